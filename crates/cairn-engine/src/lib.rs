@@ -1,0 +1,23 @@
+//! The state machine of a run: facts in, steps out. No clock, no randomness, no I/O, no contents:
+//! only hashes. The state is the fold of recorded facts; what to do next is a function of the state.
+
+mod admit;
+mod gates;
+mod settle;
+mod state;
+mod step;
+mod view;
+mod words;
+
+pub use admit::{DecideError, Prepared, Recording, Word};
+pub use gates::{Leave, leave};
+pub use settle::{Found, Settlement};
+pub use state::{Engine, Lap, OpState};
+pub use step::Step;
+pub use view::Item;
+
+/// Recorded with every fact.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+#[cfg(test)]
+mod tests;

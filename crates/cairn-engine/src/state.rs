@@ -1,0 +1,319 @@
+//! The fold: what a run's recorded facts add up to.
+
+use crate::view::Item;
+use cairn_types::{
+    Begin, Body, ContentRef, Decision, Drive, End, Fact, Intent, OpName, Outcome, PicoUsd,
+    Proposal, ProposalKind, Remember, Reply, RunStarted, Status, Usage, Verdict,
+};
+use std::collections::{HashSet, VecDeque};
+
+/// A run's state.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Engine {
+    pub(crate) last_n: u64,
+    pub(crate) run: Option<RunStarted>,
+    pub(crate) drive: Option<Drive>,
+    pub(crate) queue: VecDeque<(u32, ContentRef)>,
+    pub(crate) laps: u32,
+    pub(crate) lap: Option<Lap>,
+    pub(crate) ended: Option<End>,
+    pub(crate) items: Vec<Item>,
+    pub(crate) remembered: HashSet<OpName>,
+    pub(crate) usage: Usage,
+    pub(crate) cost: Option<PicoUsd>,
+    pub(crate) turns: u64,
+    pub(crate) wanted_approval: bool,
+}
+
+/// The running loop.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lap {
+    /// Its number.
+    pub lap: u32,
+    /// How many replies it has had.
+    pub turn: u32,
+    /// The turn the model was asked for and has not answered.
+    pub asked: Option<u32>,
+    /// The ops of the newest reply.
+    pub ops: Vec<OpState>,
+    pub(crate) finish: Option<cairn_types::Finish>,
+    pub(crate) waiting: Vec<ContentRef>,
+    pub(crate) steered: bool,
+    pub(crate) aborted: Option<String>,
+    pub(crate) fault: Option<String>,
+}
+
+/// An op of the newest reply, as far as it has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpState {
+    /// What was asked for.
+    pub intent: Intent,
+    /// The question put to a person.
+    pub proposal: Option<Proposal>,
+    /// The word on it.
+    pub decision: Option<Decision>,
+    /// That it began.
+    pub begin: Option<Begin>,
+    /// The question what became of it.
+    pub settling: Option<Proposal>,
+    /// The word on that.
+    pub settling_decision: Option<Decision>,
+    /// Its status, once it has one.
+    pub status: Option<Status>,
+}
+
+impl Engine {
+    /// The state of a run that has these facts.
+    #[must_use]
+    pub fn fold<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Engine {
+        let mut engine = Engine::default();
+        facts.into_iter().for_each(|fact| engine.apply(fact));
+        engine
+    }
+
+    /// Takes one more recorded fact. Facts of a kind this version does not know change nothing.
+    pub fn apply(&mut self, fact: &Fact) {
+        self.last_n = fact.n;
+        match &fact.body {
+            Body::Run(run) => self.run = Some(run.clone()),
+            Body::Drive(drive) => self.drive = Some(drive.clone()),
+            Body::Prompt(prompt) => self.queued(prompt.lap, prompt.text),
+            Body::Steer(steer) => self.steered(steer.text),
+            Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
+            Body::Ask(ask) => self.in_lap(|lap| lap.asked = Some(ask.turn)),
+            Body::Reply(reply) => self.took_reply(reply),
+            Body::Fault(fault) => self.in_lap(|lap| lap.fault = Some(fault.message.clone())),
+            Body::Intent(intent) => self.in_lap(|lap| lap.ops.push(OpState::new(intent))),
+            Body::Proposal(proposal) => self.opened(proposal),
+            Body::Decision(decision) => self.took_decision(decision),
+            Body::Begin(begin) => self.in_op(begin.at, |op| op.begin = Some(begin.clone())),
+            Body::Outcome(outcome) => self.took_outcome(outcome),
+            Body::End(end) => self.finished(end),
+            Body::Unknown { .. } => {}
+        }
+    }
+
+    fn in_lap(&mut self, change: impl FnOnce(&mut Lap)) {
+        if let Some(lap) = &mut self.lap {
+            change(lap);
+        }
+    }
+
+    fn in_op(&mut self, at: cairn_types::Coord, change: impl FnOnce(&mut OpState)) {
+        if let Some(op) = self.lap.as_mut().and_then(|lap| lap.op_mut(at)) {
+            change(op);
+        }
+    }
+
+    fn queued(&mut self, lap: u32, text: ContentRef) {
+        self.laps = self.laps.max(lap);
+        self.queue.push_back((lap, text));
+        self.start_next();
+    }
+
+    fn start_next(&mut self) {
+        if self.lap.is_some() {
+            return;
+        }
+        if let Some((lap, text)) = self.queue.pop_front() {
+            self.items.push(Item::User(text));
+            self.lap = Some(Lap { lap, ..Lap::default() });
+        }
+    }
+
+    fn steered(&mut self, text: ContentRef) {
+        let Some(lap) = &mut self.lap else { return };
+        if lap.asked.is_some() || lap.has_open_ops() {
+            lap.waiting.push(text);
+            lap.steered = true;
+        } else {
+            self.items.push(Item::User(text));
+            lap.finish = None;
+        }
+    }
+
+    fn took_reply(&mut self, reply: &Reply) {
+        self.turns += 1;
+        self.usage += reply.usage.unwrap_or_default();
+        if let Some(cost) = reply.cost {
+            *self.cost.get_or_insert_default() += cost;
+        }
+        self.items.push(Item::of_reply(reply));
+        self.in_lap(|lap| {
+            lap.turn = reply.turn;
+            lap.asked = None;
+            lap.ops.clear();
+            lap.finish = Some(reply.finish);
+        });
+        if reply.calls.is_empty() {
+            self.close_turn();
+        }
+    }
+
+    fn opened(&mut self, proposal: &Proposal) {
+        self.in_op(proposal.at, |op| match proposal.kind {
+            ProposalKind::Indeterminate => op.settling = Some(proposal.clone()),
+            ProposalKind::Edit | ProposalKind::Exec => op.proposal = Some(proposal.clone()),
+        });
+    }
+
+    fn took_decision(&mut self, decision: &Decision) {
+        let mut op_name = None;
+        self.in_op(decision.at, |op| {
+            op_name = op.intent.op;
+            if op.begin.is_some() {
+                op.settling_decision = Some(decision.clone());
+            } else {
+                op.decision = Some(decision.clone());
+            }
+        });
+        if decision.remember == Remember::Run && decision.verdict == Verdict::Allow {
+            self.remembered.extend(op_name);
+        }
+        if let Some(words) = decision.words {
+            self.in_lap(|lap| lap.waiting.push(words));
+        }
+        self.wanted_approval |= decision.by == cairn_types::By::Nobody;
+    }
+
+    fn took_outcome(&mut self, outcome: &Outcome) {
+        let mut call = None;
+        self.in_op(outcome.at, |op| {
+            op.status = Some(outcome.status);
+            call = Some(op.intent.call.clone());
+        });
+        if let Some(call) = call {
+            self.items.push(Item::Result { call, content: outcome.result });
+        }
+        if self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
+            self.close_turn();
+        }
+    }
+
+    /// Words that waited for the turn's end become messages; the model will hear them next.
+    fn close_turn(&mut self) {
+        let Some(lap) = &mut self.lap else { return };
+        if !lap.waiting.is_empty() {
+            lap.finish = None;
+        }
+        self.items.extend(lap.waiting.drain(..).map(Item::User));
+        lap.steered = false;
+    }
+
+    fn finished(&mut self, end: &End) {
+        if let Some(lap) = self.lap.take() {
+            self.items.extend(lap.waiting.into_iter().map(Item::User));
+        }
+        self.ended = Some(end.clone());
+        self.start_next();
+    }
+}
+
+impl Lap {
+    /// Whether someone stopped it.
+    #[must_use]
+    pub fn is_aborted(&self) -> bool {
+        self.aborted.is_some()
+    }
+
+    pub(crate) fn op_mut(&mut self, at: cairn_types::Coord) -> Option<&mut OpState> {
+        self.ops.iter_mut().find(|op| op.intent.at == at)
+    }
+
+    pub(crate) fn op(&self, at: cairn_types::Coord) -> Option<&OpState> {
+        self.ops.iter().find(|op| op.intent.at == at)
+    }
+
+    pub(crate) fn has_open_ops(&self) -> bool {
+        self.ops.iter().any(|op| op.status.is_none())
+    }
+}
+
+impl OpState {
+    fn new(intent: &Intent) -> OpState {
+        OpState {
+            intent: intent.clone(),
+            proposal: None,
+            decision: None,
+            begin: None,
+            settling: None,
+            settling_decision: None,
+            status: None,
+        }
+    }
+}
+
+/// What clients may ask of the state.
+impl Engine {
+    /// The last fact's place; 0 before the first.
+    #[must_use]
+    pub fn last_n(&self) -> u64 {
+        self.last_n
+    }
+
+    /// What the run is made of.
+    #[must_use]
+    pub fn run(&self) -> Option<&RunStarted> {
+        self.run.as_ref()
+    }
+
+    /// The transcript so far.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The running loop.
+    #[must_use]
+    pub fn lap(&self) -> Option<&Lap> {
+        self.lap.as_ref()
+    }
+
+    /// How many loops were ever queued.
+    #[must_use]
+    pub fn laps(&self) -> u32 {
+        self.laps
+    }
+
+    /// How many loops wait behind the running one.
+    #[must_use]
+    pub fn queued_laps(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// How the last loop ended.
+    #[must_use]
+    pub fn ended(&self) -> Option<&End> {
+        self.ended.as_ref()
+    }
+
+    /// Tokens of all turns.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Money of all turns whose price is known; absent when none is.
+    #[must_use]
+    pub fn cost(&self) -> Option<PicoUsd> {
+        self.cost
+    }
+
+    /// How many replies there were.
+    #[must_use]
+    pub fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// Whether something was refused because nobody was there to allow it.
+    #[must_use]
+    pub fn wanted_approval(&self) -> bool {
+        self.wanted_approval
+    }
+
+    /// An op of the newest reply.
+    #[must_use]
+    pub fn op(&self, at: cairn_types::Coord) -> Option<&OpState> {
+        self.lap.as_ref()?.op(at)
+    }
+}

@@ -1,0 +1,176 @@
+//! What to do next, as a function of the state alone.
+
+use crate::admit::Recording;
+use crate::gates::{Leave, Refusal};
+use crate::state::{Engine, Lap, OpState};
+use crate::words;
+use cairn_types::{Ask, Body, Coord, End, Finish, Settled, Status, Verdict};
+
+/// The next thing the runtime does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing until a prompt comes.
+    Idle,
+    /// Record these facts.
+    Record(Recording),
+    /// Ask the model, showing it the first `messages` items of the transcript.
+    AskModel {
+        /// The loop.
+        lap: u32,
+        /// The turn.
+        turn: u32,
+        /// How many items.
+        messages: usize,
+    },
+    /// Find out what the op would change, without changing it.
+    Prepare(Coord),
+    /// Perform these side by side; they change nothing.
+    Read(Vec<Coord>),
+    /// Wait for someone's word.
+    Await(Coord),
+    /// Perform it, having recorded that it begins.
+    Act {
+        /// The op.
+        at: Coord,
+        /// Whether an earlier beginning was lost in a crash.
+        again: bool,
+    },
+    /// It began, nobody saw it end: find out.
+    Settle(Coord),
+}
+
+impl Engine {
+    /// What to do next.
+    #[must_use]
+    pub fn step(&self) -> Step {
+        let Some(lap) = &self.lap else { return Step::Idle };
+        match lap.ops.iter().find(|op| op.status.is_none()) {
+            Some(op) => self.step_op(lap, op),
+            None => self.step_turn(lap),
+        }
+    }
+
+    /// No op is open: ask the model, or end the loop.
+    fn step_turn(&self, lap: &Lap) -> Step {
+        if let Some(why) = &lap.aborted {
+            return end(lap, Status::CANCELLED, why);
+        }
+        if let Some(why) = &lap.fault {
+            return end(lap, Status::FAILED, why);
+        }
+        if let Some(turn) = lap.asked {
+            return Step::AskModel { lap: lap.lap, turn, messages: self.items.len() };
+        }
+        match lap.finish {
+            Some(Finish::Length) if lap.ops.is_empty() => {
+                return end(lap, Status::OK, "the answer was cut at the model's length limit");
+            }
+            Some(Finish::Filtered) if lap.ops.is_empty() => {
+                return end(lap, Status::OK, "the provider withheld a part of the answer");
+            }
+            Some(_) if lap.ops.is_empty() => return end(lap, Status::OK, ""),
+            _ => {}
+        }
+        let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
+        if lap.turn >= cap {
+            return end(lap, Status::LIMIT, &format!("the loop reached its {cap} turns"));
+        }
+        Step::Record(Recording::of(Body::Ask(Ask {
+            lap: lap.lap,
+            turn: lap.turn + 1,
+            messages: self.items.len() as u64,
+        })))
+    }
+
+    /// This op is the first without an outcome.
+    fn step_op(&self, lap: &Lap, op: &OpState) -> Step {
+        if op.begin.is_some() {
+            return step_begun(op);
+        }
+        if let Some(problem) = &op.intent.problem {
+            return Step::Record(Recording::outcome_by_ref(op, problem.status, problem.message));
+        }
+        if let Some((status, told)) = lap.not_performed(op) {
+            return Step::Record(Recording::not_performed(op, status, told));
+        }
+        if op.intent.effect.is_read_only() {
+            return Step::Read(lap.neighbouring_reads());
+        }
+        match (&op.decision, &op.proposal) {
+            (Some(decision), _) => match decision.verdict {
+                Verdict::Allow => Step::Act { at: op.intent.at, again: false },
+                Verdict::Cancel | Verdict::Skip | Verdict::Happened => {
+                    Step::Record(Recording::not_performed(op, Status::CANCELLED, words::WITHDRAWN))
+                }
+                Verdict::Refuse => {
+                    Step::Record(Recording::not_performed(op, Status::REFUSED, words::REFUSED))
+                }
+            },
+            (None, Some(_)) => Step::Await(op.intent.at),
+            (None, None) => match self.leave(op) {
+                Leave::Refused(gates, Refusal::Mode) => {
+                    Step::Record(Recording::refused(op, gates, Refusal::Mode))
+                }
+                _ => Step::Prepare(op.intent.at),
+            },
+        }
+    }
+}
+
+/// It began. While it is being performed nobody asks; so this is after a crash.
+fn step_begun(op: &OpState) -> Step {
+    match (&op.settling_decision, &op.settling) {
+        (Some(decision), _) => match decision.verdict {
+            Verdict::Allow => Step::Act { at: op.intent.at, again: true },
+            Verdict::Happened => Step::Record(Recording::settled(
+                op,
+                Status::OK,
+                words::SAID_DONE,
+                Settled::SaidDone,
+            )),
+            Verdict::Refuse | Verdict::Cancel | Verdict::Skip => Step::Record(Recording::settled(
+                op,
+                Status::FAILED,
+                words::INDETERMINATE,
+                Settled::Indeterminate,
+            )),
+        },
+        (None, Some(_)) => Step::Await(op.intent.at),
+        (None, None) => Step::Settle(op.intent.at),
+    }
+}
+
+impl Lap {
+    /// Why the rest of the turn is not performed, if it is not.
+    fn not_performed(&self, op: &OpState) -> Option<(Status, String)> {
+        if self.aborted.is_some() {
+            return Some((Status::CANCELLED, words::ABORTED.to_owned()));
+        }
+        if self.steered {
+            return Some((Status::CANCELLED, words::STEERED.to_owned()));
+        }
+        if op.intent.effect.is_read_only() {
+            return None;
+        }
+        let stuck = self.ops.iter().find(|earlier| {
+            !earlier.intent.effect.is_read_only()
+                && earlier.status.is_some_and(|status| !status.is_success())
+        })?;
+        let status = stuck.status.unwrap_or(Status::FAILED);
+        Some((Status::CANCELLED, words::cascade(stuck.intent.at, status)))
+    }
+
+    /// From the first open op on: the reads that stand next to each other.
+    fn neighbouring_reads(&self) -> Vec<Coord> {
+        self.ops
+            .iter()
+            .skip_while(|op| op.status.is_some())
+            .take_while(|op| op.intent.effect.is_read_only() && op.intent.problem.is_none())
+            .map(|op| op.intent.at)
+            .collect()
+    }
+}
+
+fn end(lap: &Lap, status: Status, why: &str) -> Step {
+    Step::Record(Recording::of(Body::End(End { lap: lap.lap, status, why: why.to_owned() })))
+}

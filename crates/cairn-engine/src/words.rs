@@ -1,0 +1,26 @@
+//! What the model is told about ops that were not performed: facts, no advice, no bookkeeping.
+
+use cairn_types::{Coord, Status};
+
+pub(crate) const READ_ONLY: &str = "refused: this run is read-only";
+pub(crate) const REFUSED: &str = "refused by the person";
+pub(crate) const NOBODY: &str = "refused: it needs approval and nobody is there to give it";
+pub(crate) const WITHDRAWN: &str = "not performed: nobody decided in time";
+pub(crate) const ABORTED: &str = "not performed: the person stopped the work";
+pub(crate) const STEERED: &str = "not performed: the person said something meanwhile; it follows";
+pub(crate) const CUT: &str =
+    "not performed: the reply ran into its length limit and its calls may be cut";
+pub(crate) const FOUND_DONE: &str =
+    "done: the program was interrupted while writing; the file is as it was meant to be";
+pub(crate) const SAID_DONE: &str =
+    "the program was interrupted; the person says that it happened. Its output is not known";
+pub(crate) const INDETERMINATE: &str = "the program was interrupted while this was running: it may \
+     or may not have happened, in whole or in part. It was not repeated";
+
+pub(crate) fn cascade(at: Coord, status: Status) -> String {
+    format!("not performed: an earlier op of this reply could not act ({at}, status {status})")
+}
+
+pub(crate) fn over_cap(cap: u32) -> String {
+    format!("not performed: only the first {cap} calls of a reply are performed")
+}

@@ -1,0 +1,105 @@
+//! What a client may say to a running run, one JSON object per line.
+
+use serde::{Deserialize, Serialize};
+
+/// A command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Command {
+    /// Words for the running loop.
+    Steer {
+        /// The words.
+        text: String,
+    },
+    /// One more loop, after the running one.
+    Prompt {
+        /// What to do.
+        text: String,
+    },
+    /// Stop the running loop.
+    Abort {},
+    /// A word on a proposal.
+    Decide {
+        /// The proposal's id, as in `proposal/opened`.
+        proposal: String,
+        /// The word.
+        verdict: Verdict,
+        /// The hash of what was shown; when given, it must be the proposal's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown_hash: Option<String>,
+        /// Words that come with a refusal; they become the model's next message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        words: Option<String>,
+        /// How far the word reaches.
+        #[serde(default)]
+        remember: Remember,
+    },
+}
+
+/// The words on a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Do it. Of an indeterminate op: run it again.
+    Allow,
+    /// Do not.
+    Refuse,
+    /// Of an indeterminate op: it did happen.
+    Happened,
+    /// Of an indeterminate op: leave it.
+    Skip,
+}
+
+/// How far a word reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remember {
+    /// This op.
+    #[default]
+    Once,
+    /// Every op of this kind in this run.
+    Run,
+}
+
+/// Why a line is not a command.
+#[derive(Debug)]
+pub struct CommandError {
+    why: String,
+}
+
+impl std::fmt::Display for CommandError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "not a command: {}; one looks like {{\"type\":\"steer\",\"text\":\"…\"}} (steer, prompt, \
+             abort, decide)",
+            self.why
+        )
+    }
+}
+
+impl std::error::Error for CommandError {}
+
+impl std::str::FromStr for Command {
+    type Err = CommandError;
+    fn from_str(line: &str) -> Result<Command, CommandError> {
+        serde_json::from_str(line).map_err(|e| CommandError { why: e.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_command_or_a_sentence_that_says_why_not() {
+        let decide = r#"{"type":"decide","proposal":"p1.1.1","verdict":"allow","remember":"run"}"#;
+        assert!(matches!(
+            decide.parse(),
+            Ok(Command::Decide { verdict: Verdict::Allow, remember: Remember::Run, .. })
+        ));
+        assert_eq!(r#"{"type":"abort"}"#.parse::<Command>().unwrap(), Command::Abort {});
+        let said = r#"{"type":"steer","txt":"x"}"#.parse::<Command>().unwrap_err().to_string();
+        assert!(said.contains("unknown field `txt`"), "{said}");
+    }
+}

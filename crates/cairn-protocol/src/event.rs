@@ -1,0 +1,174 @@
+//! What a client is told, one JSON object per line.
+
+use serde::{Deserialize, Serialize};
+
+/// An event with its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Envelope {
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+    /// The session.
+    pub session: String,
+    /// The run.
+    pub run: String,
+    /// The fact's place in the run; absent on ephemeral events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<u64>,
+    /// When the fact was recorded, milliseconds since 1970; absent on ephemeral events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+#[allow(
+    missing_docs,
+    reason = "ARCHITECTURE.md has the table; the fields are named as the facts' are"
+)]
+pub enum Event {
+    #[serde(rename = "run/started")]
+    RunStarted { name: Option<String> },
+    #[serde(rename = "run/driven")]
+    RunDriven { holder: String, model: String, mode: String, approval: String, max_turns: u32 },
+    #[serde(rename = "prompt/taken")]
+    PromptTaken { r#loop: u32, text: String },
+    #[serde(rename = "steer/taken")]
+    SteerTaken { text: String },
+    #[serde(rename = "turn/asked")]
+    TurnAsked { r#loop: u32, turn: u32 },
+    #[serde(rename = "text/delta")]
+    TextDelta { offset: u64, text: String },
+    #[serde(rename = "reasoning/delta")]
+    ReasoningDelta { offset: u64, text: String },
+    #[serde(rename = "turn/retrying")]
+    TurnRetrying { attempt: u32, wait_ms: u64, why: String },
+    #[serde(rename = "turn/replied")]
+    TurnReplied {
+        r#loop: u32,
+        turn: u32,
+        model: String,
+        text: String,
+        calls: u64,
+        usage: Option<Usage>,
+        cost: Option<u64>,
+        ms: u64,
+    },
+    #[serde(rename = "turn/failed")]
+    TurnFailed { r#loop: u32, turn: u32, class: String, message: String, attempts: u32 },
+    #[serde(rename = "op/requested")]
+    OpRequested {
+        op_at: String,
+        tool: String,
+        target: String,
+        effect: String,
+        repairs: Vec<String>,
+    },
+    #[serde(rename = "proposal/opened")]
+    ProposalOpened {
+        proposal: String,
+        op_at: String,
+        kind: String,
+        shown: String,
+        shown_hash: String,
+        items: Vec<Item>,
+    },
+    #[serde(rename = "proposal/decided")]
+    ProposalDecided {
+        op_at: String,
+        proposal: Option<String>,
+        verdict: String,
+        by: String,
+        words: Option<String>,
+    },
+    #[serde(rename = "op/began")]
+    OpBegan { op_at: String, changes: Vec<Change>, again: bool },
+    #[serde(rename = "op/output")]
+    OpOutput { op_at: String, text: String },
+    #[serde(rename = "op/settled")]
+    OpSettled {
+        op_at: String,
+        status: u16,
+        exit: Option<i32>,
+        text: String,
+        changes: Vec<Change>,
+        layers: Vec<String>,
+        settled: String,
+        receipt: Option<String>,
+        ms: u64,
+    },
+    #[serde(rename = "loop/aborted")]
+    LoopAborted { why: String },
+    #[serde(rename = "loop/ended")]
+    LoopEnded { r#loop: u32, status: u16, why: String, anchor: Option<String> },
+    #[serde(rename = "fact")]
+    Fact { kind: String },
+    #[serde(rename = "notice")]
+    Notice { text: String },
+    #[serde(rename = "result")]
+    Result(RunResult),
+}
+
+/// The last event: how it all went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// `done`, `failed`, `cancelled`, `limit`, `approval-needed`, `paused`.
+    pub status: String,
+    /// Replies in the whole run.
+    pub turns: u64,
+    /// Tokens of the whole run.
+    pub usage: Usage,
+    /// 10⁻¹² US dollars; null when no price is known.
+    pub cost: Option<u64>,
+    /// How long this command took.
+    pub duration_ms: u64,
+    /// The exit code that follows.
+    pub exit_code: u8,
+    /// The model's last words.
+    pub answer: String,
+    /// Why it did not end well; empty when it did.
+    pub why: String,
+    /// Hash of the newest checkpoint.
+    pub anchor: Option<String>,
+}
+
+/// Tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Sent, cached ones included.
+    pub input: u64,
+    /// Received, reasoning included.
+    pub output: u64,
+    /// Of `input`, from the provider's cache.
+    pub cache_read: u64,
+    /// Of `output`, reasoning.
+    pub reasoning: u64,
+}
+
+/// A part of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// Its number, from 1.
+    pub item: u32,
+    /// One line.
+    pub label: String,
+    /// What would change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+}
+
+/// A path's change, by hashes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// The path beneath the root.
+    pub path: String,
+    /// `created`, `modified`, `deleted`.
+    pub kind: String,
+    /// BLAKE3 before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// BLAKE3 after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}

@@ -1,0 +1,8 @@
+//! The wire: events out, commands in. Names live here once; the command line speaks them today and a
+//! daemon will speak the same. Knows no other crate: wire types are not domain types.
+
+mod command;
+mod event;
+
+pub use command::{Command, CommandError, Remember, Verdict};
+pub use event::{Change, Envelope, Event, Item, RunResult, Usage};

@@ -1,0 +1,164 @@
+//! Ops: preparing them, performing them, and finding out what became of one after a crash.
+
+use crate::{Driver, Event, RunError};
+use cairn_engine::{Found, Recording, Settlement};
+use cairn_surface::native;
+use cairn_types::{Action, Begin, Body, Change, Coord, Outcome, Settled, Status};
+use cairn_world::{Performed, Prepared, Probe};
+use futures_util::future::join_all;
+use tokio_util::sync::CancellationToken;
+
+/// What a person allowed is not what would happen now.
+fn changed_since_shown() -> Performed {
+    Performed {
+        status: Status::CONFLICT,
+        exit: None,
+        text: "not performed: the file is no longer as it was when this was shown to the person"
+            .to_owned(),
+        output: None,
+        changes: Vec::new(),
+        layers: Vec::new(),
+        contents: Vec::new(),
+        ms: 0,
+    }
+}
+
+impl Driver {
+    /// The op's action, read back from what the model wrote.
+    fn action(&self, at: Coord) -> Result<Action, RunError> {
+        let unreadable = |why: String| RunError::Unreadable { run: self.run_id().clone(), at, why };
+        let op = self.engine.op(at).ok_or_else(|| unreadable("it is not open".to_owned()))?;
+        let args = self.content(&op.intent.input.hash)?;
+        native::parse(&op.intent.tool, &String::from_utf8_lossy(&args))
+            .action
+            .map_err(|misread| unreadable(misread.message))
+    }
+
+    pub(crate) fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
+        let prepared = self.world.prepare(&self.action(at)?);
+        if let Some(settled) = prepared.settled {
+            return self.settled_by(at, settled, Settled::NotPerformed);
+        }
+        let recording = self.engine.prepared(
+            at,
+            &cairn_engine::Prepared {
+                changes: prepared.changes.clone(),
+                shown: prepared.shown.clone(),
+                label: prepared.label.clone(),
+            },
+        );
+        self.prepared = Some((at, prepared));
+        self.record(recording)
+    }
+
+    /// Performs ops that change nothing side by side; their rows keep the model's order.
+    pub(crate) async fn read(&mut self, ats: &[Coord]) -> Result<(), RunError> {
+        self.flush().await?;
+        let actions: Vec<Action> =
+            ats.iter().map(|at| self.action(*at)).collect::<Result<_, _>>()?;
+        let world = self.world.clone();
+        let cancel = CancellationToken::new();
+        let performed = join_all(actions.iter().map(|action| {
+            let (world, cancel) = (&world, &cancel);
+            async move { world.perform(action, &[], cancel, &mut |_| {}).await }
+        }))
+        .await;
+        for (at, performed) in ats.iter().zip(performed) {
+            self.settled_by(*at, performed, Settled::Performed)?;
+        }
+        Ok(())
+    }
+
+    /// Performs one effect: records that it begins, makes that durable, then acts.
+    pub(crate) async fn act(&mut self, at: Coord, again: bool) -> Result<(), RunError> {
+        let action = self.action(at)?;
+        let prepared = match self.prepared.take() {
+            Some((of, prepared)) if of == at => prepared,
+            _ => self.world.prepare(&action),
+        };
+        if let Some(settled) = prepared.settled {
+            return self.settled_by(at, settled, Settled::NotPerformed);
+        }
+        if self.differs_from_shown(at, &prepared) {
+            return self.settled_by(at, changed_since_shown(), Settled::NotPerformed);
+        }
+        let Prepared { changes, contents, .. } = prepared;
+        let begin = Begin { at, changes: changes.clone(), again };
+        self.record(Recording { facts: vec![Body::Begin(begin)], contents })?;
+        self.flush().await?;
+        let performed = self.perform(at, &action, &changes).await?;
+        self.settled_by(at, performed, Settled::Performed)
+    }
+
+    fn differs_from_shown(&self, at: Coord, prepared: &Prepared) -> bool {
+        let Some(shown) = self.engine.op(at).and_then(|op| op.proposal.as_ref()) else {
+            return false;
+        };
+        let shown = shown.items.iter().filter_map(|item| item.change.as_ref());
+        !shown.eq(&prepared.changes)
+    }
+
+    /// Acts, taking commands meanwhile; an abort reaches the process.
+    async fn perform(
+        &mut self,
+        at: Coord,
+        action: &Action,
+        expected: &[Change],
+    ) -> Result<Performed, RunError> {
+        let (world, sink) = (self.world.clone(), self.sink.clone());
+        let cancel = CancellationToken::new();
+        let mut on_output = |piece: &[u8]| {
+            let text = String::from_utf8_lossy(piece).into_owned();
+            sink.event(&Event::Output { at, text });
+        };
+        let mut performing = Box::pin(world.perform(action, expected, &cancel, &mut on_output));
+        loop {
+            tokio::select! {
+                performed = &mut performing => return Ok(performed),
+                Some(command) = self.inbox.recv() => {
+                    self.take(command).await?;
+                    if self.is_aborted() {
+                        cancel.cancel();
+                    }
+                }
+            }
+        }
+    }
+
+    /// It began before this process did; finds out what the disk shows.
+    pub(crate) async fn settle(&mut self, at: Coord) -> Result<(), RunError> {
+        let begun = self.engine.op(at).and_then(|op| op.begin.clone());
+        let found = match begun {
+            Some(begin) if !begin.changes.is_empty() => match self.world.probe(&begin.changes) {
+                Probe::Done => Found::Done,
+                Probe::NotDone => Found::NotDone,
+                Probe::Neither => Found::Unknown,
+            },
+            _ => Found::Unknown,
+        };
+        match self.engine.found(at, found) {
+            Settlement::Record(recording) => self.record(recording),
+            Settlement::Repeat => self.act(at, true).await,
+        }
+    }
+
+    fn settled_by(&mut self, at: Coord, done: Performed, settled: Settled) -> Result<(), RunError> {
+        let decided = self.engine.op(at).and_then(|op| op.decision.as_ref());
+        let gates = decided.map(|decision| decision.gates.clone()).unwrap_or_default();
+        let mut recording = Recording { facts: Vec::new(), contents: done.contents };
+        let result = recording.keep(done.text);
+        recording.facts.push(Body::Outcome(Outcome {
+            at,
+            status: done.status,
+            exit: done.exit,
+            result,
+            output: done.output,
+            changes: done.changes,
+            layers: done.layers,
+            gates,
+            settled,
+            ms: done.ms,
+        }));
+        self.record(recording)
+    }
+}

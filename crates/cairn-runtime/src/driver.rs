@@ -1,0 +1,252 @@
+//! Drives one run: asks the engine for the next step, performs it, records what happened. Facts are
+//! committed together whenever something is about to become visible.
+
+use crate::pending::{Pending, told_with};
+use crate::transcript::{Transcript, text_of};
+use crate::{Event, RunError, Sink, now_ms};
+use cairn_engine::{Engine, Recording, Step, VERSION, Word};
+use cairn_provider::Provider;
+use cairn_store::{Batch, Lease, Store, StoreError};
+use cairn_types::{By, Coord, Fact, Hash, ProposalId, Remember, RunId, SessionId, Verdict, Writer};
+use cairn_world::{Prepared, World};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// What a client may say to a running run.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Words for the running loop.
+    Steer(String),
+    /// One more loop.
+    Prompt(String),
+    /// Stop the running loop.
+    Abort(String),
+    /// A word on a proposal.
+    Decide(Word),
+    /// There is nobody left to answer questions.
+    Gone,
+}
+
+/// How a driver behaves; nothing here is part of the run.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The model's name, `provider/name`, recorded with its replies.
+    pub model: String,
+    /// How long a question waits for an answer; for ever when absent.
+    pub decide_within: Option<Duration>,
+    /// Stop after so many steps, leaving the run to be continued.
+    pub steps: Option<u64>,
+}
+
+/// Why a driver stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// There is nothing left to do.
+    Idle,
+    /// It made as many steps as it was told to.
+    Steps,
+}
+
+/// One run, driven by this process.
+pub struct Driver {
+    pub(crate) store: Store,
+    pub(crate) lease: Lease,
+    pub(crate) session: SessionId,
+    pub(crate) engine: Engine,
+    pub(crate) world: Arc<World>,
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) transcript: Transcript,
+    pub(crate) pending: Pending,
+    pub(crate) prepared: Option<(Coord, Prepared)>,
+    pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) inbox: mpsc::UnboundedReceiver<Command>,
+    pub(crate) settings: Settings,
+    pub(crate) gone: bool,
+}
+
+impl Driver {
+    /// The run.
+    #[must_use]
+    pub fn run_id(&self) -> &RunId {
+        self.lease.run()
+    }
+
+    /// Its session.
+    #[must_use]
+    pub fn session_id(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// Where it is kept.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Its state.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Drives until there is nothing left to do.
+    pub async fn drive(&mut self) -> Result<Pause, RunError> {
+        let mut left = self.settings.steps;
+        loop {
+            self.take_waiting().await?;
+            match self.engine.step() {
+                Step::Idle => {
+                    self.flush().await?;
+                    return Ok(Pause::Idle);
+                }
+                Step::Record(recording) => self.record(recording)?,
+                Step::AskModel { messages, .. } => self.ask_model(messages).await?,
+                Step::Prepare(at) => self.prepare(at)?,
+                Step::Read(ats) => self.read(&ats).await?,
+                Step::Await(at) => self.await_word(at).await?,
+                Step::Act { at, again } => self.act(at, again).await?,
+                Step::Settle(at) => self.settle(at).await?,
+            }
+            if let Some(left) = &mut left {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    self.flush().await?;
+                    return Ok(Pause::Steps);
+                }
+            }
+        }
+    }
+
+    /// Takes facts into the run. They are durable after the next `flush`.
+    pub(crate) fn record(&mut self, recording: Recording) -> Result<(), RunError> {
+        for content in recording.contents {
+            self.pending.keep(content);
+        }
+        for body in recording.facts {
+            let fact = Fact {
+                run: self.lease.run().clone(),
+                n: self.engine.last_n() + 1,
+                at: now_ms(),
+                engine: VERSION.to_owned(),
+                body,
+            };
+            self.engine.apply(&fact);
+            self.pending.facts.push(fact);
+        }
+        let (pending, store) = (&self.pending, &self.store);
+        self.transcript.extend(&self.engine, |hash| match pending.content(hash) {
+            Some(bytes) => Ok(bytes.to_vec()),
+            None => store.content(hash),
+        })?;
+        Ok(())
+    }
+
+    /// Makes everything recorded durable, then tells it.
+    pub(crate) async fn flush(&mut self) -> Result<(), RunError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let batch = Batch {
+            lease: self.lease.key(),
+            session: self.pending.session.clone(),
+            run: self.pending.run.clone(),
+            facts: self.pending.facts.clone(),
+            contents: self.pending.contents(),
+        };
+        let committed = self.store.commit(batch).await?;
+        let pending = std::mem::take(&mut self.pending);
+        for fact in &pending.facts {
+            let text = told_with(&fact.body)
+                .and_then(|content| self.content_of(&pending, &content.hash).ok())
+                .map(|bytes| text_of(&bytes).to_string());
+            let receipt = committed.receipts.iter().find(|(n, _)| *n == fact.n);
+            self.sink.event(&Event::Fact {
+                text,
+                receipt: receipt.map(|(_, id)| id.clone()),
+                anchor: committed.anchor.clone(),
+                fact: fact.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    fn content_of(&self, pending: &Pending, hash: &Hash) -> Result<Vec<u8>, StoreError> {
+        match pending.content(hash) {
+            Some(bytes) => Ok(bytes.to_vec()),
+            None => self.store.content(hash),
+        }
+    }
+
+    /// A content by its hash, durable or about to be.
+    pub(crate) fn content(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
+        self.content_of(&self.pending, hash)
+    }
+
+    async fn take_waiting(&mut self) -> Result<(), RunError> {
+        while let Ok(command) = self.inbox.try_recv() {
+            self.take(command).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes one command. What it leads to is durable when this returns.
+    pub(crate) async fn take(&mut self, command: Command) -> Result<(), RunError> {
+        let recording = match command {
+            Command::Steer(text) => match self.engine.steer(&text, Writer::Client) {
+                Some(recording) => recording,
+                None => self.engine.prompted(&text, Writer::Client),
+            },
+            Command::Prompt(text) => self.engine.prompted(&text, Writer::Client),
+            Command::Abort(why) => self.engine.abort(&why, Writer::Client).unwrap_or_default(),
+            Command::Decide(word) => match self.engine.decided(&word) {
+                Ok(recording) => recording,
+                Err(refused) => {
+                    self.sink.event(&Event::Notice(refused.to_string()));
+                    return Ok(());
+                }
+            },
+            Command::Gone => {
+                self.gone = true;
+                return Ok(());
+            }
+        };
+        self.record(recording)?;
+        self.flush().await
+    }
+
+    /// Waits for someone's word on the op's open proposal.
+    async fn await_word(&mut self, at: Coord) -> Result<(), RunError> {
+        self.flush().await?;
+        let Some(proposal) = self.open_proposal(at) else { return Ok(()) };
+        if self.gone {
+            return self.answer(proposal, Verdict::Refuse, By::Nobody);
+        }
+        let received = match self.settings.decide_within {
+            None => Ok(self.inbox.recv().await),
+            Some(limit) => tokio::time::timeout(limit, self.inbox.recv()).await,
+        };
+        match received {
+            Ok(Some(command)) => self.take(command).await,
+            Ok(None) => {
+                self.gone = true;
+                Ok(())
+            }
+            Err(_) => self.answer(proposal, Verdict::Cancel, By::Timeout),
+        }
+    }
+
+    fn open_proposal(&self, at: Coord) -> Option<ProposalId> {
+        let op = self.engine.op(at)?;
+        op.settling.as_ref().or(op.proposal.as_ref()).map(|proposal| proposal.id.clone())
+    }
+
+    fn answer(&mut self, proposal: ProposalId, verdict: Verdict, by: By) -> Result<(), RunError> {
+        let word =
+            Word { proposal, verdict, by, shown_hash: None, words: None, remember: Remember::Once };
+        match self.engine.decided(&word) {
+            Ok(recording) => self.record(recording),
+            Err(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Why a run could not go on. Nothing that was acknowledged is lost by any of these.
+
+use cairn_store::StoreError;
+
+/// Why a run could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The workspace could not be opened.
+    #[error(transparent)]
+    World(#[from] cairn_world::WorldError),
+    /// A recorded call no longer reads as it did.
+    #[error("op {at} of run {run} cannot be read back from the log: {why}")]
+    Unreadable {
+        /// The run.
+        run: cairn_types::RunId,
+        /// The op.
+        at: cairn_types::Coord,
+        /// What is wrong.
+        why: String,
+    },
+    /// The run has nothing to go on with.
+    #[error("run {run} has nothing left to do; give it a prompt")]
+    NothingToDo {
+        /// The run.
+        run: cairn_types::RunId,
+    },
+    /// The run's first fact is missing.
+    #[error("run {run} has no beginning; its log is damaged")]
+    NoBeginning {
+        /// The run.
+        run: cairn_types::RunId,
+    },
+}

@@ -1,0 +1,20 @@
+//! Performs the engine's steps: asks the model, prepares and performs ops, commits facts, tells
+//! clients. It decides nothing about what happens next; that is the engine's.
+
+mod act;
+mod ask;
+mod clock;
+mod driver;
+mod error;
+mod event;
+mod pending;
+mod start;
+mod system;
+mod transcript;
+
+pub use clock::{new_run_id, new_session_id, now_ms};
+pub use driver::{Command, Driver, Pause, Settings};
+pub use error::RunError;
+pub use event::{Event, Sink};
+pub use start::{Place, Start, holder, session_here};
+pub use transcript::{Transcript, request_at};

@@ -1,0 +1,53 @@
+//! Facts and contents that are decided but not durable yet.
+
+use cairn_store::{NewRun, NewSession};
+use cairn_types::{Body, ContentRef, Fact, Hash};
+use std::collections::HashMap;
+
+/// What the next commit will hold.
+#[derive(Default)]
+pub(crate) struct Pending {
+    pub(crate) session: Option<NewSession>,
+    pub(crate) run: Option<NewRun>,
+    pub(crate) facts: Vec<Fact>,
+    contents: HashMap<Hash, Vec<u8>>,
+}
+
+impl Pending {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.facts.is_empty() && self.run.is_none() && self.session.is_none()
+    }
+
+    pub(crate) fn keep(&mut self, bytes: Vec<u8>) {
+        self.contents.entry(Hash::of(&bytes)).or_insert(bytes);
+    }
+
+    pub(crate) fn content(&self, hash: &Hash) -> Option<&[u8]> {
+        self.contents.get(hash).map(Vec::as_slice)
+    }
+
+    pub(crate) fn contents(&self) -> Vec<Vec<u8>> {
+        self.contents.values().cloned().collect()
+    }
+}
+
+/// The text a client is told together with a fact.
+pub(crate) fn told_with(body: &Body) -> Option<ContentRef> {
+    match body {
+        Body::Prompt(prompt) => Some(prompt.text),
+        Body::Steer(steer) => Some(steer.text),
+        Body::Reply(reply) => reply.text,
+        Body::Proposal(proposal) => Some(proposal.shown),
+        Body::Decision(decision) => decision.words,
+        Body::Outcome(outcome) => Some(outcome.result),
+        Body::Run(_)
+        | Body::Drive(_)
+        | Body::Ask(_)
+        | Body::Fault(_)
+        | Body::Intent(_)
+        | Body::Begin(_)
+        | Body::Abort(_)
+        | Body::End(_)
+        | Body::Unknown { .. } => None,
+    }
+}

@@ -1,0 +1,193 @@
+//! Taking a run to drive it: a new one, or one that exists.
+
+use crate::pending::Pending;
+use crate::transcript::Transcript;
+use crate::{Command, Driver, RunError, Settings, Sink, clock, now_ms, system};
+use cairn_engine::{Engine, Recording, Step};
+use cairn_provider::Provider;
+use cairn_store::{NewRun, NewSession, Store};
+use cairn_types::{
+    Action, Approval, Body, Caps, Drive, Mode, RunId, RunStarted, SessionId, Surface, View, Writer,
+};
+use cairn_world::World;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// Which run to drive.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// A new run.
+    New {
+        /// In this session; in a new one when absent.
+        session: Option<SessionId>,
+        /// A person's name for it.
+        name: Option<String>,
+    },
+    /// A run that exists.
+    Existing {
+        /// The run.
+        run: RunId,
+        /// Its session.
+        session: SessionId,
+    },
+}
+
+/// Everything needed to take a run.
+pub struct Start {
+    /// The store.
+    pub store: Store,
+    /// The workspace and its ops.
+    pub world: Arc<World>,
+    /// The model.
+    pub provider: Arc<dyn Provider>,
+    /// Where events go.
+    pub sink: Arc<dyn Sink>,
+    /// The project root, for the session and for the model's first message.
+    pub root: String,
+    /// What may be done.
+    pub mode: Mode,
+    /// Who answers questions.
+    pub approval: Approval,
+    /// The limits.
+    pub caps: Caps,
+    /// How the driver behaves.
+    pub settings: Settings,
+}
+
+/// This process, for people who are told that it holds a run.
+#[must_use]
+pub fn holder() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { "this machine" } else { host.trim() };
+    format!("pid {} on {host}", std::process::id())
+}
+
+impl Start {
+    /// Takes the run, queues the prompt if there is one, and gives the driver and a way to talk
+    /// to it. Nothing is durable before the driver's first commit.
+    pub async fn take(
+        self,
+        place: Place,
+        prompt: Option<&str>,
+    ) -> Result<(Driver, mpsc::UnboundedSender<Command>), RunError> {
+        let (sender, inbox) = mpsc::unbounded_channel();
+        let mut driver = match place {
+            Place::New { session, name } => self.new_run(session, name, inbox).await?,
+            Place::Existing { run, session } => self.existing(&run, session, inbox)?,
+        };
+        if let Some(prompt) = prompt {
+            let recording = driver.engine.prompted(prompt, Writer::Client);
+            driver.record(recording)?;
+        }
+        match driver.engine.step() {
+            Step::Idle => Err(RunError::NothingToDo { run: driver.run_id().clone() }),
+            _ => Ok((driver, sender)),
+        }
+    }
+
+    async fn new_run(
+        self,
+        session: Option<SessionId>,
+        name: Option<String>,
+        inbox: mpsc::UnboundedReceiver<Command>,
+    ) -> Result<Driver, RunError> {
+        let at = now_ms();
+        let run = clock::new_run_id();
+        let lease = self.store.lease(&run, &holder())?;
+        let mut pending = Pending::default();
+        let session = session.unwrap_or_else(|| {
+            let id = clock::new_session_id();
+            pending.session = Some(NewSession { id: id.clone(), root: self.root.clone(), at });
+            id
+        });
+        let parent = None;
+        pending.run =
+            Some(NewRun { id: run, session: session.clone(), name: name.clone(), parent, at });
+        let mut recording = Recording::default();
+        let system = system::message(&self.root, self.agents_md().await.as_deref());
+        let started = RunStarted {
+            session: session.clone(),
+            name,
+            system: recording.keep(system),
+            tools: recording.keep(cairn_surface::native::schemas()),
+            surface: Surface::Native,
+            view: View::Transcript,
+        };
+        recording.facts.push(Body::Run(started));
+        recording.facts.push(Body::Drive(self.drive_fact(lease.epoch())));
+        let mut driver =
+            self.driver(lease, session, Engine::default(), Transcript::default(), inbox);
+        driver.pending = pending;
+        driver.record(recording)?;
+        Ok(driver)
+    }
+
+    fn existing(
+        self,
+        run: &RunId,
+        session: SessionId,
+        inbox: mpsc::UnboundedReceiver<Command>,
+    ) -> Result<Driver, RunError> {
+        let lease = self.store.lease(run, &holder())?;
+        let facts = self.store.facts(run, 0)?;
+        let engine = Engine::fold(&facts);
+        if engine.run().is_none() {
+            return Err(RunError::NoBeginning { run: run.clone() });
+        }
+        let transcript = Transcript::load(&engine, &self.store)?;
+        let drive = self.drive_fact(lease.epoch());
+        let mut driver = self.driver(lease, session, engine, transcript, inbox);
+        driver.record(Recording::of(Body::Drive(drive)))?;
+        Ok(driver)
+    }
+
+    /// The project's own words for agents, if it has any.
+    async fn agents_md(&self) -> Option<String> {
+        let action = Action::Read { path: "AGENTS.md".to_owned(), first: 1, limit: 1000 };
+        let read = self.world.perform(&action, &[], &CancellationToken::new(), &mut |_| {}).await;
+        read.status.is_success().then_some(read.text)
+    }
+
+    fn drive_fact(&self, epoch: u64) -> Drive {
+        Drive {
+            epoch,
+            holder: holder(),
+            model: self.settings.model.clone(),
+            mode: self.mode,
+            approval: self.approval,
+            caps: self.caps,
+        }
+    }
+
+    fn driver(
+        self,
+        lease: cairn_store::Lease,
+        session: SessionId,
+        engine: Engine,
+        transcript: Transcript,
+        inbox: mpsc::UnboundedReceiver<Command>,
+    ) -> Driver {
+        Driver {
+            store: self.store,
+            lease,
+            session,
+            engine,
+            world: self.world,
+            provider: self.provider,
+            transcript,
+            pending: Pending::default(),
+            prepared: None,
+            sink: self.sink,
+            inbox,
+            settings: self.settings,
+            gone: false,
+        }
+    }
+}
+
+/// The session a new run here belongs to: the newest one over this root, if there is one.
+pub fn session_here(store: &Store, root: &Path) -> Result<Option<SessionId>, RunError> {
+    Ok(store.latest_session(&root.to_string_lossy())?)
+}

@@ -1,0 +1,98 @@
+//! The view with its contents: engine items, which are hashes, become provider messages. Messages
+//! once made never change, so a longer request begins with the bytes of a shorter one.
+
+use crate::RunError;
+use cairn_engine::{Engine, Item};
+use cairn_provider::{CallText, Message, Request};
+use cairn_store::{Store, StoreError};
+use cairn_types::{Body, ContentRef, Fact, Hash};
+use std::sync::Arc;
+
+/// A run's messages so far.
+#[derive(Default)]
+pub struct Transcript {
+    system: Arc<str>,
+    tools: Arc<str>,
+    messages: Vec<Arc<Message>>,
+}
+
+impl Transcript {
+    /// The transcript of a run in this state, its contents read from the store.
+    pub fn load(engine: &Engine, store: &Store) -> Result<Transcript, StoreError> {
+        let mut transcript = Transcript::default();
+        transcript.extend(engine, |hash| store.content(hash))?;
+        Ok(transcript)
+    }
+
+    /// Takes the items that are new since the last call.
+    pub(crate) fn extend(
+        &mut self,
+        engine: &Engine,
+        content: impl Fn(&Hash) -> Result<Vec<u8>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let text = |r: &ContentRef| content(&r.hash).map(|bytes| text_of(&bytes));
+        if let (Some(run), true) = (engine.run(), self.system.is_empty()) {
+            self.system = text(&run.system)?;
+            self.tools = text(&run.tools)?;
+        }
+        for item in &engine.items()[self.messages.len()..] {
+            self.messages.push(Arc::new(message(item, &text)?));
+        }
+        Ok(())
+    }
+
+    /// The request that shows the first `messages` items.
+    #[must_use]
+    pub fn request(&self, messages: usize) -> Request {
+        Request {
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            messages: self.messages[..messages.min(self.messages.len())].to_vec(),
+        }
+    }
+}
+
+fn message(
+    item: &Item,
+    text: &impl Fn(&ContentRef) -> Result<Arc<str>, StoreError>,
+) -> Result<Message, StoreError> {
+    Ok(match item {
+        Item::User(content) => Message::User { text: text(content)? },
+        Item::Result { call, content } => {
+            Message::Result { call: call.clone(), text: text(content)? }
+        }
+        Item::Assistant { text: said, calls } => Message::Assistant {
+            text: said.as_ref().map(text).transpose()?,
+            calls: calls
+                .iter()
+                .map(|call| {
+                    let args = text(&call.args)?;
+                    Ok(CallText { id: call.id.clone(), name: call.name.clone(), args })
+                })
+                .collect::<Result<_, StoreError>>()?,
+        },
+    })
+}
+
+pub(crate) fn text_of(bytes: &[u8]) -> Arc<str> {
+    Arc::from(String::from_utf8_lossy(bytes))
+}
+
+/// The request that asked for this turn, rebuilt from the log. Absent when it was never asked.
+pub fn request_at(
+    facts: &[Fact],
+    (lap, turn): (u32, u32),
+    store: &Store,
+) -> Result<Option<Request>, RunError> {
+    let mut engine = Engine::default();
+    for fact in facts {
+        engine.apply(fact);
+        if let Body::Ask(ask) = &fact.body
+            && (ask.lap, ask.turn) == (lap, turn)
+        {
+            let transcript = Transcript::load(&engine, store)?;
+            return Ok(Some(transcript.request(engine.items().len())));
+        }
+    }
+    Ok(None)
+}

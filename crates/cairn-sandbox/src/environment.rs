@@ -1,0 +1,90 @@
+//! What a command sees of our environment: an allow-list, never a secret.
+
+use std::path::PathBuf;
+
+/// Names every command may see; a trailing `*` stands for any ending.
+const ALLOWED: &[&str] = &[
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TZ", "TMPDIR",
+    "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CARGO_HOME",
+    "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "JAVA_HOME",
+    "GRADLE_USER_HOME", "MAVEN_HOME", "NVM_DIR", "NODE_PATH", "PNPM_HOME", "BUN_INSTALL",
+    "DENO_DIR", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "UV_CACHE_DIR", "PIP_CACHE_DIR",
+    "GEM_HOME", "GEM_PATH", "RBENV_ROOT", "DOTNET_ROOT", "SDKROOT", "ANDROID_HOME", "CC", "CXX",
+    "PKG_CONFIG_PATH", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR",
+];
+
+/// Parts of a name that mark a secret, whatever list names it.
+const SECRET: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+/// What every command is told.
+const ADDED: &[(&str, &str)] =
+    &[("AGENT", "cairn"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("NO_COLOR", "1")];
+
+/// The environment for a command: what our list and `allow` name of `source`, never what looks
+/// like a secret, plus a few settings that keep programs from waiting for a person. Sorted.
+pub fn environment(
+    source: impl Iterator<Item = (String, String)>,
+    allow: &[&str],
+) -> Vec<(String, String)> {
+    let mut out: Vec<(String, String)> = source
+        .filter(|(name, _)| ALLOWED.iter().chain(allow).any(|pattern| is_named(pattern, name)))
+        .filter(|(name, _)| !is_secret(name))
+        .filter(|(name, _)| !ADDED.iter().any(|(added, _)| added == name))
+        .collect();
+    out.extend(ADDED.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    out.sort();
+    out
+}
+
+fn is_named(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET.iter().any(|part| name.contains(part))
+}
+
+/// The shell commands are run by unless one is named: bash where it is installed, else sh.
+#[must_use]
+pub fn shell() -> PathBuf {
+    let bash = PathBuf::from("/bin/bash");
+    if bash.exists() { bash } else { PathBuf::from("/bin/sh") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_named_variables_pass_and_never_a_secret() {
+        let source = [
+            ("PATH", "/bin"),
+            ("LC_ALL", "C"),
+            ("OPENAI_API_KEY", "sk"),
+            ("GITHUB_TOKEN", "t"),
+            ("MY_VAR", "1"),
+            ("MY_SECRET_VAR", "s"),
+            ("LC_SECRET", "s"),
+            ("OTHER", "x"),
+            ("PAGER", "less"),
+            ("LD_PRELOAD", "evil.so"),
+        ];
+        let source = source.into_iter().map(|(n, v)| (n.to_owned(), v.to_owned()));
+        let got: Vec<String> =
+            environment(source, &["MY_*"]).into_iter().map(|(n, v)| format!("{n}={v}")).collect();
+        let expected = [
+            "AGENT=cairn",
+            "GIT_TERMINAL_PROMPT=0",
+            "LC_ALL=C",
+            "MY_VAR=1",
+            "NO_COLOR=1",
+            "PAGER=cat",
+            "PATH=/bin",
+        ];
+        assert_eq!(got, expected);
+    }
+}

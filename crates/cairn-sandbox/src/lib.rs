@@ -1,0 +1,127 @@
+//! The only crate that starts processes. It runs one shell command and sees to it that everything
+//! the command started has ended when `run` returns, or when this process is killed. It does not
+//! confine what the command may touch.
+
+mod environment;
+mod guard;
+mod kept;
+mod report;
+mod run;
+mod start;
+
+pub use environment::{environment, shell};
+pub use run::run;
+
+use cairn_types::Hash;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A command to run.
+#[derive(Debug)]
+pub struct Spec {
+    /// What the shell is given to run.
+    pub command: String,
+    /// The shell, started as `shell -c command`.
+    pub shell: PathBuf,
+    /// The directory it runs in, as a handle, so that no path is looked up again.
+    pub cwd: OwnedFd,
+    /// Its whole environment.
+    pub env: Vec<(String, String)>,
+    /// When to end it.
+    pub timeout: Duration,
+    /// How long output is still awaited after everything ended.
+    pub grace: Duration,
+    /// How many bytes of the output's beginning to keep.
+    pub keep_head: usize,
+    /// How many bytes of the output's end to keep.
+    pub keep_tail: usize,
+    /// How its processes are held together.
+    pub way: Way,
+}
+
+/// How a command's processes are held together so that all of them can be ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Way {
+    /// A PID namespace where the kernel grants one, otherwise a subreaper.
+    #[default]
+    Best,
+    /// A subreaper: a guardian that adopts and ends every orphan.
+    Subreaper,
+}
+
+/// A command that ran and ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// How it ended.
+    pub end: End,
+    /// The beginning of its output.
+    pub head: Vec<u8>,
+    /// The end of its output, without what `head` holds. Both together are the whole output unless
+    /// `bytes` is more.
+    pub tail: Vec<u8>,
+    /// How many bytes it printed, exactly.
+    pub bytes: u64,
+    /// BLAKE3 of all of them.
+    pub hash: Hash,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// What held its processes: `pid-namespace`, `own-proc`, `subreaper`.
+    pub layers: Vec<String>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By itself, with this exit code.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+    /// Its time was up.
+    TimedOut,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// Why a command could not be run, or what became of it is unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// A text that cannot be handed to a process.
+    #[error("{what} holds a NUL byte and cannot be handed to a process; remove it")]
+    Nul {
+        /// Which text.
+        what: &'static str,
+    },
+    /// The system refused something needed to start it. Nothing was run.
+    #[error("the command could not be started: {step}: {source}")]
+    Start {
+        /// What was refused.
+        step: &'static str,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// The shell could not be executed. Nothing was run.
+    #[error("{} could not be executed: {source}; name an existing shell", .shell.display())]
+    Shell {
+        /// The shell.
+        shell: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// Waiting for it, or reading from it, failed. It was ended.
+    #[error("the command was ended because watching it failed: {source}")]
+    Watch {
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// Its guardian was killed by someone else, so how it ended is unknown.
+    #[error("the command's guardian process was killed from outside; how the command ended is unknown")]
+    GuardianKilled,
+    /// Something it started could not be ended.
+    #[error("a process the command started could not be ended; look for it with ps")]
+    WouldNotEnd,
+}

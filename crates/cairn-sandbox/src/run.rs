@@ -1,0 +1,211 @@
+//! Runs a command to its end: reads its output, keeps its time, and ends all it started.
+
+use crate::guard::Hold;
+use crate::kept::Kept;
+use crate::report::{self, Report, Tag};
+use crate::start::{Started, start};
+use crate::{End, Finished, SandboxError, Spec, Way};
+use rustix::io::Errno;
+use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio_util::sync::CancellationToken;
+
+/// How much output is read at once.
+const CHUNK: usize = 64 * 1024;
+/// How long we wait for everything to end after we ended it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Runs the command. When this returns, or when its future is dropped, everything the command
+/// started has ended. stdout and stderr are one stream, in the order of writing; stdin is empty.
+/// `on_output` sees every byte as it comes.
+pub async fn run(
+    spec: Spec,
+    cancel: &CancellationToken,
+    on_output: &mut (dyn FnMut(&[u8]) + Send),
+) -> Result<Finished, SandboxError> {
+    let begun = Instant::now();
+    let mut kept = Kept::new(spec.keep_head, spec.keep_tail);
+    if cancel.is_cancelled() {
+        return Ok(finished(End::Cancelled, Vec::new(), kept, begun));
+    }
+    let ways = holds(spec.way);
+    for (n, hold) in ways.iter().enumerate() {
+        let is_last = n + 1 == ways.len();
+        let mut command = match start(&spec, *hold) {
+            Ok(started) => Command::new(started, *hold)?,
+            Err(SandboxError::Start { .. }) if !is_last => continue,
+            Err(problem) => return Err(problem),
+        };
+        let mut sink = |chunk: &[u8]| {
+            kept.push(chunk);
+            on_output(chunk);
+        };
+        let stopped = command.watch(&spec, cancel, &mut sink).await?;
+        let report = command.report();
+        match settle(report, stopped, &spec) {
+            Settled::End(end, layers) => return Ok(finished(end, layers, kept, begun)),
+            Settled::TryNext(_) if !is_last => {}
+            Settled::TryNext(problem) | Settled::Problem(problem) => return Err(problem),
+        }
+    }
+    Err(SandboxError::GuardianKilled)
+}
+
+fn holds(way: Way) -> &'static [Hold] {
+    match way {
+        Way::Best if rustix::process::geteuid().is_root() => {
+            &[Hold::Namespace, Hold::UserNamespace, Hold::Subreaper]
+        }
+        Way::Best => &[Hold::UserNamespace, Hold::Subreaper],
+        Way::Subreaper => &[Hold::Subreaper],
+    }
+}
+
+fn finished(end: End, layers: Vec<String>, kept: Kept, begun: Instant) -> Finished {
+    let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let (head, tail, bytes, hash) = kept.finish();
+    Finished { end, head, tail, bytes, hash, ms, layers }
+}
+
+/// What a guardian's report comes to.
+enum Settled {
+    End(End, Vec<String>),
+    TryNext(SandboxError),
+    Problem(SandboxError),
+}
+
+fn settle(report: Report, stopped: Option<End>, spec: &Spec) -> Settled {
+    let start = |step, source| SandboxError::Start { step, source };
+    match report.failed {
+        Some((Tag::NoShell, source)) => {
+            return Settled::Problem(SandboxError::Shell { shell: spec.shell.clone(), source });
+        }
+        Some((Tag::NoDirectory, e)) => return Settled::Problem(start("its directory", e)),
+        Some((Tag::NoProcess, e)) => return Settled::Problem(start("a process", e)),
+        Some((_, e)) => return Settled::TryNext(start("holding its processes together", e)),
+        None => {}
+    }
+    match stopped.or(report.end) {
+        _ if report.left => Settled::Problem(SandboxError::WouldNotEnd),
+        Some(end) => Settled::End(end, report.layers),
+        None => Settled::Problem(SandboxError::GuardianKilled),
+    }
+}
+
+/// A started command. Dropping it ends it.
+struct Command {
+    process: AsyncFd<OwnedFd>,
+    output: AsyncFd<OwnedFd>,
+    status: OwnedFd,
+    life: Option<OwnedFd>,
+    hold: Hold,
+    reaped: bool,
+}
+
+impl Command {
+    fn new(started: Started, hold: Hold) -> Result<Self, SandboxError> {
+        let Started { process, life, status, output } = started;
+        let process = watched(process)?;
+        let output = watched(output)?;
+        Ok(Self { process, output, status, life: Some(life), hold, reaped: false })
+    }
+
+    /// Reads until the guardian, and so everything, has ended. Says what we ended it for, if we did.
+    async fn watch(
+        &mut self,
+        spec: &Spec,
+        cancel: &CancellationToken,
+        sink: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<Option<End>, SandboxError> {
+        let mut buffer = vec![0; CHUNK];
+        let mut stopped = None;
+        let mut is_open = true;
+        let time_up = tokio::time::sleep(spec.timeout);
+        tokio::pin!(time_up);
+        loop {
+            let stop = tokio::select! {
+                biased;
+                () = cancel.cancelled(), if stopped.is_none() => End::Cancelled,
+                () = &mut time_up => End::TimedOut,
+                ended = self.process.readable() => {
+                    ended.map_err(|source| SandboxError::Watch { source })?.retain_ready();
+                    break;
+                }
+                read = read_some(&self.output, &mut buffer), if is_open => {
+                    let n = read.map_err(|source| SandboxError::Watch { source })?;
+                    is_open = n > 0;
+                    sink(&buffer[..n]);
+                    continue;
+                }
+            };
+            if stopped.replace(stop).is_some() {
+                return Err(SandboxError::WouldNotEnd);
+            }
+            self.end();
+            time_up.as_mut().reset(tokio::time::Instant::now() + PATIENCE);
+        }
+        self.reap();
+        let rest = async {
+            while is_open {
+                match read_some(&self.output, &mut buffer).await {
+                    Ok(n) if n > 0 => sink(&buffer[..n]),
+                    _ => is_open = false,
+                }
+            }
+        };
+        // Someone outside may still hold the pipe: its end is never waited for.
+        let _ = tokio::time::timeout(spec.grace, rest).await;
+        Ok(stopped)
+    }
+
+    /// Ends the guardian and with it everything.
+    fn end(&mut self) {
+        if self.hold == Hold::Subreaper {
+            self.life = None;
+        } else {
+            let _ = pidfd_send_signal(self.process.get_ref(), Signal::KILL);
+        }
+    }
+
+    fn reap(&mut self) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        let process = WaitId::PidFd(std::os::fd::AsFd::as_fd(self.process.get_ref()));
+        self.reaped = matches!(waitid(process, options), Ok(Some(_)) | Err(Errno::CHILD));
+    }
+
+    fn report(&self) -> Report {
+        let mut bytes = [0; 32 * report::RECORD];
+        let length = rustix::io::read(&self.status, &mut bytes).unwrap_or(0);
+        report::read(&bytes[..length])
+    }
+}
+
+impl Drop for Command {
+    fn drop(&mut self) {
+        if self.reaped {
+            return;
+        }
+        self.end();
+        let until = Instant::now() + Duration::from_millis(250);
+        while !self.reaped && Instant::now() < until {
+            self.reap();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "tokio cannot see that an OwnedFd stays open")]
+fn watched(fd: OwnedFd) -> Result<AsyncFd<OwnedFd>, SandboxError> {
+    // SAFETY: the handle is owned, so it stays open and the same until the AsyncFd is dropped.
+    let watched = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) };
+    watched.map_err(|e| SandboxError::Watch { source: e.into() })
+}
+
+/// Reads what is there, waiting for something; 0 when no writer is left.
+async fn read_some(output: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
+    output.async_io(Interest::READABLE, |fd| Ok(rustix::io::read(fd, &mut *buffer)?)).await
+}

@@ -1,0 +1,121 @@
+//! Starts a guardian with its command: prepares all it needs, then makes the one `clone`.
+#![expect(unsafe_code, reason = "clone, and the signal mask around it")]
+
+use crate::guard::{self, Hold, Plan};
+use crate::{SandboxError, Spec};
+use rustix::fs::{Mode, OFlags};
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::ptr;
+
+/// A guardian that was started, and the handles to it.
+pub(crate) struct Started {
+    /// The guardian itself.
+    pub(crate) process: OwnedFd,
+    /// Open as long as we live; its end is the guardian's sign.
+    pub(crate) life: OwnedFd,
+    /// Its report. Does not block.
+    pub(crate) status: OwnedFd,
+    /// The command's output. Does not block.
+    pub(crate) output: OwnedFd,
+}
+
+/// The texts a command is made of, as the system takes them.
+struct Texts {
+    shell: CString,
+    argv: Vec<CString>,
+    envp: Vec<CString>,
+}
+
+impl Texts {
+    fn new(spec: &Spec) -> Result<Self, SandboxError> {
+        let text = |what, bytes: &[u8]| CString::new(bytes).map_err(|_| SandboxError::Nul { what });
+        let shell = text("the shell's path", spec.shell.as_os_str().as_bytes())?;
+        let command = text("the command", spec.command.as_bytes())?;
+        let argv = vec![shell.clone(), c"-c".to_owned(), c"--".to_owned(), command];
+        let pairs = spec.env.iter().map(|(name, value)| format!("{name}={value}"));
+        let envp = pairs
+            .map(|pair| text("the environment", pair.as_bytes()))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { shell, argv, envp })
+    }
+}
+
+fn pointers(texts: &[CString]) -> Vec<*const libc::c_char> {
+    texts.iter().map(|t| t.as_ptr()).chain([ptr::null()]).collect()
+}
+
+fn refused(step: &'static str) -> impl Fn(rustix::io::Errno) -> SandboxError {
+    move |e| SandboxError::Start { step, source: e.into() }
+}
+
+/// A pipe whose reading end does not block.
+fn quiet_pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
+    let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
+    rustix::fs::fcntl_setfl(&read, OFlags::NONBLOCK).map_err(refused("a pipe"))?;
+    Ok((read, write))
+}
+
+/// Starts the command held in this way.
+pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
+    let texts = Texts::new(spec)?;
+    let (argv, envp) = (pointers(&texts.argv), pointers(&texts.envp));
+    let uid_map = id_map(rustix::process::geteuid().as_raw());
+    let gid_map = id_map(rustix::process::getegid().as_raw());
+    let (output, output_end) = quiet_pipe()?;
+    let (status, status_end) = quiet_pipe()?;
+    let (life_end, life) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    let null =
+        rustix::fs::open("/dev/null", flags, Mode::empty()).map_err(refused("/dev/null"))?;
+    let plan = Plan {
+        hold,
+        shell: texts.shell.as_ptr(),
+        argv: argv.as_ptr(),
+        envp: envp.as_ptr(),
+        uid_map: uid_map.as_bytes(),
+        gid_map: gid_map.as_bytes(),
+        cwd: spec.cwd.as_fd().as_raw_fd(),
+        null: null.as_raw_fd(),
+        output: output_end.as_raw_fd(),
+        status: status_end.as_raw_fd(),
+        life: life_end.as_raw_fd(),
+    };
+    let process =
+        clone_guardian(&plan).map_err(|source| SandboxError::Start { step: "a process", source })?;
+    Ok(Started { process, life, status, output })
+}
+
+/// A user namespace's map that leaves this id as it is.
+fn id_map(id: u32) -> String {
+    format!("{id} {id} 1\n")
+}
+
+fn clone_guardian(plan: &Plan) -> io::Result<OwnedFd> {
+    let namespaces = match plan.hold {
+        Hold::Namespace => libc::CLONE_NEWPID,
+        Hold::UserNamespace => libc::CLONE_NEWPID | libc::CLONE_NEWUSER,
+        Hold::Subreaper => 0,
+    };
+    let mut pidfd = -1;
+    // SAFETY: with every signal blocked no handler runs in the copy before its own mask and
+    // dispositions are set. The copy only runs `guard`, which makes system calls and never
+    // returns; the plan's pointers live in the caller's frame, of which it has a copy. The
+    // handle written by a successful clone is ours alone.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        let made = guard::clone(namespaces | libc::CLONE_PIDFD, &raw mut pidfd);
+        if made == 0 {
+            guard::guard(plan);
+        }
+        let problem = io::Error::last_os_error();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+        if made < 0 { Err(problem) } else { Ok(OwnedFd::from_raw_fd(pidfd)) }
+    }
+}

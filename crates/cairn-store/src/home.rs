@@ -1,0 +1,77 @@
+//! Where things are in a home, and the making of its directories. Knows no table.
+
+use crate::StoreError;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// The layout of a home.
+#[derive(Debug, Clone)]
+pub(crate) struct Home(pub(crate) PathBuf);
+
+impl Home {
+    /// The database.
+    pub(crate) fn db(&self) -> PathBuf {
+        self.0.join("cairn.db")
+    }
+
+    /// The database's write-ahead log.
+    pub(crate) fn wal(&self) -> PathBuf {
+        self.0.join("cairn.db-wal")
+    }
+
+    /// The keys, which no sandbox and no bundle ever sees.
+    pub(crate) fn keys(&self) -> PathBuf {
+        self.0.join("keys")
+    }
+
+    /// Contents too large for the database.
+    pub(crate) fn contents(&self) -> PathBuf {
+        self.0.join("contents")
+    }
+
+    /// Who drives which run.
+    pub(crate) fn leases(&self) -> PathBuf {
+        self.0.join("leases")
+    }
+
+    /// Where each run stands, kept outside the database.
+    pub(crate) fn heads(&self) -> PathBuf {
+        self.0.join("heads")
+    }
+
+    /// Makes the home and its directories, for their owner only.
+    pub(crate) fn make(&self) -> Result<(), StoreError> {
+        for dir in [self.0.clone(), self.keys(), self.contents(), self.leases(), self.heads()] {
+            make_dir(&dir)?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes a directory for its owner only, unless it is there.
+pub(crate) fn make_dir(dir: &Path) -> Result<(), StoreError> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new()
+        .mode(0o700)
+        .recursive(true)
+        .create(dir)
+        .map_err(|e| StoreError::io(dir, e))
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
+    File::open(dir).and_then(|d| d.sync_all()).map_err(|e| StoreError::io(dir, e))
+}
+
+/// A small file's text; `None` when there is none.
+pub(crate) fn read_text(path: &Path) -> Result<Option<String>, StoreError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(StoreError::io(path, e)),
+    }
+}

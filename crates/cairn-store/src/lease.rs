@@ -1,0 +1,88 @@
+//! Leases: a file lock says that a run's driver lives, an epoch fences the writes of one that lost
+//! it. Taking a lease writes nothing to the database.
+
+use crate::StoreError;
+use crate::batch::LeaseKey;
+use crate::home::{Home, make_dir};
+use cairn_types::RunId;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// The right to drive a run, as long as it lives. It ends when it is dropped, or with the process.
+#[derive(Debug)]
+pub struct Lease {
+    key: LeaseKey,
+    file: File,
+}
+
+impl Lease {
+    /// The run.
+    #[must_use]
+    pub fn run(&self) -> &RunId {
+        &self.key.run
+    }
+
+    /// The epoch; the run's `drive` fact makes it binding.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.key.epoch
+    }
+
+    /// What a batch is written under.
+    #[must_use]
+    pub fn key(&self) -> LeaseKey {
+        self.key.clone()
+    }
+
+    /// Takes the run's lock, or says who has it. `epoch` is asked for once the lock is held.
+    pub(crate) fn take(
+        home: &Home,
+        run: &RunId,
+        holder: &str,
+        epoch: impl FnOnce() -> Result<u64, StoreError>,
+    ) -> Result<Lease, StoreError> {
+        make_dir(&home.leases())?;
+        let path = home.leases().join(format!("{run}.lock"));
+        let fail = |e: io::Error| StoreError::io(&path, e);
+        // The standard library opens with O_CLOEXEC: no child inherits the lock.
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(fail)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                let holder = holder_of(home, run).unwrap_or_else(|| "another process".to_owned());
+                return Err(StoreError::Held { run: run.clone(), holder });
+            }
+            Err(errno) => return Err(fail(errno.into())),
+        }
+        file.set_len(0).and_then(|()| file.write_all(holder.as_bytes())).map_err(fail)?;
+        let key = LeaseKey { run: run.clone(), epoch: epoch()? };
+        Ok(Lease { key, file })
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // Explicit, so that a child between fork and exec cannot keep the lock a moment longer.
+        let _ = flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
+/// Who wrote their name into a run's lock file last: one line, without control characters.
+pub(crate) fn holder_of(home: &Home, run: &RunId) -> Option<String> {
+    let file = File::open(home.leases().join(format!("{run}.lock"))).ok()?;
+    let mut name = Vec::new();
+    file.take(200).read_to_end(&mut name).ok()?;
+    let name: String =
+        String::from_utf8_lossy(&name).chars().filter(|c| !c.is_control()).collect();
+    (!name.is_empty()).then_some(name)
+}

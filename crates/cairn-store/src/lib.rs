@@ -1,0 +1,34 @@
+//! The only crate that names a database: sessions, runs, facts, contents, receipts, checkpoints.
+//!
+//! One SQLite database per home, one writer thread with group commit, short reads beside it. Every
+//! outcome gets its receipt here, in its own transaction. It never decides what a fact means, reads
+//! no environment, and takes the time from its callers.
+
+mod append;
+mod batch;
+mod bundle;
+mod checkpoint;
+mod contents;
+mod digest;
+mod error;
+mod fact;
+mod heads;
+mod home;
+mod keys;
+mod lease;
+mod merkle;
+mod mint;
+mod op;
+mod open;
+mod read;
+mod run;
+mod store;
+mod verify;
+mod writer;
+
+pub use batch::{Batch, Committed, LeaseKey, NewRun, NewSession};
+pub use error::StoreError;
+pub use lease::Lease;
+pub use read::{Found, ReceiptRow, RunRow, SessionRow};
+pub use store::{Access, Options, Store};
+pub use verify::{Report, Verdict, verify_bytes};

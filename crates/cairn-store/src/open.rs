@@ -1,0 +1,134 @@
+//! Opens connections: the one door to SQLite, its settings, and the migrations.
+
+use crate::StoreError;
+use crate::home::Home;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Every schema, in order. A home's `user_version` is how many of them it has.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql")];
+
+/// Above this length the write-ahead log is folded into the database, after the callers have
+/// their answers: 2,000 pages with their frame headers.
+pub(crate) const WAL_LIMIT: u64 = 2_000 * (4_096 + 24);
+
+/// The writer's connection, to a database of the latest schema.
+pub(crate) fn writer(home: &Home, busy_timeout: Duration) -> Result<Connection, StoreError> {
+    let began = Instant::now();
+    loop {
+        match try_writer(home, busy_timeout).map_err(|e| e.placed(&home.db())) {
+            // SQLite does not wait while two processes turn a fresh file into a WAL database.
+            Err(StoreError::Busy) if began.elapsed() < busy_timeout => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            done => return done,
+        }
+    }
+}
+
+fn try_writer(home: &Home, busy_timeout: Duration) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut conn = connect(&home.db(), flags, busy_timeout)?;
+    known_version(&conn)?;
+    conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
+    conn.pragma_update_and_check(None, "journal_size_limit", WAL_LIMIT, |_| Ok(()))?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    migrate(&mut conn)?;
+    Ok(conn)
+}
+
+/// A connection that can only read. `None` when nobody has made the database yet.
+pub(crate) fn reader(home: &Home, busy_timeout: Duration) -> Result<Connection, StoreError> {
+    let db = home.db();
+    if !db.exists() {
+        return Err(StoreError::NoHome { path: home.0.clone() });
+    }
+    let open = || {
+        let conn = connect(&db, OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
+        match known_version(&conn)? {
+            0 => Err(StoreError::NoHome { path: home.0.clone() }),
+            _ => Ok(conn),
+        }
+    };
+    open().map_err(|e| e.placed(&db))
+}
+
+#[allow(clippy::disallowed_methods)] // The door.
+fn connect(db: &Path, flags: OpenFlags, busy_timeout: Duration) -> Result<Connection, StoreError> {
+    let conn = Connection::open_with_flags(db, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.busy_timeout(busy_timeout)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    conn.pragma_update(None, "trusted_schema", false)?;
+    Ok(conn)
+}
+
+/// The home's schema, when this version knows it.
+fn known_version(conn: &Connection) -> Result<usize, StoreError> {
+    let found: u32 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    match usize::try_from(found) {
+        Ok(version) if version <= MIGRATIONS.len() => Ok(version),
+        _ => Err(StoreError::Newer { found, known: MIGRATIONS.len() as u32 }),
+    }
+}
+
+/// Brings the schema up to date. Whoever comes second finds the work done.
+fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
+    if known_version(conn)? == MIGRATIONS.len() {
+        return Ok(());
+    }
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for sql in &MIGRATIONS[known_version(&tx)?..] {
+        tx.execute_batch(sql)?;
+    }
+    tx.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
+    Ok(tx.commit()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home(dir.path().to_owned());
+        (dir, home)
+    }
+
+    #[test]
+    fn two_that_open_a_fresh_home_at_once_both_succeed() {
+        for _ in 0..5 {
+            let (_dir, home) = home();
+            std::thread::scope(|scope| {
+                let open = || writer(&home, Duration::from_secs(10)).map(|_| ());
+                let both: Vec<_> = (0..4).map(|_| scope.spawn(open)).collect();
+                both.into_iter().for_each(|opener| opener.join().unwrap().unwrap());
+            });
+            let conn = reader(&home, Duration::from_secs(1)).unwrap();
+            assert_eq!(known_version(&conn).unwrap(), MIGRATIONS.len());
+        }
+    }
+
+    #[test]
+    fn a_home_of_a_newer_version_is_refused_and_left_alone() {
+        let (_dir, home) = home();
+        let conn = writer(&home, Duration::from_secs(1)).unwrap();
+        conn.pragma_update(None, "user_version", 99).unwrap();
+        for opened in [writer(&home, Duration::from_secs(1)), reader(&home, Duration::ZERO)] {
+            assert!(matches!(opened, Err(StoreError::Newer { found: 99, known: 1 })));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_called_damaged() {
+        let (_dir, home) = home();
+        std::fs::write(home.db(), "not a database, but long enough to be looked at".repeat(40))
+            .unwrap();
+        let error = writer(&home, Duration::from_secs(1)).err().unwrap();
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+        assert!(error.to_string().contains("Bundles"));
+    }
+}

@@ -1,0 +1,220 @@
+//! Named reads. Each is a few point lookups; none changes anything.
+
+use crate::StoreError;
+use crate::fact::{COLUMNS as FACT_COLUMNS, FactRow, bad_column};
+use crate::run::{id, lineage, parent};
+use cairn_types::{Fact, ForkPoint, ReceiptPayload, RunId, SessionId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// How many candidates an ambiguous name is answered with.
+const CANDIDATES: usize = 8;
+
+/// A session, for lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Its id.
+    pub id: SessionId,
+    /// The root it works on.
+    pub root: String,
+    /// When it was made, milliseconds since 1970.
+    pub created_at: u64,
+    /// How many runs it has.
+    pub runs: u64,
+    /// When its last fact was recorded.
+    pub last_at: u64,
+}
+
+/// A run, for lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    /// Its id.
+    pub id: RunId,
+    /// Its session.
+    pub session: SessionId,
+    /// A person's name for it.
+    pub name: Option<String>,
+    /// Where it left its parent, when it is a fork.
+    pub parent: Option<ForkPoint>,
+    /// When it was made, milliseconds since 1970.
+    pub created_at: u64,
+    /// Its last fact; a fork's begins as the fork point.
+    pub last_n: u64,
+}
+
+/// What a name was found to mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A run.
+    Run(RunRow),
+    /// A session.
+    Session(SessionRow),
+}
+
+/// A receipt, for lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceiptRow {
+    /// The outcome it proves.
+    pub fact_n: u64,
+    /// Its place in the chain.
+    pub seq: u64,
+    /// Its id.
+    pub receipt_id: String,
+    /// Its hash, in hex.
+    pub hash: String,
+    /// What was signed.
+    pub payload: ReceiptPayload,
+}
+
+const SESSION: &str = "SELECT id, root, created_at,
+    (SELECT count(*) FROM runs WHERE session = sessions.id),
+    (SELECT coalesce(max(last_at), sessions.created_at) FROM runs WHERE session = sessions.id)
+    FROM sessions";
+const RUN: &str = "SELECT id, session, name, parent, fork_n, created_at, last_n FROM runs";
+
+impl SessionRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+        Ok(SessionRow {
+            id: id(row, 0)?,
+            root: row.get(1)?,
+            created_at: row.get(2)?,
+            runs: row.get(3)?,
+            last_at: row.get(4)?,
+        })
+    }
+}
+
+impl RunRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+        Ok(RunRow {
+            id: id(row, 0)?,
+            session: id(row, 1)?,
+            name: row.get(2)?,
+            parent: parent(row, 3)?,
+            created_at: row.get(5)?,
+            last_n: row.get(6)?,
+        })
+    }
+}
+
+pub(crate) fn sessions(conn: &Connection) -> Result<Vec<SessionRow>, StoreError> {
+    let sql = format!("{SESSION} ORDER BY created_at DESC, id DESC");
+    let mut statement = conn.prepare_cached(&sql)?;
+    Ok(statement.query_map([], SessionRow::read)?.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn latest_session(
+    conn: &Connection,
+    root: &str,
+) -> Result<Option<SessionId>, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id FROM sessions WHERE root = ? ORDER BY created_at DESC, id DESC LIMIT 1",
+    )?;
+    Ok(statement.query_row([root], |row| id(row, 0)).optional()?)
+}
+
+pub(crate) fn runs(conn: &Connection, session: &SessionId) -> Result<Vec<RunRow>, StoreError> {
+    let sql = format!("{RUN} WHERE session = ? ORDER BY created_at DESC, id DESC");
+    let mut statement = conn.prepare_cached(&sql)?;
+    Ok(statement.query_map([session.as_str()], RunRow::read)?.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn run(conn: &Connection, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+    let sql = format!("{RUN} WHERE id = ?");
+    let mut statement = conn.prepare_cached(&sql)?;
+    Ok(statement.query_row([run.as_str()], RunRow::read).optional()?)
+}
+
+pub(crate) fn find(conn: &Connection, text: &str) -> Result<Found, StoreError> {
+    let by_name = format!("{RUN} WHERE name = ? ORDER BY created_at DESC, id DESC LIMIT 1");
+    let mut found = prefixed(conn, text)?;
+    let exact = found.iter().position(|f| f.id() == text);
+    let named = conn.prepare_cached(&by_name)?.query_row([text], RunRow::read).optional()?;
+    match (exact, named, found.len()) {
+        (Some(index), ..) => Ok(found.swap_remove(index)),
+        (None, Some(run), _) => Ok(Found::Run(run)),
+        (None, None, 1) => Ok(found.swap_remove(0)),
+        (None, None, 0) => Err(StoreError::NoSuch { text: text.to_owned() }),
+        _ => Err(StoreError::Ambiguous {
+            text: text.to_owned(),
+            candidates: found.iter().map(|f| f.id().to_owned()).collect(),
+        }),
+    }
+}
+
+impl Found {
+    fn id(&self) -> &str {
+        match self {
+            Found::Run(run) => run.id.as_str(),
+            Found::Session(session) => session.id.as_str(),
+        }
+    }
+}
+
+/// Some of the runs and sessions whose ids begin like this.
+fn prefixed(conn: &Connection, text: &str) -> Result<Vec<Found>, StoreError> {
+    if text.len() < 3 || !text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
+        return Ok(Vec::new());
+    }
+    // `{` is the first character after `z`.
+    let range = params![text, format!("{text}{{")];
+    if text.starts_with('s') {
+        let sql = format!("{SESSION} WHERE id >= ? AND id < ? ORDER BY id LIMIT {CANDIDATES}");
+        let mut statement = conn.prepare_cached(&sql)?;
+        let rows = statement.query_map(range, |row| SessionRow::read(row).map(Found::Session))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    } else {
+        let sql = format!("{RUN} WHERE id >= ? AND id < ? ORDER BY id LIMIT {CANDIDATES}");
+        let mut statement = conn.prepare_cached(&sql)?;
+        let rows = statement.query_map(range, |row| RunRow::read(row).map(Found::Run))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+pub(crate) fn facts(conn: &Connection, run: &RunId, after: u64) -> Result<Vec<Fact>, StoreError> {
+    let sql = format!(
+        "SELECT {FACT_COLUMNS} FROM facts WHERE run = ? AND n > ? AND n <= ? ORDER BY n"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut facts = Vec::new();
+    for (run, bound) in lineage(conn, run)?.into_iter().rev() {
+        let rows = statement.query_map(params![run.as_str(), after, bound], FactRow::read)?;
+        for row in rows {
+            facts.push(row?.into_fact()?);
+        }
+    }
+    Ok(facts)
+}
+
+/// One of a run's own facts.
+pub(crate) fn fact(conn: &Connection, run: &RunId, n: u64) -> Result<Option<Fact>, StoreError> {
+    let sql = format!("SELECT {FACT_COLUMNS} FROM facts WHERE run = ? AND n = ?");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let row = statement.query_row(params![run.as_str(), n], FactRow::read).optional()?;
+    row.map(FactRow::into_fact).transpose()
+}
+
+pub(crate) fn receipts(conn: &Connection, run: &RunId) -> Result<Vec<ReceiptRow>, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT fact_n, seq, receipt_id, hash, payload FROM receipts
+         WHERE run = ? AND fact_n <= ? ORDER BY fact_n",
+    )?;
+    let mut receipts = Vec::new();
+    for (run, bound) in lineage(conn, run)?.into_iter().rev() {
+        let rows = statement.query_map(params![run.as_str(), bound], receipt)?;
+        for row in rows {
+            receipts.push(row?);
+        }
+    }
+    Ok(receipts)
+}
+
+fn receipt(row: &Row<'_>) -> rusqlite::Result<ReceiptRow> {
+    let payload: String = row.get(4)?;
+    Ok(ReceiptRow {
+        fact_n: row.get(0)?,
+        seq: row.get(1)?,
+        receipt_id: row.get(2)?,
+        hash: row.get(3)?,
+        payload: serde_json::from_str(&payload).map_err(|e| bad_column(4, e))?,
+    })
+}

@@ -1,0 +1,224 @@
+//! The store as callers hold it: a cheap handle over one writer and a few readers.
+
+use crate::batch::{Batch, Committed};
+use crate::home::Home;
+use crate::keys::Keys;
+use crate::lease::Lease;
+use crate::read::{self, Found, ReceiptRow, RunRow, SessionRow};
+use crate::run::RunState;
+use crate::verify::{HomeJudge, Report};
+use crate::writer::{Ask, Job, Writer, ask};
+use crate::{StoreError, bundle, contents, heads, open};
+use cairn_types::{Fact, Hash, RunId, SessionId};
+use rusqlite::{Connection, OptionalExtension};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How many idle readers are kept.
+const READERS: usize = 2;
+
+/// What a caller wants of a home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Read and write; the home is made when it is missing.
+    ReadWrite,
+    /// Only read; a missing home is an error.
+    ReadOnly,
+}
+
+/// How to open a store.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The home's directory.
+    pub home: PathBuf,
+    /// What for.
+    pub access: Access,
+    /// How long to wait for another process.
+    pub busy_timeout: Duration,
+}
+
+impl Options {
+    /// The usual way to open a home: wait up to 30 seconds for others.
+    #[must_use]
+    pub fn new(home: impl Into<PathBuf>, access: Access) -> Options {
+        Options { home: home.into(), access, busy_timeout: Duration::from_secs(30) }
+    }
+}
+
+/// A home, open. Clones share one writer.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    home: Home,
+    busy_timeout: Duration,
+    readers: Mutex<Vec<Connection>>,
+    writer: Option<Sender<Job>>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Store").field(&self.0.home.0).finish()
+    }
+}
+
+impl Store {
+    /// Opens a home. To write, it makes what is missing: the directories and keys for their owner
+    /// only, the database of the latest schema.
+    pub fn open(options: &Options) -> Result<Store, StoreError> {
+        let home = Home(options.home.clone());
+        let mut readers = Vec::new();
+        let writer = match options.access {
+            Access::ReadOnly => {
+                readers.push(open::reader(&home, options.busy_timeout)?);
+                None
+            }
+            Access::ReadWrite => {
+                home.make()?;
+                let conn = open::writer(&home, options.busy_timeout)?;
+                let keys = keys(&home, &conn).map_err(|e| e.placed(&home.db()))?;
+                Some(Writer::new(conn, home.clone(), keys).start()?)
+            }
+        };
+        let busy_timeout = options.busy_timeout;
+        Ok(Store(Arc::new(Inner { home, busy_timeout, readers: Mutex::new(readers), writer })))
+    }
+
+    /// The home's directory.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.0.home.0
+    }
+
+    /// All sessions, newest first.
+    pub fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
+        self.read(read::sessions)
+    }
+
+    /// The newest session on a root.
+    pub fn latest_session(&self, root: &str) -> Result<Option<SessionId>, StoreError> {
+        self.read(|conn| read::latest_session(conn, root))
+    }
+
+    /// A session's runs, newest first.
+    pub fn runs(&self, session: &SessionId) -> Result<Vec<RunRow>, StoreError> {
+        self.read(|conn| read::runs(conn, session))
+    }
+
+    /// A run.
+    pub fn run(&self, id: &RunId) -> Result<Option<RunRow>, StoreError> {
+        self.read(|conn| read::run(conn, id))
+    }
+
+    /// What a person means: a run or session by its id, by a run's name (the newest of that name),
+    /// or by the first letters of an id, at least three.
+    pub fn find(&self, text: &str) -> Result<Found, StoreError> {
+        self.read(|conn| read::find(conn, text))
+    }
+
+    /// A run's facts after `after`, in order; a fork's begin with its parent's, up to the fork.
+    pub fn facts(&self, run: &RunId, after: u64) -> Result<Vec<Fact>, StoreError> {
+        self.read(|conn| read::facts(conn, run, after))
+    }
+
+    /// A content's bytes, their hash checked.
+    pub fn content(&self, r: &Hash) -> Result<Vec<u8>, StoreError> {
+        self.read(|conn| contents::read(conn, &self.0.home, r))
+    }
+
+    /// A run's receipts in the chain's order; a fork's begin with its parent's, up to the fork.
+    pub fn receipts(&self, run: &RunId) -> Result<Vec<ReceiptRow>, StoreError> {
+        self.read(|conn| read::receipts(conn, run))
+    }
+
+    /// Takes the right to drive a run, or says who has it. Writes nothing to the database; the
+    /// run's next `drive` fact makes the lease's epoch binding.
+    pub fn lease(&self, run: &RunId, holder: &str) -> Result<Lease, StoreError> {
+        self.writer()?;
+        Lease::take(&self.0.home, run, holder, || {
+            let state = self.read(|conn| RunState::load(conn, run))?;
+            Ok(state.map_or(0, |state| state.epoch) + 1)
+        })
+    }
+
+    /// Writes a batch whole or not at all. When it returns, the batch is durable.
+    pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
+        ask(self.writer()?, Ask::Commit(Box::new(batch))).await
+    }
+
+    /// Sees to it that a stored checkpoint covers the whole session; gives its anchor.
+    pub async fn checkpoint(&self, session: &SessionId, at: u64) -> Result<String, StoreError> {
+        let done = ask(self.writer()?, Ask::Checkpoint(session.clone(), at)).await?;
+        done.anchor.ok_or(StoreError::Stopped)
+    }
+
+    /// Writes a session's bundle. A checkpoint must cover the session.
+    pub fn bundle(&self, session: &SessionId, out: &mut dyn Write) -> Result<(), StoreError> {
+        let keys = Keys::load(&self.0.home)?;
+        self.snapshot(|conn| bundle::write(conn, &self.0.home, &keys, session, out))
+    }
+
+    /// Judges a session as it stands in the database, its HMACs and the heads kept outside too.
+    pub fn verify_session(
+        &self,
+        session: &SessionId,
+        anchor: Option<&str>,
+    ) -> Result<Report, StoreError> {
+        let home = &self.0.home;
+        let keys = &Keys::load(home)?;
+        let heads = heads::of_session(home, session)?;
+        self.snapshot(|conn| HomeJudge { conn, home, keys, session }.all(&heads, anchor))
+    }
+
+    fn writer(&self) -> Result<&Sender<Job>, StoreError> {
+        let path = || self.0.home.0.clone();
+        self.0.writer.as_ref().ok_or_else(|| StoreError::ReadOnlyHome { path: path() })
+    }
+
+    /// Runs a short read on a connection of the pool.
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let pooled = self.0.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let conn = match pooled {
+            Some(conn) => conn,
+            None => open::reader(&self.0.home, self.0.busy_timeout)?,
+        };
+        let done = work(&conn).map_err(|e| e.placed(&self.0.home.db()));
+        let mut readers = self.0.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < READERS && conn.is_autocommit() {
+            readers.push(conn);
+        }
+        done
+    }
+
+    /// Runs a longer read that sees one state of the database throughout.
+    fn snapshot<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.read(|conn| {
+            let tx = conn.unchecked_transaction()?;
+            let done = work(&tx)?;
+            tx.commit()?;
+            Ok(done)
+        })
+    }
+}
+
+/// The home's keys, made when the home has signed nothing yet.
+fn keys(home: &Home, conn: &Connection) -> Result<Keys, StoreError> {
+    let signed: Option<i64> = conn
+        .query_row("SELECT 1 FROM checkpoints UNION ALL SELECT 1 FROM receipts LIMIT 1", [], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    match signed {
+        Some(_) => Keys::load(home),
+        None => Keys::make(home),
+    }
+}

@@ -1,0 +1,98 @@
+//! Judges a session where it lives: its bundle from the raw rows, then what only the home can
+//! check, the HMACs and the heads kept outside the database.
+
+use super::{Report, Verdict, verify_bytes};
+use crate::StoreError;
+use crate::batch::Tally;
+use crate::bundle::{Bundler, Damage};
+use crate::checkpoint::Standing;
+use crate::digest::hex;
+use crate::heads::HeadLine;
+use crate::home::Home;
+use crate::keys::Keys;
+use cairn_types::SessionId;
+use rusqlite::{Connection, OptionalExtension};
+
+/// A session in one state of the database.
+pub(crate) struct HomeJudge<'a> {
+    /// The state.
+    pub(crate) conn: &'a Connection,
+    /// The home.
+    pub(crate) home: &'a Home,
+    /// Its secrets.
+    pub(crate) keys: &'a Keys,
+    /// The session.
+    pub(crate) session: &'a SessionId,
+}
+
+impl HomeJudge<'_> {
+    /// Judges the session. The heads must have been read before the state of the database was
+    /// taken: they are noted after their commit, so such a state has them all.
+    pub(crate) fn all(&self, heads: &[HeadLine], anchor: Option<&str>) -> Result<Report, StoreError> {
+        let known: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?
+            .query_row([self.session.as_str()], |row| row.get(0))
+            .optional()?;
+        if known.is_none() && heads.is_empty() {
+            return Err(StoreError::NoSuch { text: self.session.to_string() });
+        }
+        let report = self.rows(anchor)?;
+        if report.verdict == Verdict::Refuted || report.verdict == Verdict::Unverifiable {
+            return Ok(report);
+        }
+        if let Some((bad, why)) = self.truncated(heads)?.or(self.forged()?) {
+            return Ok(Report { verdict: Verdict::Refuted, why, bad: Some(bad), ..report });
+        }
+        Ok(report)
+    }
+
+    /// Judges the rows. Where no stored checkpoint covers everything, one is made for the purpose;
+    /// it is no anchor, since nobody keeps it.
+    fn rows(&self, anchor: Option<&str>) -> Result<Report, StoreError> {
+        let standing = Standing::read(self.conn, self.session, &mut Tally::default())?;
+        let extra = match standing.covered() {
+            Some(_) => None,
+            None => Some(standing.sign(self.keys, standing.last_at())?),
+        };
+        let mut bytes = Vec::new();
+        let HomeJudge { conn, home, keys, session } = *self;
+        let damage = Damage::Show;
+        Bundler { conn, home, keys, session, out: &mut bytes, damage }.all(extra.as_ref())?;
+        let mut report = verify_bytes(&bytes, anchor);
+        if let Some(extra) = extra
+            && report.anchor.as_deref() == Some(&extra.hash)
+        {
+            report.checkpoints -= 1;
+            report.anchor = standing.last_anchor().map(str::to_owned);
+        }
+        Ok(report)
+    }
+
+    /// The first head that the database no longer has.
+    fn truncated(&self, heads: &[HeadLine]) -> Result<Option<(String, String)>, StoreError> {
+        for head in heads {
+            if let Some(lost) = head.missing_in(self.conn)? {
+                let why = format!("the database was truncated: {lost}");
+                return Ok(Some((head.name(), why)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first receipt whose HMAC this home did not make.
+    fn forged(&self) -> Result<Option<(String, String)>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT receipt_id, payload, hmac FROM receipts WHERE session = ? ORDER BY id",
+        )?;
+        let mut rows = statement.query([self.session.as_str()])?;
+        while let Some(row) = rows.next()? {
+            let [id, payload, hmac]: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+            if hex(&self.keys.hmac(payload.as_bytes())) != hmac {
+                let why = format!("{id}: its HMAC was not made by this home");
+                return Ok(Some((id, why)));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,138 @@
+//! The lines of a bundle: their types, and a reader that takes a line only if writing it again
+//! gives the same bytes.
+
+use super::{Check, hold};
+use crate::fact::{DEPTH, depth};
+use cairn_types::{
+    CheckpointPayload, ForkPoint, ReceiptPayload, RunId, SessionId, StoredFact, canonical,
+    to_canonical,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    r#type: String,
+    format: String,
+    v: u32,
+    pub(super) session_id: SessionId,
+    pub(super) public_key: String,
+}
+
+/// A run.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunLine {
+    r#type: String,
+    pub(super) run: RunId,
+    pub(super) parent: Option<ForkPoint>,
+}
+
+/// A fact.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FactLine {
+    r#type: String,
+    pub(super) fact: StoredFact,
+}
+
+/// A receipt.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReceiptLine {
+    r#type: String,
+    pub(super) payload: ReceiptPayload,
+    pub(super) hmac: String,
+    pub(super) hash: String,
+    pub(super) signature: String,
+    pub(super) signature_alg: String,
+    pub(super) opened: Opened,
+}
+
+/// What opens a receipt's commitments.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Opened {
+    pub(super) inputs: Option<OpenedContent>,
+    pub(super) outputs: Option<OpenedContent>,
+}
+
+/// What opens one commitment: a salt, and a text or the hex of bytes that are no text.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OpenedContent {
+    pub(super) salt: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) hex: Option<String>,
+}
+
+/// A checkpoint.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CheckpointLine {
+    r#type: String,
+    pub(super) payload: CheckpointPayload,
+    pub(super) hash: String,
+    pub(super) signature: String,
+}
+
+/// Reads a line as canonical JSON.
+fn value(text: &str) -> Check<Value> {
+    let bad = "it is not canonical JSON";
+    let value: Value = serde_json::from_str(text).map_err(|_| bad)?;
+    hold(depth(&value) <= DEPTH, "it nests too deep")?;
+    hold(canonical(&value).is_ok_and(|again| again == text), bad)?;
+    Ok(value)
+}
+
+/// A line's type.
+pub(super) fn type_of(text: &str) -> Check<String> {
+    let value = value(text)?;
+    let kind = value.get("type").and_then(Value::as_str);
+    Ok(kind.ok_or("it has no type")?.to_owned())
+}
+
+/// Reads a line whose every key and value is as listed. Call `type_of` first.
+pub(super) fn strict<T: Serialize + DeserializeOwned>(text: &str) -> Check<T> {
+    let line: T = serde_json::from_str(text).map_err(|e| format!("it is not as listed: {e}"))?;
+    let same = to_canonical(&line).is_ok_and(|again| again == text);
+    hold(same, "it has other keys than listed")?;
+    Ok(line)
+}
+
+/// The canonical line of the fact in a fact's line: the part between its fixed ends.
+pub(super) fn fact_text(text: &str) -> Check<&str> {
+    let inner = text.strip_prefix(r#"{"fact":"#).and_then(|t| t.strip_suffix(r#","type":"fact"}"#));
+    inner.ok_or_else(|| "it is not as listed".to_owned())
+}
+
+/// Whether a first line is a bundle's.
+pub(super) fn is_bundle(line: &[u8]) -> bool {
+    let Some(header) = std::str::from_utf8(line).ok().and_then(|text| value(text).ok()) else {
+        return false;
+    };
+    header["type"] == "bundle" && header["format"] == "cairn-bundle" && header["v"] == 1
+}
+
+/// The id that a line claims to be the receipt of, for the report.
+pub(super) fn receipt_id(text: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let id = value.get("payload")?.get("receipt_id")?.as_str()?;
+    is_receipt_id(id).then(|| id.to_owned())
+}
+
+/// Whether a text is `rcpt_` and twelve hex digits.
+pub(super) fn is_receipt_id(text: &str) -> bool {
+    let digits = text.strip_prefix("rcpt_").unwrap_or_default();
+    digits.len() == 12 && crate::digest::unhex(digits).is_some()
+}
+
+/// Whether a text is the hex of 32 bytes.
+pub(super) fn is_hash(text: &str) -> bool {
+    crate::digest::unhex_array::<32>(text).is_some()
+}

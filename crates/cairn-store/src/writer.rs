@@ -1,0 +1,194 @@
+//! The one writer: a thread with its own connection that commits all waiting batches together and
+//! answers after the commit. Knows nothing of what a batch means.
+
+use crate::StoreError;
+use crate::append::{Append, Prepared};
+use crate::batch::{Batch, Committed, Tally};
+use crate::checkpoint;
+use crate::heads::{HeadFiles, HeadLine};
+use crate::home::Home;
+use crate::keys::Keys;
+use crate::open::WAL_LIMIT;
+use cairn_types::SessionId;
+use rusqlite::{Connection, OptionalExtension};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use tokio::sync::oneshot;
+
+/// How many jobs share a transaction at most.
+const GROUP: usize = 256;
+
+/// What can be asked of the writer.
+pub(crate) enum Ask {
+    /// Append a batch.
+    Commit(Box<Batch>),
+    /// See to it that a checkpoint covers the session.
+    Checkpoint(SessionId, u64),
+}
+
+/// A question and where the answer goes.
+pub(crate) struct Job {
+    ask: Ask,
+    reply: oneshot::Sender<Result<Committed, StoreError>>,
+}
+
+/// Asks the writer and waits for the answer.
+pub(crate) async fn ask(jobs: &Sender<Job>, ask: Ask) -> Result<Committed, StoreError> {
+    let (reply, answer) = oneshot::channel();
+    jobs.send(Job { ask, reply }).map_err(|_| StoreError::Stopped)?;
+    answer.await.map_err(|_| StoreError::Stopped)?
+}
+
+/// A job whose work outside the transaction is done.
+enum Ready {
+    Commit(Box<Prepared>),
+    Checkpoint(SessionId, u64),
+}
+
+/// What a job did, and which head moved.
+type Done = (Committed, Option<HeadLine>);
+
+/// The writer's own things.
+pub(crate) struct Writer {
+    /// Its connection.
+    pub(crate) conn: Connection,
+    /// The home.
+    pub(crate) home: Home,
+    /// Who signs.
+    pub(crate) keys: Keys,
+    heads: HeadFiles,
+}
+
+impl Writer {
+    /// A writer that has not begun.
+    pub(crate) fn new(conn: Connection, home: Home, keys: Keys) -> Writer {
+        Writer { conn, home, keys, heads: HeadFiles::default() }
+    }
+
+    /// Starts the thread. It ends when the last sender is gone.
+    pub(crate) fn start(self) -> Result<Sender<Job>, StoreError> {
+        let (jobs, inbox) = channel();
+        let home = self.home.0.clone();
+        thread::Builder::new()
+            .name("cairn-store".to_owned())
+            .spawn(move || self.run(&inbox))
+            .map_err(|e| StoreError::io(&home, e))?;
+        Ok(jobs)
+    }
+
+    fn run(mut self, inbox: &Receiver<Job>) {
+        while let Ok(first) = inbox.recv() {
+            let mut group = vec![first];
+            group.extend(inbox.try_iter().take(GROUP - 1));
+            let (asks, replies): (Vec<_>, Vec<_>) =
+                group.into_iter().map(|job| (job.ask, job.reply)).unzip();
+            for (reply, result) in replies.into_iter().zip(self.settle(asks)) {
+                // Whoever asked may have gone away; the commit stands.
+                let _ = reply.send(result);
+            }
+            self.fold_log();
+        }
+    }
+
+    /// Settles a group of jobs in one transaction. One that is refused fails alone.
+    pub(crate) fn settle(&mut self, asks: Vec<Ask>) -> Vec<Result<Committed, StoreError>> {
+        let ready: Vec<_> = asks.into_iter().map(|ask| self.prepare(ask)).collect();
+        let db = self.home.db();
+        let results = match self.transaction(&ready) {
+            Ok(results) => results,
+            Err(error) => ready.iter().map(|_| Err(error.clone())).collect(),
+        };
+        results
+            .into_iter()
+            .map(|result| {
+                let (committed, head) = result.map_err(|e| e.placed(&db))?;
+                if let Some(head) = head {
+                    self.heads.note(&self.home, &head);
+                }
+                Ok(committed)
+            })
+            .collect()
+    }
+
+    fn prepare(&self, ask: Ask) -> Result<Ready, StoreError> {
+        Ok(match ask {
+            Ask::Commit(batch) => Ready::Commit(Box::new(Prepared::new(&self.home, *batch)?)),
+            Ask::Checkpoint(session, at) => Ready::Checkpoint(session, at),
+        })
+    }
+
+    /// Runs every job inside one transaction, each in a savepoint of its own. An error here means
+    /// that nothing of the group was written.
+    fn transaction(
+        &self,
+        ready: &[Result<Ready, StoreError>],
+    ) -> Result<Vec<Result<Done, StoreError>>, StoreError> {
+        let conn = &self.conn;
+        if ready.iter().all(Result::is_err) {
+            return Ok(ready.iter().map(|job| self.one(job)).collect());
+        }
+        conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let settled = self.savepoints(ready).and_then(|results| {
+            conn.prepare_cached("COMMIT")?.execute([])?;
+            Ok(results)
+        });
+        if settled.is_err() && !conn.is_autocommit() {
+            conn.execute_batch("ROLLBACK")?;
+        }
+        settled
+    }
+
+    fn savepoints(
+        &self,
+        ready: &[Result<Ready, StoreError>],
+    ) -> Result<Vec<Result<Done, StoreError>>, StoreError> {
+        let conn = &self.conn;
+        let mut results = Vec::with_capacity(ready.len());
+        for job in ready {
+            conn.prepare_cached("SAVEPOINT job")?.execute([])?;
+            let result = self.one(job);
+            if let Err(error) = &result {
+                // A full disk may have rolled back the whole transaction.
+                if conn.is_autocommit() {
+                    return Err(error.clone());
+                }
+                conn.prepare_cached("ROLLBACK TO job")?.execute([])?;
+            }
+            conn.prepare_cached("RELEASE job")?.execute([])?;
+            results.push(result);
+        }
+        Ok(results)
+    }
+
+    fn one(&self, job: &Result<Ready, StoreError>) -> Result<Done, StoreError> {
+        match job.as_ref().map_err(Clone::clone)? {
+            Ready::Commit(batch) => {
+                let append = Append { conn: &self.conn, home: &self.home, keys: &self.keys };
+                append.batch(batch).map(|(committed, head)| (committed, Some(head)))
+            }
+            Ready::Checkpoint(session, at) => self.checkpoint(session, *at),
+        }
+    }
+
+    fn checkpoint(&self, session: &SessionId, at: u64) -> Result<Done, StoreError> {
+        let known: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?
+            .query_row([session.as_str()], |row| row.get(0))
+            .optional()?;
+        known.ok_or_else(|| StoreError::NoSuch { text: session.to_string() })?;
+        let mut tally = Tally::default();
+        let anchor = checkpoint::ensure(&self.conn, &self.keys, session, at, &mut tally)?;
+        let Tally { rows, bytes } = tally;
+        Ok((Committed { receipts: Vec::new(), anchor: Some(anchor), rows, bytes }, None))
+    }
+
+    /// Folds a long write-ahead log into the database. Everyone has their answer by now, and what
+    /// fails here is tried again after the next commit.
+    fn fold_log(&self) {
+        let long = std::fs::metadata(self.home.wal()).is_ok_and(|wal| wal.len() > WAL_LIMIT);
+        if long {
+            let _ = self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! A home in a temporary directory and drivers that fill it with ops, for the tests beside it.
+
+#![allow(dead_code)] // Each test file uses its part.
+
+use cairn_store::{
+    Access, Batch, Committed, Lease, LeaseKey, NewRun, NewSession, Options, Store, StoreError,
+    Verdict,
+};
+use cairn_types::*;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A home of its own.
+pub struct Bench {
+    dir: TempDir,
+    pub store: Store,
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(dir.path(), Access::ReadWrite)).unwrap();
+        Bench { dir, store }
+    }
+
+    /// The same home as another process would open it.
+    pub fn open(&self) -> Store {
+        Store::open(&Options::new(self.home(), Access::ReadWrite)).unwrap()
+    }
+
+    pub fn home(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn verdict(&self, anchor: Option<&str>) -> Verdict {
+        self.store.verify_session(&session(), anchor).unwrap().verdict
+    }
+
+    pub async fn bundle(&self) -> Vec<u8> {
+        self.store.checkpoint(&session(), 99).await.unwrap();
+        let mut bytes = Vec::new();
+        self.store.bundle(&session(), &mut bytes).unwrap();
+        bytes
+    }
+
+    /// Changes rows behind the store's back.
+    #[allow(clippy::disallowed_methods)]
+    pub fn tamper(&self, sql: &str) {
+        let conn = rusqlite::Connection::open(self.home().join("cairn.db")).unwrap();
+        conn.execute_batch(sql).unwrap();
+    }
+}
+
+pub fn session() -> SessionId {
+    SessionId::new(1, 1)
+}
+
+/// Bodies of one loop that ends.
+pub fn end() -> Vec<(Body, Vec<u8>)> {
+    vec![(Body::End(End { lap: 1, status: Status::OK, why: String::new() }), Vec::new())]
+}
+
+/// The facts of one command, each with the content it names.
+pub fn op(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
+    let at = Coord { lap: 1, turn: 1, seq };
+    let input = format!("{{\"command\":\"{text}\"}}").into_bytes();
+    let intent = Intent {
+        at,
+        call: format!("call_{seq}"),
+        writer: Writer::Model,
+        surface: Surface::Native,
+        tool: "bash".to_owned(),
+        input: ContentRef::of(&input),
+        op: Some(OpName::Exec),
+        target: text.to_owned(),
+        effect: Effect::Host,
+        repeatable: false,
+        repairs: Vec::new(),
+        problem: None,
+    };
+    let decision = Decision {
+        at,
+        proposal: None,
+        verdict: cairn_types::Verdict::Allow,
+        by: By::Person("ada".to_owned()),
+        shown_hash: None,
+        items: Vec::new(),
+        words: None,
+        remember: Remember::Once,
+        gates: Vec::new(),
+    };
+    let mut facts =
+        vec![(Body::Intent(intent), input), (Body::Decision(decision), Vec::new())];
+    facts.extend(outcome_only(seq, text));
+    facts
+}
+
+/// The outcome of a command.
+pub fn outcome_only(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
+    let result = text.as_bytes().to_vec();
+    let outcome = Outcome {
+        at: Coord { lap: 1, turn: 1, seq },
+        status: Status::OK,
+        exit: Some(0),
+        result: ContentRef::of(&result),
+        output: None,
+        changes: Vec::new(),
+        layers: vec!["landlock".to_owned()],
+        gates: Vec::new(),
+        settled: Settled::Performed,
+        ms: 3,
+    };
+    vec![(Body::Outcome(outcome), result)]
+}
+
+/// Bodies as the facts that follow fact `n` of a run.
+pub fn facts(run: &RunId, n: u64, bodies: &[(Body, Vec<u8>)]) -> Vec<Fact> {
+    let fact = |(i, (body, _)): (usize, &(Body, Vec<u8>))| Fact {
+        run: run.clone(),
+        n: n + 1 + i as u64,
+        at: 1_000 + n,
+        engine: "0.1.0".to_owned(),
+        body: body.clone(),
+    };
+    bodies.iter().enumerate().map(fact).collect()
+}
+
+/// The contents that bodies name.
+pub fn contents(bodies: &[(Body, Vec<u8>)]) -> Vec<Vec<u8>> {
+    bodies.iter().map(|(_, content)| content.clone()).collect()
+}
+
+/// Makes an empty fork.
+pub async fn fork(
+    store: &Store,
+    run: &RunId,
+    parent: ForkPoint,
+) -> Result<Committed, StoreError> {
+    let new =
+        NewRun { id: run.clone(), session: session(), name: None, parent: Some(parent), at: 7 };
+    let lease = LeaseKey { run: run.clone(), epoch: 0 };
+    let batch =
+        Batch { lease, session: None, run: Some(new), facts: Vec::new(), contents: Vec::new() };
+    store.commit(batch).await
+}
+
+/// Someone who drives a run.
+pub struct Driver {
+    store: Store,
+    lease: Option<Lease>,
+    pub run: RunId,
+    pub n: u64,
+    ops: u32,
+}
+
+impl Driver {
+    /// A new run with its first facts.
+    pub async fn start(store: &Store, random: u32) -> Driver {
+        let mut driver = Driver::take(store, &RunId::new(1, random), 0).await;
+        driver.create().await;
+        driver
+    }
+
+    /// Takes a run's lease.
+    pub async fn take(store: &Store, run: &RunId, n: u64) -> Driver {
+        let lease = store.lease(run, "pid 1 on here").unwrap();
+        Driver { store: store.clone(), lease: Some(lease), run: run.clone(), n, ops: 0 }
+    }
+
+    pub async fn create(&mut self) {
+        let text = b"you are here".to_vec();
+        let started = Body::Run(RunStarted {
+            session: session(),
+            name: Some("task".to_owned()),
+            system: ContentRef::of(&text),
+            tools: ContentRef::of(&text),
+            surface: Surface::Native,
+            view: View::Transcript,
+        });
+        let bodies = vec![(started, text), (self.drive_body(), Vec::new())];
+        let root = "/root/project".to_owned();
+        let batch = Batch {
+            lease: self.key(),
+            session: Some(NewSession { id: session(), root, at: 1 }),
+            run: Some(NewRun {
+                id: self.run.clone(),
+                session: session(),
+                name: Some("task".to_owned()),
+                parent: None,
+                at: 1,
+            }),
+            facts: facts(&self.run, 0, &bodies),
+            contents: contents(&bodies),
+        };
+        self.store.commit(batch).await.unwrap();
+        self.n = 2;
+    }
+
+    fn drive_body(&self) -> Body {
+        Body::Drive(Drive {
+            epoch: self.key().epoch,
+            holder: "pid 1 on here".to_owned(),
+            model: "scripted/one".to_owned(),
+            mode: Mode::Act,
+            approval: Approval::Ask,
+            caps: Caps { turns: 9, ops: 9 },
+        })
+    }
+
+    pub fn key(&self) -> LeaseKey {
+        self.lease.as_ref().unwrap().key()
+    }
+
+    pub fn release(&mut self) {
+        self.lease = None;
+    }
+
+    /// Makes the lease binding.
+    pub async fn drive(&mut self) {
+        let body = self.drive_body();
+        self.commit(vec![(body, Vec::new())]).await;
+    }
+
+    pub async fn commit(&mut self, bodies: Vec<(Body, Vec<u8>)>) -> Committed {
+        let batch = Batch {
+            lease: self.key(),
+            session: None,
+            run: None,
+            facts: facts(&self.run, self.n, &bodies),
+            contents: contents(&bodies),
+        };
+        self.n += bodies.len() as u64;
+        self.store.commit(batch).await.unwrap()
+    }
+
+    /// One more command.
+    pub async fn next_op(&mut self, text: &str) -> Committed {
+        self.ops += 1;
+        self.commit(op(self.ops, &format!("{text} {:04}", self.ops))).await
+    }
+
+    /// Contents alone.
+    pub async fn contents(&mut self, contents: Vec<Vec<u8>>) {
+        let lease = self.key();
+        let batch = Batch { lease, session: None, run: None, facts: Vec::new(), contents };
+        self.store.commit(batch).await.unwrap();
+    }
+
+    pub async fn try_fork(&self, n: u64) -> Result<(Committed, RunId), StoreError> {
+        let mut random = [0; 4];
+        random.copy_from_slice(&Hash::of(format!("{}{n}", self.run).as_bytes()).0[..4]);
+        let run = RunId::new(2, u32::from_le_bytes(random));
+        let parent = ForkPoint { run: self.run.clone(), n };
+        Ok((fork(&self.store, &run, parent).await?, run))
+    }
+
+    /// Forks the run and takes the fork's lease.
+    pub async fn fork(&self, n: u64) -> Driver {
+        let (_, run) = self.try_fork(n).await.unwrap();
+        Driver::take(&self.store, &run, n).await
+    }
+}

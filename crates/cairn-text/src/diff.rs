@@ -1,0 +1,167 @@
+//! What changed between two texts, by lines: as a unified diff, as counts, as spans. Work is
+//! bounded by size alone, never by a clock, so that the same texts always give the same diff.
+
+use similar::{DiffTag, TextDiff};
+
+/// Texts larger than this together are not compared line by line.
+const MAX_BYTES: usize = 4 << 20;
+/// Nor are those whose differing middles have more pairs of lines than this.
+const MAX_PAIRS: usize = 16_000_000;
+/// Unchanged lines around each hunk.
+const CONTEXT: usize = 3;
+
+/// The unified diff between two texts; empty when they are equal. Above the size limits it says
+/// only how many lines there were and are.
+#[must_use]
+pub fn unified(path_before: &str, path_after: &str, before: &str, after: &str) -> String {
+    if before == after {
+        return String::new();
+    }
+    let (old, new) = (split(before), split(after));
+    if is_too_large(&old, &new) {
+        let (from, to) = (old.len(), new.len());
+        return format!(
+            "--- {path_before}\n+++ {path_after}\n@@ too large to compare: {from} lines → {to} lines @@\n"
+        );
+    }
+    compare(&old, &new)
+        .unified_diff()
+        .context_radius(CONTEXT)
+        .header(path_before, path_after)
+        .to_string()
+}
+
+/// How many lines were added and removed. Above the size limits every differing line counts as
+/// both.
+#[must_use]
+pub fn counted(before: &str, after: &str) -> (usize, usize) {
+    let (old, new) = (split(before), split(after));
+    let (old, new) = middles(&old, &new);
+    if is_too_large(old, new) {
+        return (new.len(), old.len());
+    }
+    let diff = compare(old, new);
+    let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
+    changed.fold((0, 0), |(added, removed), op| {
+        (added + op.new_range().len(), removed + op.old_range().len())
+    })
+}
+
+/// First and last line of each changed place, as numbered in `after` from 1. A place where lines
+/// only went away is the line that now stands there. Above the size limits it is one span.
+#[must_use]
+pub fn spans(before: &str, after: &str) -> Vec<(usize, usize)> {
+    let (old, new) = (split(before), split(after));
+    let skipped = common_head(&old, &new);
+    let (old, new) = middles(&old, &new);
+    if old.is_empty() && new.is_empty() {
+        return Vec::new();
+    }
+    if is_too_large(old, new) {
+        return vec![(skipped + 1, skipped + new.len().max(1))];
+    }
+    let diff = compare(old, new);
+    let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
+    changed
+        .map(|op| {
+            let range = op.new_range();
+            let first = skipped + range.start + 1;
+            (first, first.max(skipped + range.end))
+        })
+        .collect()
+}
+
+fn split(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> TextDiff<'a, 'a, str> {
+    TextDiff::configure().newline_terminated(true).diff_slices(old, new)
+}
+
+fn is_too_large(old: &[&str], new: &[&str]) -> bool {
+    let bytes: usize = old.iter().chain(new).map(|l| l.len()).sum();
+    let (old, new) = middles(old, new);
+    bytes > MAX_BYTES || old.len().saturating_mul(new.len()) > MAX_PAIRS
+}
+
+fn common_head(old: &[&str], new: &[&str]) -> usize {
+    old.iter().zip(new).take_while(|(a, b)| a == b).count()
+}
+
+/// Both without their common beginning and end.
+fn middles<'a, 'b>(old: &'b [&'a str], new: &'b [&'a str]) -> (&'b [&'a str], &'b [&'a str]) {
+    let head = common_head(old, new);
+    let (old, new) = (&old[head..], &new[head..]);
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    (&old[..old.len() - tail], &new[..new.len() - tail])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(before: &str, after: &str, expected: &str) {
+        assert_eq!(unified("a", "b", before, after), expected, "{before:?} -> {after:?}");
+    }
+
+    #[test]
+    fn a_diff_shows_three_lines_of_context_and_missing_line_ends() {
+        check("x\n", "x\n", "");
+        check("", "x\n", "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n");
+        check("x\n", "", "--- a\n+++ b\n@@ -1 +0,0 @@\n-x\n");
+        check(
+            "x",
+            "x\n",
+            "--- a\n+++ b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n",
+        );
+        check(
+            "1\n2\n3\n4\n5\n6\n7\n8\n",
+            "1\n2\n3\n4\nV\n6\n7\n8\n",
+            "--- a\n+++ b\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+V\n 6\n 7\n 8\n",
+        );
+    }
+
+    #[test]
+    fn counts_and_spans_name_what_changed() {
+        let check = |before: &str, after: &str, counts, places: &[(usize, usize)]| {
+            assert_eq!(counted(before, after), counts, "{before:?} -> {after:?}");
+            assert_eq!(spans(before, after), places, "{before:?} -> {after:?}");
+        };
+        check("a\nb\nc\n", "a\nx\ny\nc\n", (2, 1), &[(2, 3)]);
+        check("a\nb\nc\n", "a\nc\n", (0, 1), &[(2, 2)]);
+        check("a\nb\nc\nd\n", "x\nb\nc\ny\n", (2, 2), &[(1, 1), (4, 4)]);
+        check("", "a\n", (1, 0), &[(1, 1)]);
+        check("a\n", "a\n", (0, 0), &[]);
+    }
+
+    #[test]
+    fn texts_too_large_to_compare_are_counted() {
+        let before: String = (0..5000).map(|n| format!("a{n}\n")).collect();
+        let after: String = (0..6000).map(|n| format!("b{n}\n")).collect();
+        check(
+            &before,
+            &after,
+            "--- a\n+++ b\n@@ too large to compare: 5000 lines → 6000 lines @@\n",
+        );
+        assert_eq!(counted(&before, &after), (6000, 5000));
+        assert_eq!(spans(&before, &after), [(1, 6000)]);
+        let edited = before.replacen("a7\n", "b7\n", 1);
+        assert!(unified("a", "b", &before, &edited).contains("-a7\n+b7\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_diff_carries_every_line_of_both_sides(
+            before in "([ab]\n){0,8}[ab]?", after in "([ab]\n){0,8}[ab]?"
+        ) {
+            let diff = unified("a", "b", &before, &after);
+            let (added, removed) = counted(&before, &after);
+            let count = |sign| diff.lines().skip(2).filter(|l| l.starts_with(sign)).count();
+            prop_assert_eq!((count('+'), count('-')), (added, removed));
+            let grown = split(&after).len() as isize - split(&before).len() as isize;
+            prop_assert_eq!(grown, added as isize - removed as isize);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What happened to a path: what it was, what it is. Enough to show it, check it and undo it.
+
+use crate::Hash;
+use serde::{Deserialize, Serialize};
+
+/// One path's change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// The path beneath the root, `/`-separated.
+    pub path: String,
+    /// What kind of change it is.
+    pub kind: ChangeKind,
+    /// What was there; absent when the path is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<FileState>,
+    /// What is there now; absent when the path is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<FileState>,
+}
+
+/// The kinds of change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeKind {
+    /// The path is new.
+    Created,
+    /// Its content, mode or target changed.
+    Modified,
+    /// The path is gone.
+    Deleted,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileState {
+    /// File, directory or symlink.
+    pub kind: FileKind,
+    /// BLAKE3 of a file's bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<Hash>,
+    /// A file's length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Permission bits.
+    pub mode: u32,
+    /// Modification time, nanoseconds since 1970; absent where it is not known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtime_ns: Option<i64>,
+    /// A symlink's target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+}
+
+/// The kinds of thing at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+}

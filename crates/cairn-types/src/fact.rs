@@ -1,0 +1,487 @@
+//! Facts: the closed, append-only set of everything the engine consumes. Additive only; a kind this
+//! version does not know is kept as it is.
+
+use crate::{
+    Approval, Change, ContentRef, Coord, Decision, Effect, GateVerdict, Hash, Mode, OpName,
+    PicoUsd, Proposal, RunId, SessionId, Status, Surface, Usage, View, Writer,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One fact of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// The run it belongs to.
+    pub run: RunId,
+    /// Its place in the run, from 1 without gaps.
+    pub n: u64,
+    /// When it was recorded, milliseconds since 1970.
+    pub at: u64,
+    /// The engine version that recorded it.
+    pub engine: String,
+    /// What it says.
+    pub body: Body,
+}
+
+/// A fact as it is stored: its body still text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredFact {
+    /// The run it belongs to.
+    pub run: RunId,
+    /// Its place in the run.
+    pub n: u64,
+    /// Milliseconds since 1970.
+    pub at: u64,
+    /// The engine version that recorded it.
+    pub engine: String,
+    /// Its kind.
+    pub kind: String,
+    /// The version of its body's shape.
+    pub v: u32,
+    /// Its body, canonical JSON.
+    pub body: Value,
+}
+
+/// Why a stored fact cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("fact {n} of run {run} ({kind}) cannot be read: {why}")]
+pub struct FactError {
+    /// The run.
+    pub run: RunId,
+    /// The fact's place.
+    pub n: u64,
+    /// Its kind.
+    pub kind: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+macro_rules! bodies {
+    ($($(#[doc = $doc:literal])* $kind:literal => $variant:ident($type:ty)),* $(,)?) => {
+        /// What a fact says.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Body {
+            $($(#[doc = $doc])* $variant($type),)*
+            /// A kind of a later version, kept as it is.
+            Unknown {
+                /// Its kind.
+                kind: String,
+                /// Its version.
+                v: u32,
+                /// Its body.
+                body: Value,
+            },
+        }
+
+        impl Body {
+            /// The kind, as stored.
+            #[must_use]
+            pub fn kind(&self) -> &str {
+                match self {
+                    $(Body::$variant(_) => $kind,)*
+                    Body::Unknown { kind, .. } => kind,
+                }
+            }
+
+            /// The version of the body's shape, as stored.
+            #[must_use]
+            pub fn v(&self) -> u32 {
+                match self {
+                    Body::Unknown { v, .. } => *v,
+                    _ => 1,
+                }
+            }
+
+            fn to_value(&self) -> Result<Value, serde_json::Error> {
+                match self {
+                    $(Body::$variant(body) => serde_json::to_value(body),)*
+                    Body::Unknown { body, .. } => Ok(body.clone()),
+                }
+            }
+
+            fn from_value(kind: &str, v: u32, body: Value) -> Result<Body, serde_json::Error> {
+                Ok(match (kind, v) {
+                    $(($kind, 1) => Body::$variant(serde_json::from_value(body)?),)*
+                    _ => Body::Unknown { kind: kind.to_owned(), v, body },
+                })
+            }
+        }
+    };
+}
+
+bodies! {
+    /// The run began.
+    "run" => Run(RunStarted),
+    /// A process took the run to drive it.
+    "drive" => Drive(Drive),
+    /// A prompt was taken: one loop, queued.
+    "prompt" => Prompt(Prompt),
+    /// Words for the running loop.
+    "steer" => Steer(Steer),
+    /// The running loop shall stop.
+    "abort" => Abort(Abort),
+    /// The model is about to be asked.
+    "ask" => Ask(Ask),
+    /// The model replied.
+    "reply" => Reply(Reply),
+    /// The model could not be had.
+    "fault" => Fault(Fault),
+    /// An op was asked for.
+    "intent" => Intent(Intent),
+    /// An op is held until someone decides.
+    "proposal" => Proposal(Proposal),
+    /// Who allowed or refused an op.
+    "decision" => Decision(Decision),
+    /// An effect is about to happen.
+    "begin" => Begin(Begin),
+    /// What happened.
+    "outcome" => Outcome(Outcome),
+    /// A loop ended.
+    "end" => End(End),
+}
+
+impl Fact {
+    /// The fact as it is stored.
+    pub fn to_stored(&self) -> Result<StoredFact, FactError> {
+        Ok(StoredFact {
+            run: self.run.clone(),
+            n: self.n,
+            at: self.at,
+            engine: self.engine.clone(),
+            kind: self.body.kind().to_owned(),
+            v: self.body.v(),
+            body: self.body.to_value().map_err(|e| self.error(&e))?,
+        })
+    }
+
+    fn error(&self, why: &serde_json::Error) -> FactError {
+        FactError {
+            run: self.run.clone(),
+            n: self.n,
+            kind: self.body.kind().to_owned(),
+            why: why.to_string(),
+        }
+    }
+}
+
+impl TryFrom<StoredFact> for Fact {
+    type Error = FactError;
+    fn try_from(stored: StoredFact) -> Result<Self, FactError> {
+        let StoredFact { run, n, at, engine, kind, v, body } = stored;
+        match Body::from_value(&kind, v, body) {
+            Ok(body) => Ok(Fact { run, n, at, engine, body }),
+            Err(e) => Err(FactError { run, n, kind, why: e.to_string() }),
+        }
+    }
+}
+
+/// `run`: what a run is made of. Everything the model is told that is not a message stands here,
+/// so that a newer binary does not change the beginning of an older run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// The session whose world it works on.
+    pub session: SessionId,
+    /// A person's name for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The system message.
+    pub system: ContentRef,
+    /// The tools' schemas, a JSON array.
+    pub tools: ContentRef,
+    /// How the model writes ops.
+    pub surface: Surface,
+    /// How the log becomes messages.
+    pub view: View,
+}
+
+/// Where a fork left its parent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkPoint {
+    /// The parent run.
+    pub run: RunId,
+    /// Its last fact that the fork shares.
+    pub n: u64,
+}
+
+/// `drive`: who drives the run from here on, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drive {
+    /// The lease's epoch; a driver with an older one cannot write.
+    pub epoch: u64,
+    /// The process, for people: `pid 4711 on host`.
+    pub holder: String,
+    /// The model, `provider/name`.
+    pub model: String,
+    /// What may be done.
+    pub mode: Mode,
+    /// Who answers questions.
+    pub approval: Approval,
+    /// The limits in force.
+    pub caps: Caps,
+}
+
+/// Limits of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caps {
+    /// Turns per loop.
+    pub turns: u32,
+    /// Ops per reply.
+    pub ops: u32,
+}
+
+/// `prompt`: a loop, queued.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// Its number, from 1.
+    pub lap: u32,
+    /// What was asked.
+    pub text: ContentRef,
+    /// Who asked.
+    pub writer: Writer,
+}
+
+/// `steer`: words for the running loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steer {
+    /// The words.
+    pub text: ContentRef,
+    /// Who said them.
+    pub writer: Writer,
+}
+
+/// `abort`: the running loop shall stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abort {
+    /// Who stopped it.
+    pub writer: Writer,
+    /// In a few words.
+    pub why: String,
+}
+
+/// `ask`: the model is about to be asked. Words that arrive after this one wait for its reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    /// The loop.
+    pub lap: u32,
+    /// The turn.
+    pub turn: u32,
+    /// How many items of the view the model is shown.
+    pub messages: u64,
+}
+
+/// `reply`: a whole answer of the model, never half of one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    /// The loop.
+    pub lap: u32,
+    /// The turn.
+    pub turn: u32,
+    /// The model that answered, `provider/name`.
+    pub model: String,
+    /// What it said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<ContentRef>,
+    /// What it thought, where the provider says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<ContentRef>,
+    /// The tool calls it made, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Call>,
+    /// Why it stopped.
+    pub finish: Finish,
+    /// Tokens, where the provider reports them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Money, where a price is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<PicoUsd>,
+    /// How many requests it took.
+    pub attempts: u32,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+}
+
+/// A tool call, its arguments verbatim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The provider's id for it.
+    pub id: String,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The arguments as the model wrote them.
+    pub args: ContentRef,
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finish {
+    /// The model had said what it wanted.
+    Stop,
+    /// It wants tools.
+    Calls,
+    /// It ran into its length limit: its last call may be cut.
+    Length,
+    /// The provider withheld the rest.
+    Filtered,
+}
+
+/// `fault`: the model could not be had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// The loop.
+    pub lap: u32,
+    /// The turn.
+    pub turn: u32,
+    /// The class of the fault, a stable word.
+    pub class: String,
+    /// A sentence for a person.
+    pub message: String,
+    /// How many requests were made.
+    pub attempts: u32,
+}
+
+/// `intent`: an op was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    /// Its place.
+    pub at: Coord,
+    /// The provider's id of the call.
+    pub call: String,
+    /// Who asks.
+    pub writer: Writer,
+    /// In what grammar.
+    pub surface: Surface,
+    /// The tool's name as the model wrote it.
+    pub tool: String,
+    /// The arguments as the model wrote them.
+    pub input: ContentRef,
+    /// The op; absent when the call makes no sense.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<OpName>,
+    /// What it works on, cut to a line.
+    pub target: String,
+    /// What it may change.
+    pub effect: Effect,
+    /// Whether doing it twice is the same as doing it once.
+    pub repeatable: bool,
+    /// Repairs made in reading it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<String>,
+    /// Why it cannot be performed, when it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+}
+
+/// Why a call makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// The status its row gets.
+    pub status: Status,
+    /// What the model is told.
+    pub message: ContentRef,
+}
+
+/// `begin`: an effect is about to happen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Begin {
+    /// The op.
+    pub at: Coord,
+    /// What will change, where that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// Whether an earlier beginning of the same op was lost in a crash.
+    #[serde(default)]
+    pub again: bool,
+}
+
+/// `outcome`: what happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The op.
+    pub at: Coord,
+    /// Its status.
+    pub status: Status,
+    /// A command's exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    /// What the model is told.
+    pub result: ContentRef,
+    /// The command's whole output: count and hash, and the parts that were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<CommandOutput>,
+    /// What changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// The sandbox layers in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<String>,
+    /// What each gate said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<GateVerdict>,
+    /// How it is known.
+    pub settled: Settled,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+}
+
+/// A command's output, which may be longer than what was kept of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandOutput {
+    /// How many bytes it printed.
+    pub bytes: u64,
+    /// BLAKE3 of all of them.
+    pub hash: Hash,
+    /// The first and the last part, joined by a line that says what is missing.
+    pub kept: ContentRef,
+}
+
+/// How an outcome is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Settled {
+    /// It was performed and seen to end.
+    Performed,
+    /// It was not performed: refused, aborted, skipped, or senseless.
+    NotPerformed,
+    /// A crash came between; the files show that it happened.
+    FoundDone,
+    /// A crash came between; a person said that it happened.
+    SaidDone,
+    /// A crash came between; nobody knows.
+    Indeterminate,
+}
+
+/// `end`: a loop ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// The loop.
+    pub lap: u32,
+    /// How: 200 done, 429 turn cap, 499 aborted, 500 the model could not be had.
+    pub status: Status,
+    /// A sentence for a person; empty when done.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_kind_from_the_future_is_kept_as_it_is() {
+        let stored = StoredFact {
+            run: RunId::new(1, 1),
+            n: 7,
+            at: 5,
+            engine: "9.0.0".into(),
+            kind: "dream".into(),
+            v: 3,
+            body: json!({"depth": 4}),
+        };
+        let fact = Fact::try_from(stored.clone()).unwrap();
+        assert!(matches!(fact.body, Body::Unknown { v: 3, .. }));
+        assert_eq!(fact.to_stored().unwrap(), stored);
+    }
+}

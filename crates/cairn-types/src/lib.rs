@@ -1,0 +1,33 @@
+//! Cairn's words as plain data. No I/O, no async, no clock: every other crate speaks these types.
+
+mod address;
+mod canonical;
+mod change;
+mod content;
+mod fact;
+mod id;
+mod op;
+mod proposal;
+mod receipt;
+mod status;
+mod usage;
+
+pub use address::{Address, AddressError, RowAddress};
+pub use canonical::{CanonicalError, canonical, to_canonical};
+pub use change::{Change, ChangeKind, FileKind, FileState};
+pub use content::{ContentRef, Hash, HashError};
+pub use fact::{
+    Abort, Ask, Begin, Body, Call, Caps, CommandOutput, Drive, End, Fact, FactError, Fault, Finish,
+    ForkPoint, Intent, Outcome, Problem, Prompt, Reply, RunStarted, Settled, Steer, StoredFact,
+};
+pub use id::{IdError, RunId, SessionId};
+pub use op::{
+    Action, Approval, Coord, CoordError, EditBody, Effect, Mode, OpName, Surface, View, Writer,
+};
+pub use proposal::{
+    By, Decision, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind,
+    Remember, Verdict,
+};
+pub use receipt::{CheckpointPayload, Commitment, FactSpan, FileRef, Head, ReceiptPayload};
+pub use status::Status;
+pub use usage::{PicoUsd, Usage};

@@ -1,0 +1,240 @@
+//! Ops: a parsed request to act, who asks, in what grammar, and what it may change.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The ops the kernel performs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpName {
+    /// Look for entries or text.
+    Find,
+    /// Read an entry.
+    Read,
+    /// Create or change an entry.
+    Edit,
+    /// Run a command.
+    Exec,
+}
+
+impl fmt::Display for OpName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OpName::Find => "find",
+            OpName::Read => "read",
+            OpName::Edit => "edit",
+            OpName::Exec => "exec",
+        })
+    }
+}
+
+/// What an op may change. Declared by the tool, never guessed from text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// Nothing, and reads nothing.
+    Pure,
+    /// Nothing; reads.
+    Read,
+    /// Entries of the session's world.
+    World,
+    /// Anything on this machine.
+    Host,
+    /// Anything beyond this machine.
+    Network,
+}
+
+impl Effect {
+    /// Whether neighbouring ops of this effect may run side by side.
+    #[must_use]
+    pub fn is_read_only(self) -> bool {
+        self <= Effect::Read
+    }
+}
+
+/// Who acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Writer {
+    /// The model.
+    Model,
+    /// A person or program at a client.
+    Client,
+    /// A plugin.
+    Plugin,
+    /// The runtime itself.
+    System,
+}
+
+/// How a model writes ops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Surface {
+    /// The provider's tool calls.
+    Native,
+}
+
+/// How a run's log becomes messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum View {
+    /// Append-only chat turns.
+    Transcript,
+}
+
+/// What a run may do at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Look, change nothing.
+    ReadOnly,
+    /// Look and change.
+    Act,
+}
+
+/// Who answers when an op asks for leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Approval {
+    /// Somebody at a client.
+    Ask,
+    /// Everybody said yes beforehand (`--yolo`).
+    Yolo,
+    /// There is nobody: what needs asking is refused.
+    Nobody,
+}
+
+/// What an op does, whatever surface it was written in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "kebab-case")]
+pub enum Action {
+    /// Look for paths, or for text in them.
+    Find {
+        /// Glob over paths beneath the root.
+        glob: Option<String>,
+        /// Literal text, or `/regex/flags`, to look for in files.
+        text: Option<String>,
+        /// How many results to skip.
+        skip: u64,
+    },
+    /// Read a file.
+    Read {
+        /// The path beneath the root.
+        path: String,
+        /// First line, from 1.
+        first: u64,
+        /// How many lines at most.
+        limit: u64,
+    },
+    /// Create or change a file.
+    Edit {
+        /// The path beneath the root.
+        path: String,
+        /// What to do to it.
+        body: EditBody,
+    },
+    /// Run a command in the shell.
+    Exec {
+        /// The command.
+        command: String,
+        /// When to end it; the configured limit when absent.
+        timeout_ms: Option<u64>,
+    },
+}
+
+/// The forms of an edit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "form", rename_all = "kebab-case")]
+pub enum EditBody {
+    /// This is the whole content.
+    Whole {
+        /// The content.
+        content: String,
+    },
+    /// Exchange one text for another.
+    Replace {
+        /// What stands there.
+        old: String,
+        /// What shall stand there.
+        new: String,
+        /// Every occurrence, not the only one.
+        all: bool,
+    },
+}
+
+impl Action {
+    /// Which op this is.
+    #[must_use]
+    pub fn op(&self) -> OpName {
+        match self {
+            Action::Find { .. } => OpName::Find,
+            Action::Read { .. } => OpName::Read,
+            Action::Edit { .. } => OpName::Edit,
+            Action::Exec { .. } => OpName::Exec,
+        }
+    }
+
+    /// What it works on, for rows and screens.
+    #[must_use]
+    pub fn target(&self) -> String {
+        match self {
+            Action::Find { glob, text, .. } => {
+                let parts: Vec<&str> =
+                    [glob, text].into_iter().flatten().map(String::as_str).collect();
+                parts.join(" ")
+            }
+            Action::Read { path, .. } | Action::Edit { path, .. } => path.clone(),
+            Action::Exec { command, .. } => command.clone(),
+        }
+    }
+}
+
+/// Where a row stands in its run: loop, turn, op, each from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Coord {
+    /// Which loop.
+    pub lap: u32,
+    /// Which turn of the loop.
+    pub turn: u32,
+    /// Which op of the turn.
+    pub seq: u32,
+}
+
+/// Why a text is not a coordinate.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a coordinate; one looks like 1/2/3 (loop, turn, op)")]
+pub struct CoordError(pub String);
+
+impl fmt::Display for Coord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.lap, self.turn, self.seq)
+    }
+}
+
+impl FromStr for Coord {
+    type Err = CoordError;
+    fn from_str(text: &str) -> Result<Self, CoordError> {
+        let bad = || CoordError(text.to_owned());
+        let numbers: Vec<u32> =
+            text.split('/').map(|p| p.parse().map_err(|_| bad())).collect::<Result<_, _>>()?;
+        match numbers[..] {
+            [lap, turn, seq] => Ok(Coord { lap, turn, seq }),
+            _ => Err(bad()),
+        }
+    }
+}
+
+impl TryFrom<String> for Coord {
+    type Error = CoordError;
+    fn try_from(text: String) -> Result<Self, CoordError> {
+        text.parse()
+    }
+}
+
+impl From<Coord> for String {
+    fn from(coord: Coord) -> String {
+        coord.to_string()
+    }
+}

@@ -1,0 +1,151 @@
+//! Proposals: an op held until someone decides, and the decision, which names what was shown.
+
+use crate::{Change, ContentRef, Coord, Hash};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A proposal's name: the run-wide address of the op it holds, so it needs no randomness.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProposalId(pub String);
+
+impl fmt::Display for ProposalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// An op held at 202.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// Its name.
+    pub id: ProposalId,
+    /// The op it holds.
+    pub at: Coord,
+    /// What is being asked.
+    pub kind: ProposalKind,
+    /// Hash of exactly what is shown.
+    pub shown_hash: Hash,
+    /// What is shown: a diff, or a command line.
+    pub shown: ContentRef,
+    /// The parts that can be chosen one by one.
+    pub items: Vec<ProposalItem>,
+}
+
+/// What a proposal asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProposalKind {
+    /// May these files change like this?
+    Edit,
+    /// May this command run?
+    Exec,
+    /// It began before a crash and nobody saw it end: it happened, run it, or skip it?
+    Indeterminate,
+}
+
+/// A part of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposalItem {
+    /// Its number within the proposal, from 1.
+    pub item: u32,
+    /// One line for the screen.
+    pub label: String,
+    /// What would change, where that is known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+}
+
+/// Someone's word on an op.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The op.
+    pub at: Coord,
+    /// The proposal it answers, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<ProposalId>,
+    /// The word.
+    pub verdict: Verdict,
+    /// Whose word it is.
+    pub by: By,
+    /// What was shown when it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_hash: Option<Hash>,
+    /// The word on each part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<ItemChoice>,
+    /// Words that came with a refusal; they become the next message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<ContentRef>,
+    /// How far the word reaches.
+    #[serde(default)]
+    pub remember: Remember,
+    /// What each gate said, in order.
+    pub gates: Vec<GateVerdict>,
+}
+
+/// The words someone can give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Do it.
+    Allow,
+    /// Do not.
+    Refuse,
+    /// Never mind: the question was withdrawn or timed out.
+    Cancel,
+    /// Of an indeterminate op: it did happen.
+    Happened,
+    /// Of an indeterminate op: leave it.
+    Skip,
+}
+
+/// How far a word reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remember {
+    /// This op.
+    #[default]
+    Once,
+    /// Every op of this kind in this run.
+    Run,
+}
+
+/// Whose word it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", content = "name")]
+pub enum By {
+    /// A person, by the name of their account.
+    Person(String),
+    /// A gate, by its name.
+    Gate(String),
+    /// `--yolo`.
+    Yolo,
+    /// A person's earlier word, remembered for this run.
+    Remembered,
+    /// There was nobody to ask.
+    Nobody,
+    /// Nobody answered in time.
+    Timeout,
+}
+
+/// The word on one part of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemChoice {
+    /// Which part.
+    pub item: u32,
+    /// Taken or left.
+    pub accepted: bool,
+}
+
+/// What one gate said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateVerdict {
+    /// The gate.
+    pub gate: String,
+    /// `pass`, `refuse` or `hold`.
+    pub verdict: String,
+    /// Why, in a few words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}

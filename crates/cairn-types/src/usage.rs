@@ -1,0 +1,47 @@
+//! What a model call took: tokens and money. Money is an integer, never a float.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::AddAssign;
+
+/// Tokens of one or more model calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens sent, cached ones included.
+    pub input: u64,
+    /// Tokens received, reasoning included.
+    pub output: u64,
+    /// Of `input`, how many came from the provider's cache.
+    #[serde(default)]
+    pub cache_read: u64,
+    /// Of `output`, how many were reasoning.
+    #[serde(default)]
+    pub reasoning: u64,
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Usage) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_read += other.cache_read;
+        self.reasoning += other.reasoning;
+    }
+}
+
+/// 10⁻¹² US dollars: a price of $0.01 per million tokens is 10,000 of these per token.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PicoUsd(pub u64);
+
+impl AddAssign for PicoUsd {
+    fn add_assign(&mut self, other: PicoUsd) {
+        self.0 += other.0;
+    }
+}
+
+impl fmt::Display for PicoUsd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micro = self.0 / 1_000_000;
+        write!(f, "${}.{:06}", micro / 1_000_000, micro % 1_000_000)
+    }
+}

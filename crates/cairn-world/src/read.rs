@@ -1,0 +1,344 @@
+//! Reads a file's lines, or a directory's names. Memory is bounded whatever the file is like.
+
+use crate::path;
+use crate::settled::{Performed, Refusal};
+use crate::walk::names;
+use crate::workspace::{Opened, Workspace};
+use cairn_types::Status;
+use memchr::{memchr, memchr_iter};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+use tokio_util::sync::CancellationToken;
+
+/// The most lines told at once.
+const MAX_LINES: u64 = 2000;
+/// The most bytes told at once.
+const MAX_BYTES: usize = 64 * 1024;
+/// Where a line is cut, in characters.
+const MAX_CHARS: usize = 2000;
+/// The most bytes of a line that are looked at: as many characters of the longest kind.
+const LINE_BYTES: usize = MAX_CHARS * 4;
+/// The most names of a directory told at once.
+const MAX_NAMES: usize = 1000;
+/// How much of a file decides whether it is text.
+pub(crate) const SNIFF: usize = 8192;
+
+/// Reads `limit` lines from line `first`; 0 stands for the beginning and for the most allowed.
+pub(crate) fn perform(
+    workspace: &Workspace,
+    path: &str,
+    first: u64,
+    limit: u64,
+    cancel: &CancellationToken,
+) -> Result<Performed, Refusal> {
+    let opened = workspace.open_existing(path)?;
+    if opened.is_directory() {
+        return list(opened);
+    }
+    let (path, bytes) = (opened.path.clone(), opened.bytes());
+    let limit = if limit == 0 { MAX_LINES } else { limit.min(MAX_LINES) };
+    let mut slice = Slice::new(first.max(1), limit);
+    let mut file = File::from(opened.fd).take(bytes);
+    let mut buffer = vec![0; SNIFF * 8];
+    let mut is_start = true;
+    loop {
+        let n = fill(&mut file, &mut buffer)
+            .map_err(|e| Refusal::new(Status::FAILED, format!("{path} could not be read: {e}")))?;
+        if n == 0 {
+            break;
+        }
+        if cancel.is_cancelled() {
+            return Err(Refusal::new(Status::CANCELLED, "cancelled"));
+        }
+        if is_start && is_binary(&buffer[..n.min(SNIFF)]) {
+            return Err(binary(&path, bytes));
+        }
+        is_start = false;
+        slice.take(&buffer[..n]);
+    }
+    slice.end();
+    if slice.has_nul {
+        return Err(binary(&path, bytes));
+    }
+    told(&path, slice)
+}
+
+/// Fills the buffer as far as the file goes.
+fn fill(file: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read(&mut buffer[filled..])? {
+            0 => break,
+            n => filled += n,
+        }
+    }
+    Ok(filled)
+}
+
+fn binary(path: &str, bytes: u64) -> Refusal {
+    Refusal::new(Status::NOT_TEXT, format!("{path} is a binary file, {bytes} bytes"))
+}
+
+/// Whether a file's beginning is not text: it has a NUL, or much of it is not UTF-8.
+pub(crate) fn is_binary(start: &[u8]) -> bool {
+    if memchr(0, start).is_some() {
+        return true;
+    }
+    let bad = start.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
+    bad * 10 > start.len()
+}
+
+fn told(path: &str, slice: Slice) -> Result<Performed, Refusal> {
+    let total = slice.total();
+    if total == 0 {
+        return Ok(Performed::told(Status::OK, "(empty)"));
+    }
+    if slice.first > total {
+        let lines = if total == 1 { "1 line".to_owned() } else { format!("{total} lines") };
+        return Err(Refusal::new(Status::OUT_OF_RANGE, format!("{path} has {lines}")));
+    }
+    let mut text = slice.out;
+    if slice.is_lossy {
+        text.push_str("\nnot UTF-8 everywhere: U+FFFD stands for what is not");
+    }
+    let (first, last) = (slice.first, slice.last);
+    if last < total {
+        let _ = write!(text, "\nlines {first}-{last} of {total}; next: first={}", last + 1);
+    } else if first > 1 {
+        let _ = write!(text, "\nlines {first}-{last} of {total}");
+    }
+    Ok(Performed::told(Status::OK, text))
+}
+
+fn list(opened: Opened) -> Result<Performed, Refusal> {
+    let failed = |e| Refusal::new(Status::FAILED, format!("the directory could not be read: {e}"));
+    let mut found = names(&opened.fd).map_err(failed)?;
+    if found.is_empty() {
+        return Ok(Performed::told(Status::OK, "(empty)"));
+    }
+    found.sort();
+    let mut rows: Vec<String> = found
+        .iter()
+        .take(MAX_NAMES)
+        .map(|name| path::shown(&name.sort_key))
+        .collect();
+    if found.len() > MAX_NAMES {
+        rows.push(format!("… {} more names", found.len() - MAX_NAMES));
+    }
+    Ok(Performed::told(Status::OK, rows.join("\n")))
+}
+
+/// Collects some lines of a stream of bytes and counts all of them.
+struct Slice {
+    first: u64,
+    limit: u64,
+    out: String,
+    /// Lines that ended so far.
+    ended: u64,
+    /// The last line told.
+    last: u64,
+    /// The beginning of the line being read, and how many bytes of it were passed over.
+    line: Vec<u8>,
+    passed: u64,
+    /// Whether anything of an unended line was seen.
+    is_inside: bool,
+    is_full: bool,
+    is_lossy: bool,
+    has_nul: bool,
+}
+
+impl Slice {
+    fn new(first: u64, limit: u64) -> Self {
+        Self {
+            first,
+            limit,
+            out: String::new(),
+            ended: 0,
+            last: first.saturating_sub(1),
+            line: Vec::new(),
+            passed: 0,
+            is_inside: false,
+            is_full: false,
+            is_lossy: false,
+            has_nul: false,
+        }
+    }
+
+    fn take(&mut self, mut chunk: &[u8]) {
+        while !chunk.is_empty() {
+            if self.is_full {
+                self.ended += memchr_iter(b'\n', chunk).count() as u64;
+                self.is_inside = chunk.last() != Some(&b'\n');
+                return;
+            }
+            match memchr(b'\n', chunk) {
+                Some(at) => {
+                    self.add(&chunk[..at]);
+                    self.end_line();
+                    chunk = &chunk[at + 1..];
+                }
+                None => {
+                    self.add(chunk);
+                    self.is_inside = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        if self.ended + 1 < self.first {
+            return;
+        }
+        let room = LINE_BYTES - self.line.len();
+        let (kept, passed) = bytes.split_at(bytes.len().min(room));
+        self.line.extend_from_slice(kept);
+        self.passed += passed.len() as u64;
+    }
+
+    fn end_line(&mut self) {
+        self.ended += 1;
+        self.is_inside = false;
+        if self.ended >= self.first && !self.is_full {
+            self.tell_line();
+        }
+        self.line.clear();
+        self.passed = 0;
+    }
+
+    fn tell_line(&mut self) {
+        let row = self.row();
+        if !self.out.is_empty() && self.out.len() + row.len() > MAX_BYTES {
+            self.is_full = true;
+            return;
+        }
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        self.out.push_str(&row);
+        self.last = self.ended;
+        self.is_full = self.last + 1 - self.first >= self.limit;
+    }
+
+    /// The line as it is told: numbered, cut, and without what is not text.
+    fn row(&mut self) -> String {
+        let mut line = self.line.as_slice();
+        if self.passed == 0 {
+            line = line.strip_suffix(b"\r").unwrap_or(line);
+        } else {
+            line = &line[..whole(line)];
+        }
+        self.has_nul |= memchr(0, line).is_some();
+        let text = String::from_utf8_lossy(line);
+        self.is_lossy |= matches!(text, std::borrow::Cow::Owned(_));
+        let cut = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
+        let more = if matches!(text, std::borrow::Cow::Borrowed(_)) {
+            self.line.len() as u64 + self.passed - cut as u64
+        } else {
+            text[cut..].len() as u64 + self.passed
+        };
+        if cut == text.len() && self.passed == 0 {
+            return format!("{}\t{text}", self.ended);
+        }
+        format!("{}\t{}… ({more} more bytes in this line)", self.ended, &text[..cut])
+    }
+
+    fn end(&mut self) {
+        if self.is_inside {
+            if self.is_full {
+                self.ended += 1;
+                self.is_inside = false;
+            } else {
+                self.end_line();
+            }
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.ended
+    }
+}
+
+/// How much of these bytes is left when a character cut at their end is taken away.
+pub(crate) fn whole(bytes: &[u8]) -> usize {
+    match bytes.utf8_chunks().last() {
+        Some(chunk) if !chunk.invalid().is_empty() && bytes.ends_with(chunk.invalid()) => {
+            let bad = chunk.invalid();
+            let is_cut = std::str::from_utf8(bad).is_err_and(|e| e.error_len().is_none());
+            if is_cut { bytes.len() - bad.len() } else { bytes.len() }
+        }
+        _ => bytes.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(bytes: &[u8], (first, limit): (u64, u64), chunk: usize) -> String {
+        let mut slice = Slice::new(first, limit);
+        bytes.chunks(chunk).for_each(|c| slice.take(c));
+        slice.end();
+        match told("f", slice) {
+            Ok(done) => done.text,
+            Err(refusal) => format!("{} {}", refusal.status, refusal.text),
+        }
+    }
+
+    #[test]
+    fn lines_are_numbered_and_the_rest_is_counted() {
+        let check = |text: &str, window, expected: &str| {
+            for chunk in [1, 2, 3, 100] {
+                assert_eq!(read(text.as_bytes(), window, chunk), expected, "{text:?} {chunk}");
+            }
+        };
+        check("a\nb\n", (1, 9), "1\ta\n2\tb");
+        check("a\nb", (1, 9), "1\ta\n2\tb");
+        check("a\r\nb\r\n", (1, 9), "1\ta\n2\tb");
+        check("a\nb\nc\nd", (2, 2), "2\tb\n3\tc\nlines 2-3 of 4; next: first=4");
+        check("a\nb\nc\nd", (3, 9), "3\tc\n4\td\nlines 3-4 of 4");
+        check("a\nb\n", (3, 9), "416 f has 2 lines");
+        check("", (1, 9), "(empty)");
+        check("\n\n", (1, 9), "1\t\n2\t");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters_and_says_how_much_is_missing() {
+        let line = "é".repeat(5000);
+        let expected = format!("1\t{}… (6000 more bytes in this line)", "é".repeat(MAX_CHARS));
+        for chunk in [1, 7, 4096, 20_000] {
+            assert_eq!(read(line.as_bytes(), (1, 9), chunk), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_told_at_once_is_bounded() {
+        let text: String = (0..9000).map(|n| format!("line {n} {}\n", "x".repeat(90))).collect();
+        let told = read(text.as_bytes(), (1, MAX_LINES), 4096);
+        assert!(told.len() < MAX_BYTES + 100);
+        assert!(told.contains("of 9000; next: first="));
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_never_change_what_is_read(
+            bytes in proptest::collection::vec(
+                prop_oneof![Just(b'\n'), Just(b'a'), Just(0xc3), Just(0xa9), any::<u8>()], 0..200
+            ),
+            first in 1u64..6, limit in 1u64..6, chunk in 1usize..50,
+        ) {
+            let whole = read(&bytes, (first, limit), 1000);
+            prop_assert_eq!(read(&bytes, (first, limit), chunk), whole);
+        }
+
+        #[test]
+        fn a_cut_character_is_taken_away_and_nothing_else(text in "\\PC{0,20}", cut in 0usize..80) {
+            let bytes = &text.as_bytes()[..cut.min(text.len())];
+            let kept = whole(bytes);
+            prop_assert!(std::str::from_utf8(&bytes[..kept]).is_ok());
+            prop_assert!(bytes.len() - kept < 4);
+        }
+    }
+}

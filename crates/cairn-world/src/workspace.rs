@@ -1,0 +1,227 @@
+//! The one door to workspace files: everything is opened beneath a directory handle, links that
+//! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
+
+use crate::path;
+use crate::settled::Refusal;
+use cairn_types::Status;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// How often an open is tried again while the tree moves under it.
+const TRIES: u32 = 16;
+
+/// Why a directory cannot be a workspace.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// It cannot be opened as a directory.
+    #[error("{} cannot be opened as a workspace: {source}; name an existing directory", .path.display())]
+    Open {
+        /// The directory.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// The kernel cannot keep paths beneath a directory.
+    #[error("this kernel cannot keep paths beneath {} (openat2: {source}); Linux 5.6 or later is needed", .path.display())]
+    Kernel {
+        /// The directory.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A directory and everything beneath it.
+#[derive(Debug)]
+pub struct Workspace {
+    root: OwnedFd,
+    given: PathBuf,
+    path: PathBuf,
+    umask: u32,
+}
+
+/// Something that was opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// Where it really is beneath the root.
+    pub(crate) path: String,
+    pub(crate) fd: OwnedFd,
+    pub(crate) stat: Stat,
+}
+
+impl Opened {
+    pub(crate) fn is_directory(&self) -> bool {
+        FileType::from_raw_mode(self.stat.st_mode).is_dir()
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::try_from(self.stat.st_size).unwrap_or(0)
+    }
+}
+
+impl Workspace {
+    /// Opens a directory as a workspace.
+    pub fn open(root: &Path) -> Result<Workspace, WorldError> {
+        let path = root.to_owned();
+        let refused = |e: Errno| WorldError::Open { path: path.clone(), source: e.into() };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(root, flags, Mode::empty()).map_err(refused)?;
+        let real = link_of(&handle).map_err(refused)?;
+        beneath(handle.as_fd(), ".", OFlags::PATH, ResolveFlags::BENEATH)
+            .map_err(|e| WorldError::Kernel { path: path.clone(), source: e.into() })?;
+        Ok(Workspace { root: handle, given: path, path: real, umask: umask() })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The mode of a new file.
+    pub(crate) fn new_file_mode(&self) -> u32 {
+        0o644 & !self.umask
+    }
+
+    pub(crate) fn root(&self) -> BorrowedFd<'_> {
+        self.root.as_fd()
+    }
+
+    /// The path beneath the root that a model's path means.
+    pub(crate) fn relative(&self, given: &str) -> Result<String, Refusal> {
+        path::relative(given, &[&self.given, &self.path])
+    }
+
+    /// Opens a file or directory for reading, following links that stay beneath the root.
+    pub(crate) fn open_existing(&self, given: &str) -> Result<Opened, Refusal> {
+        let relative = self.relative(given)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let fd = self.beneath(&relative, flags).map_err(|e| refusal(given, e))?;
+        let stat = rustix::fs::fstat(&fd).map_err(|e| refusal(given, e))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile | FileType::Directory => {}
+            _ => return Err(not_a_file(given)),
+        }
+        let path = self.real_path(given, &fd)?;
+        Ok(Opened { path, fd, stat })
+    }
+
+    /// Where a file that does not exist yet would be, once its directories' links are followed.
+    pub(crate) fn place_of_new(&self, given: &str) -> Result<String, Refusal> {
+        let relative = self.relative(given)?;
+        let outside = || Refusal::new(Status::REFUSED, format!("{given} is outside the workspace"));
+        let parts = path::without_parents(&relative).ok_or_else(outside)?;
+        for known in (0..parts.len()).rev() {
+            let directory = if known == 0 { ".".to_owned() } else { parts[..known].join("/") };
+            let handle = match self.beneath(&directory, OFlags::PATH | OFlags::DIRECTORY) {
+                Ok(handle) => handle,
+                Err(Errno::NOENT) => continue,
+                Err(Errno::NOTDIR) => {
+                    let text = format!("{directory} is not a directory");
+                    return Err(Refusal::new(Status::CONFLICT, text));
+                }
+                Err(e) => return Err(refusal(given, e)),
+            };
+            let next = parts[known];
+            if rustix::fs::statat(&handle, next, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                let text = format!("{next} in {given} is a link to something that does not exist");
+                return Err(Refusal::new(Status::CONFLICT, text));
+            }
+            let real = self.real_path(given, &handle)?;
+            let rest = parts[known..].join("/");
+            return Ok(if real == "." { rest } else { format!("{real}/{rest}") });
+        }
+        Err(Refusal::new(Status::CONFLICT, format!("{given} is a directory")))
+    }
+
+    /// Opens a directory by its real path: no link on the way is followed.
+    pub(crate) fn directory(&self, real: &str) -> Result<OwnedFd, Errno> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        beneath(self.root(), real, OFlags::RDONLY | OFlags::DIRECTORY, resolve)
+    }
+
+    fn beneath(&self, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        beneath(self.root(), relative, flags, resolve)
+    }
+
+    /// Where a handle really is beneath the root.
+    fn real_path(&self, given: &str, fd: &OwnedFd) -> Result<String, Refusal> {
+        let real = link_of(fd).map_err(|e| refusal(given, e))?;
+        let root = link_of(&self.root).map_err(|e| refusal(given, e))?;
+        let outside = || Refusal::new(Status::REFUSED, format!("{given} is outside the workspace"));
+        let inner = real.strip_prefix(&root).map_err(|_| outside())?;
+        let not_utf8 =
+            || Refusal::new(Status::NOT_TEXT, format!("{given} leads to a path that is not UTF-8"));
+        let inner = inner.to_str().ok_or_else(not_utf8)?;
+        let parts: Vec<&str> = inner.split('/').collect();
+        path::refuse_git(given, &parts)?;
+        Ok(if inner.is_empty() { ".".to_owned() } else { inner.to_owned() })
+    }
+}
+
+/// Opens one entry of an open directory without following a link.
+pub(crate) fn entry(dir: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    beneath(dir, name, flags | OFlags::NONBLOCK | OFlags::NOCTTY, resolve)
+}
+
+fn beneath<P: rustix::path::Arg + Copy>(
+    dir: BorrowedFd<'_>,
+    path: P,
+    flags: OFlags,
+    resolve: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
+    let mut tries = TRIES;
+    loop {
+        let opened =
+            rustix::fs::openat2(dir, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve);
+        match opened {
+            Err(Errno::AGAIN | Errno::INTR) if tries > 0 => tries -= 1,
+            opened => return opened,
+        }
+    }
+}
+
+fn link_of(fd: &OwnedFd) -> Result<PathBuf, Errno> {
+    let link = rustix::fs::readlink(format!("/proc/self/fd/{}", fd.as_raw_fd()), Vec::new())?;
+    Ok(PathBuf::from(std::ffi::OsStr::from_bytes(link.as_bytes())))
+}
+
+/// The fact behind an error of the system.
+pub(crate) fn refusal(given: &str, error: Errno) -> Refusal {
+    let (status, fact) = match error {
+        Errno::NOENT | Errno::NOTDIR => (Status::NOT_FOUND, "does not exist"),
+        Errno::XDEV => (Status::REFUSED, "leads outside the workspace"),
+        Errno::LOOP => (Status::REFUSED, "leads through a link that cannot be followed"),
+        Errno::ACCESS | Errno::PERM => (Status::REFUSED, "may not be accessed: permission denied"),
+        Errno::NXIO | Errno::NODEV => return not_a_file(given),
+        Errno::NAMETOOLONG => (Status::BAD_REQUEST, "has a name that is too long"),
+        _ => (Status::FAILED, ""),
+    };
+    if fact.is_empty() {
+        return Refusal::new(status, format!("{given}: {}", io::Error::from(error)));
+    }
+    Refusal::new(status, format!("{given} {fact}"))
+}
+
+fn not_a_file(given: &str) -> Refusal {
+    Refusal::new(Status::NOT_TEXT, format!("{given} is neither a file nor a directory"))
+}
+
+/// This process's umask, which can be read without setting it only here.
+fn umask() -> u32 {
+    std::fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|status| {
+            let line = status.lines().find_map(|l| l.strip_prefix("Umask:"))?.trim().to_owned();
+            u32::from_str_radix(&line, 8).ok()
+        })
+        .unwrap_or(0o022)
+}

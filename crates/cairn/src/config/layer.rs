@@ -1,0 +1,203 @@
+//! One layer of configuration: a file, the environment, or the declared defaults. Every value is
+//! checked here, with its file and line.
+
+use super::keys::{self, Default, KEYS, Kind};
+use super::{ConfigError, Setting, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody set it.
+    Default,
+    /// The user's file.
+    User {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+    },
+    /// The project's file.
+    Project {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+    },
+    /// An environment variable.
+    Env(&'static str),
+    /// A flag on the command line.
+    Flag(&'static str),
+}
+
+impl Origin {
+    pub(super) fn user(path: &Path, line: usize) -> Origin {
+        Origin::User { path: path.to_owned(), line }
+    }
+
+    pub(super) fn project(path: &Path, line: usize) -> Origin {
+        Origin::Project { path: path.to_owned(), line }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::User { path, line } | Origin::Project { path, line } => {
+                write!(f, "{}:{line}", path.display())
+            }
+            Origin::Env(name) => write!(f, "${name}"),
+            Origin::Flag(name) => write!(f, "--{name}"),
+        }
+    }
+}
+
+/// Settings of one origin.
+#[derive(Debug, Default)]
+pub struct Layer {
+    pub(super) settings: BTreeMap<String, Setting>,
+}
+
+impl Layer {
+    /// What holds when nobody sets anything.
+    pub(super) fn defaults() -> Layer {
+        let set = KEYS.iter().filter_map(|key| {
+            let value = match key.default {
+                Default::None => return None,
+                Default::Count(n) => Value::Count(n),
+                Default::Empty => Value::List(Vec::new()),
+            };
+            Some((key.name.to_owned(), Setting { value, origin: Origin::Default }))
+        });
+        Layer { settings: set.collect() }
+    }
+
+    /// A file; an absent one is an empty layer.
+    pub(super) fn read(
+        path: &Path,
+        origin: fn(&Path, usize) -> Origin,
+    ) -> Result<Layer, ConfigError> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Layer::default()),
+            Err(e) => {
+                let place = path.display().to_string();
+                return Err(ConfigError { place, what: format!("cannot be read: {e}") });
+            }
+        };
+        let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+        let table = DeTable::parse(&text).map_err(|e| ConfigError {
+            place: origin(path, line_of(e.span().map_or(0, |span| span.start))).to_string(),
+            what: format!("not TOML: {}", e.message()),
+        })?;
+        let mut layer = Layer::default();
+        let place = |at| origin(path, line_of(at));
+        layer.take_table("", table.get_ref(), &place)?;
+        Ok(layer)
+    }
+
+    fn take_table(
+        &mut self,
+        prefix: &str,
+        table: &DeTable<'_>,
+        place: &dyn Fn(usize) -> Origin,
+    ) -> Result<(), ConfigError> {
+        for (key, value) in table {
+            let name = format!("{prefix}{}", key.get_ref());
+            match (keys::find(&name), value.get_ref()) {
+                (None, DeValue::Table(inner)) => {
+                    self.take_table(&format!("{name}."), inner, place)?
+                }
+                (None, _) => return Err(unknown(&name, &place(key.span().start))),
+                (Some(key), _) => {
+                    let origin = place(value.span().start);
+                    let value = typed(value).and_then(|value| fits(key.kind, value));
+                    let value = value.map_err(|what| ConfigError {
+                        place: origin.to_string(),
+                        what: format!("{name} {what}"),
+                    })?;
+                    self.settings.insert(name, Setting { value, origin });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The variables that set keys.
+    pub(super) fn environment(env: &dyn Fn(&str) -> Option<String>) -> Result<Layer, ConfigError> {
+        let mut layer = Layer::default();
+        for key in KEYS {
+            let Some((variable, given)) = key.env.and_then(|v| Some((v, env(v)?))) else {
+                continue;
+            };
+            let given = match key.kind {
+                Kind::Count(..) => given.parse().map(Value::Count).unwrap_or(Value::Text(given)),
+                Kind::Text | Kind::List => Value::Text(given),
+            };
+            let origin = Origin::Env(variable);
+            let value = fits(key.kind, given).map_err(|what| ConfigError {
+                place: origin.to_string(),
+                what: format!("{} {what}", key.name),
+            })?;
+            layer.settings.insert(key.name.to_owned(), Setting { value, origin });
+        }
+        Ok(layer)
+    }
+
+    /// One flag of the command line.
+    pub fn flag(name: &str, flag: &'static str, value: Value) -> Result<Layer, ConfigError> {
+        let origin = Origin::Flag(flag);
+        let kind = keys::find(name).map_or(Kind::Text, |key| key.kind);
+        let value = fits(kind, value).map_err(|what| ConfigError {
+            place: origin.to_string(),
+            what: format!("{name} {what}"),
+        })?;
+        Ok(Layer { settings: BTreeMap::from([(name.to_owned(), Setting { value, origin })]) })
+    }
+}
+
+fn unknown(name: &str, origin: &Origin) -> ConfigError {
+    let hint = keys::nearest(name).map_or_else(
+        || "`cairn config --all` lists all keys".to_owned(),
+        |near| format!("did you mean {near:?}?"),
+    );
+    ConfigError { place: origin.to_string(), what: format!("unknown key {name:?}; {hint}") }
+}
+
+fn typed(value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
+    match value.get_ref() {
+        DeValue::String(text) => Ok(Value::Text(text.to_string())),
+        DeValue::Integer(n) => match n.to_string().parse() {
+            Ok(n) => Ok(Value::Count(n)),
+            Err(_) => Err("must be a whole number from 0".to_owned()),
+        },
+        DeValue::Array(items) => items
+            .iter()
+            .map(|item| match item.get_ref() {
+                DeValue::String(text) => Ok(text.to_string()),
+                _ => Err("must be a list of texts".to_owned()),
+            })
+            .collect::<Result<_, _>>()
+            .map(Value::List),
+        _ => Err("has a type that no key has".to_owned()),
+    }
+}
+
+fn fits(kind: Kind, value: Value) -> Result<Value, String> {
+    match (kind, value) {
+        (Kind::Text, value @ Value::Text(_)) => Ok(value),
+        (Kind::Text, _) => Err("must be a text in quotes".to_owned()),
+        (Kind::List, value @ Value::List(_)) => Ok(value),
+        (Kind::List, _) => Err("must be a list of texts, such as [\"A\", \"B\"]".to_owned()),
+        (Kind::Count(low, high), Value::Count(n)) if (low..=high).contains(&n) => {
+            Ok(Value::Count(n))
+        }
+        (Kind::Count(low, high), Value::Count(_)) => Err(format!("must be from {low} to {high}")),
+        (Kind::Count(..), _) => Err("must be a whole number".to_owned()),
+    }
+}

@@ -1,0 +1,204 @@
+//! Configuration: layers of `cairn.toml`, environment and flags over declared defaults. Every key is
+//! declared once, in `keys`; nothing else knows a key by name but its reader here.
+
+mod keys;
+mod layer;
+mod show;
+
+pub use keys::{KEYS, Kind, Project};
+pub use layer::{Layer, Origin};
+pub use show::{as_json, as_text};
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A value of some key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Text.
+    Text(String),
+    /// A whole number.
+    Count(u64),
+    /// Several texts.
+    List(Vec<String>),
+}
+
+/// A value and where it comes from.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The value in force.
+    pub value: Value,
+    /// Where it was set.
+    pub origin: Origin,
+}
+
+/// Something wrong in a configuration, with its place and the fix.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {what}")]
+pub struct ConfigError {
+    /// File and line, or variable.
+    pub place: String,
+    /// What is wrong, and what would be right.
+    pub what: String,
+}
+
+/// The configuration in force.
+#[derive(Debug, Default)]
+pub struct Config {
+    settings: BTreeMap<String, Setting>,
+}
+
+impl Config {
+    /// Reads all layers: defaults, the user's file, the project's file, the environment.
+    pub fn load(
+        user: Option<&Path>,
+        project: Option<&Path>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Config, ConfigError> {
+        let mut config = Config::default();
+        config.lay(Layer::defaults())?;
+        if let Some(path) = user {
+            config.lay(Layer::read(path, Origin::user)?)?;
+        }
+        if let Some(path) = project {
+            config.lay(Layer::read(path, Origin::project)?)?;
+        }
+        config.lay(Layer::environment(env)?)?;
+        Ok(config)
+    }
+
+    /// Puts a layer on top. A project's layer is checked: it may not set what is the user's alone,
+    /// and may only lower what is a ceiling.
+    pub fn lay(&mut self, layer: Layer) -> Result<(), ConfigError> {
+        for (name, setting) in layer.settings {
+            if let Origin::Project { .. } = setting.origin {
+                self.check_project(&name, &setting)?;
+            }
+            self.settings.insert(name, setting);
+        }
+        Ok(())
+    }
+
+    fn check_project(&self, name: &str, setting: &Setting) -> Result<(), ConfigError> {
+        let error = |what: String| ConfigError { place: setting.origin.to_string(), what };
+        match keys::find(name).map(|key| key.project) {
+            None => Ok(()),
+            Some(Project::MayNot) => Err(error(format!(
+                "a project may not set {name}; it is the user's alone. Move it to your own cairn.toml"
+            ))),
+            Some(Project::MayLower) => match (&setting.value, self.get(name)) {
+                (Value::Count(new), Some(Value::Count(old))) if new > old => {
+                    Err(error(format!("a project may only lower {name}; {new} is above {old}")))
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.settings.get(name).map(|setting| &setting.value)
+    }
+
+    /// A text, if it is set and not empty.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Value::Text(text)) if !text.is_empty() => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A number; 0 when it is not set, which only happens to keys without a default.
+    #[must_use]
+    pub fn count(&self, name: &str) -> u64 {
+        match self.get(name) {
+            Some(Value::Count(n)) => *n,
+            _ => 0,
+        }
+    }
+
+    /// A list; empty when it is not set.
+    #[must_use]
+    pub fn list(&self, name: &str) -> &[String] {
+        match self.get(name) {
+            Some(Value::List(list)) => list,
+            _ => &[],
+        }
+    }
+
+    /// All settings, by name.
+    pub fn settings(&self) -> impl Iterator<Item = (&str, &Setting)> {
+        self.settings.iter().map(|(name, setting)| (name.as_str(), setting))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(user: &str, project: &str) -> Result<Config, ConfigError> {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let (user, project) = (write("user.toml", user), write("cairn.toml", project));
+        Config::load(Some(&user), Some(&project), &|name| {
+            (name == "CAIRN_MODEL").then(|| "ollama/env".to_owned())
+        })
+    }
+
+    fn refusal(user: &str, project: &str) -> String {
+        let said = load(user, project).map(|_| ()).unwrap_err().to_string();
+        said.rsplit_once('/').map_or(said.clone(), |(_, rest)| rest.to_owned())
+    }
+
+    #[test]
+    fn later_layers_win_and_say_where_they_come_from() {
+        let config = load("model = \"openai/a\"\nmax_turns = 50\n", "max_turns = 7\n").unwrap();
+        assert_eq!(config.text("model"), Some("ollama/env"));
+        assert_eq!(config.count("max_turns"), 7);
+        assert_eq!(config.count("max_ops"), 32);
+        let shown = as_text(&config, false);
+        assert!(shown.contains("CAIRN_MODEL"), "{shown}");
+        assert!(shown.contains("cairn.toml:1"), "{shown}");
+    }
+
+    #[test]
+    fn a_project_sets_no_endpoint_key_environment_or_command_and_raises_no_ceiling() {
+        for (line, word) in [
+            ("model = \"openai/x\"", "model"),
+            ("shell = \"/bin/evil\"", "shell"),
+            ("pass_env = [\"AWS_SECRET\"]", "pass_env"),
+            ("[providers.openai]\nbase_url = \"http://evil\"", "base_url"),
+            ("[providers.openai]\nkey_env = \"HOME\"", "key_env"),
+        ] {
+            let said = refusal("", line);
+            assert!(said.contains("a project may not set") && said.contains(word), "{said}");
+        }
+        assert_eq!(
+            refusal("max_turns = 5\n", "max_turns = 6\n"),
+            "cairn.toml:1: a project may only lower max_turns; 6 is above 5"
+        );
+    }
+
+    #[test]
+    fn a_wrong_line_is_named_with_file_line_and_fix() {
+        for (text, expect) in [
+            ("\nmodle = 1\n", "user.toml:2: unknown key \"modle\"; did you mean \"model\"?"),
+            ("max_turns = \"many\"", "user.toml:1: max_turns must be a whole number"),
+            ("max_turns = 0", "user.toml:1: max_turns must be from 1 to 10000"),
+            (
+                "model = ",
+                "user.toml:1: not TOML: string values must be quoted, expected literal string",
+            ),
+            (
+                "[providers.x]\nurl = \"y\"",
+                "user.toml:2: unknown key \"providers.x.url\"; did you mean \"providers.x.base_url\"?",
+            ),
+        ] {
+            assert_eq!(refusal(text, ""), expect);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! `cairn log`: a run's rows, or its facts.
+
+use crate::{cli, place, to_wire};
+use anyhow::{Context, Result};
+use cairn_runtime::session_here;
+use cairn_store::{Found, RunRow, Store};
+use cairn_text::shown::clean;
+use cairn_types::{Body, Fact, RunId, SessionId};
+use serde_json::json;
+use std::collections::HashMap;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn log(args: &cli::Log) -> Result<ExitCode> {
+    let store = place::store_to_read()?;
+    let run = which(&store, args.run.as_deref())?;
+    let facts = store.facts(&run.id, 0)?;
+    let mut out = std::io::stdout().lock();
+    // Someone who pipes into `head` is not an error.
+    let _ = match (args.facts, args.json) {
+        (true, true) => print_facts_json(&facts, &mut out),
+        (true, false) => print_facts(&facts, &mut out),
+        (false, true) => print_rows_json(&run.id, &facts, &mut out),
+        (false, false) => print_rows(&run, &facts, &store, &mut out),
+    };
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The run a person means: by id, prefix or name; the newest here when nothing is said.
+pub fn which(store: &Store, text: Option<&str>) -> Result<RunRow> {
+    let newest = |session: &SessionId| store.runs(session).map(|runs| runs.into_iter().next());
+    match text {
+        Some(text) => match store.find(text)? {
+            Found::Run(run) => Ok(run),
+            Found::Session(session) => newest(&session.id)?
+                .with_context(|| format!("session {} has no run yet", session.id)),
+        },
+        None => {
+            let root = place::root(None)?;
+            let session = session_here(store, &root)?;
+            let run = session.map(|session| newest(&session)).transpose()?.flatten();
+            run.with_context(|| {
+                format!("there is no run in {}; `cairn sessions` lists all", root.display())
+            })
+        }
+    }
+}
+
+fn print_facts_json(facts: &[Fact], out: &mut impl Write) -> Result<()> {
+    for fact in facts {
+        writeln!(out, "{}", cairn_types::to_canonical(&fact.to_stored()?)?)?;
+    }
+    Ok(())
+}
+
+fn print_facts(facts: &[Fact], out: &mut impl Write) -> Result<()> {
+    for fact in facts {
+        let stored = fact.to_stored()?;
+        writeln!(
+            out,
+            "{:>5}  {}  {:<9} {}",
+            fact.n,
+            time(fact.at),
+            stored.kind,
+            clean(&stored.body.to_string())
+        )?;
+    }
+    Ok(())
+}
+
+fn print_rows_json(run: &RunId, facts: &[Fact], out: &mut impl Write) -> Result<()> {
+    let mut intents = HashMap::new();
+    for fact in facts {
+        match &fact.body {
+            Body::Intent(intent) => {
+                intents.insert(intent.at, intent);
+            }
+            Body::Outcome(outcome) => {
+                let intent = intents.get(&outcome.at);
+                let row = json!({
+                    "address": cairn_types::Address::row(run, outcome.at),
+                    "tool": intent.map(|i| &i.tool),
+                    "target": intent.map(|i| &i.target),
+                    "status": outcome.status,
+                    "exit": outcome.exit,
+                    "changes": outcome.changes,
+                    "settled": outcome.settled,
+                    "at": fact.at,
+                });
+                writeln!(out, "{row}")?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn print_rows(run: &RunRow, facts: &[Fact], store: &Store, out: &mut impl Write) -> Result<()> {
+    let name = run.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
+    writeln!(out, "run {}{}, session {}", run.id, clean(&name), run.session)?;
+    let text = |r: &cairn_types::ContentRef| {
+        let bytes = store.content(&r.hash).unwrap_or_default();
+        clean(&String::from_utf8_lossy(&bytes))
+    };
+    let mut rows = HashMap::new();
+    for fact in facts {
+        let at = time(fact.at);
+        match &fact.body {
+            Body::Prompt(prompt) => {
+                writeln!(out, "\n{at}  {}  > {}", prompt.lap, text(&prompt.text))?
+            }
+            Body::Steer(steer) => writeln!(out, "{at}  steer  > {}", text(&steer.text))?,
+            Body::Intent(intent) => {
+                rows.insert(intent.at, format!("{} {}", intent.tool, clean(&intent.target)));
+            }
+            Body::Reply(reply) => {
+                if let Some(said) = &reply.text {
+                    writeln!(out, "{at}  {}/{}  {}", reply.lap, reply.turn, text(said).trim_end())?;
+                }
+            }
+            Body::Outcome(outcome) => {
+                let row = rows.remove(&outcome.at).unwrap_or_default();
+                let exit = outcome.exit.map(|exit| format!(" exit {exit}")).unwrap_or_default();
+                writeln!(out, "{at}  {}  {row}  → {}{exit}", outcome.at, outcome.status)?;
+                for change in &outcome.changes {
+                    writeln!(
+                        out,
+                        "            {} {}",
+                        to_wire::word(&change.kind),
+                        clean(&change.path)
+                    )?;
+                }
+            }
+            Body::Fault(fault) => {
+                writeln!(out, "{at}  the model could not be had: {}", clean(&fault.message))?
+            }
+            Body::Abort(abort) => writeln!(out, "{at}  stopped: {}", clean(&abort.why))?,
+            Body::End(end) => {
+                writeln!(out, "{at}  loop {} ended: {} {}", end.lap, end.status, clean(&end.why))?
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A time as people here write it.
+pub fn time(at_ms: u64) -> String {
+    let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    at.map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string())
+        .unwrap_or_else(|| at_ms.to_string())
+}

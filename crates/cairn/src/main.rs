@@ -1,0 +1,60 @@
+//! The binary: reads the command line, does what it says, ends with the right code.
+
+mod cli;
+mod config;
+mod diff;
+mod log;
+mod model;
+mod place;
+mod run;
+mod sessions;
+mod show;
+mod to_wire;
+
+use anyhow::Result;
+use clap::Parser;
+use cli::{Cli, Command};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => {
+            let _ = usage.print();
+            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+        }
+    };
+    match dispatch(cli.command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("cairn: {}", cairn_text::shown::clean(&format!("{error:#}")));
+            ExitCode::from(code_of(&error))
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Log(args) => log::log(&args),
+        Command::Show(args) => show::show(&args),
+        Command::Sessions(args) => sessions::sessions(&args),
+        Command::Config(args) => show_config(&args),
+    }
+}
+
+/// Wrong input is usage (2); everything else failed (1).
+fn code_of(error: &anyhow::Error) -> u8 {
+    let usage = error.is::<config::ConfigError>() || error.is::<run::Usage>();
+    if usage { 2 } else { 1 }
+}
+
+fn show_config(args: &cli::ConfigArgs) -> Result<ExitCode> {
+    let config = place::config(&place::root(None)?)?;
+    if args.json {
+        println!("{}", config::as_json(&config));
+    } else {
+        print!("{}", config::as_text(&config, args.all));
+    }
+    Ok(ExitCode::SUCCESS)
+}

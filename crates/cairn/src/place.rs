@@ -1,0 +1,75 @@
+//! Where things are on this machine: the home, the user's file, the project's root. The only readers
+//! of the environment are here and in `main`.
+
+use crate::config::Config;
+use anyhow::{Context, Result, bail};
+use cairn_store::{Access, Options, Store};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// One environment variable, if it is set to something readable.
+#[allow(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
+#[must_use]
+pub fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// All readable environment variables.
+#[allow(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
+pub fn env_all() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+}
+
+/// `CAIRN_HOME`, or the XDG data directory.
+pub fn home() -> Result<PathBuf> {
+    if let Some(home) = env("CAIRN_HOME") {
+        return Ok(PathBuf::from(home));
+    }
+    let data = env("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .or_else(|| env("HOME").map(|home| PathBuf::from(home).join(".local/share")))
+        .context("there is no place for Cairn's data: set CAIRN_HOME or HOME")?;
+    Ok(data.join("cairn"))
+}
+
+fn user_file() -> Option<PathBuf> {
+    let folder = env("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| env("HOME").map(|home| PathBuf::from(home).join(".config")))?;
+    Some(folder.join("cairn/cairn.toml"))
+}
+
+/// The project's folder, canonical: the one given, or the current one.
+pub fn root(cwd: Option<&Path>) -> Result<PathBuf> {
+    let given = cwd.unwrap_or(Path::new("."));
+    let root = given
+        .canonicalize()
+        .with_context(|| format!("{} cannot be opened as the project's folder", given.display()))?;
+    if !root.is_dir() {
+        bail!("{} is not a folder", given.display());
+    }
+    if root.to_str().is_none() {
+        bail!("the folder's name is not UTF-8: {}", root.display());
+    }
+    Ok(root)
+}
+
+/// The configuration for a project.
+pub fn config(root: &Path) -> Result<Config> {
+    let project = root.join("cairn.toml");
+    Ok(Config::load(user_file().as_deref(), Some(&project), &env)?)
+}
+
+/// The store, for commands that write.
+pub fn store() -> Result<Store> {
+    open(Access::ReadWrite)
+}
+
+/// The store, for commands that only look.
+pub fn store_to_read() -> Result<Store> {
+    open(Access::ReadOnly)
+}
+
+fn open(access: Access) -> Result<Store> {
+    Ok(Store::open(&Options { home: home()?, access, busy_timeout: Duration::from_secs(30) })?)
+}

@@ -1,0 +1,108 @@
+//! What people and programs say while a run works: lines, answers, interrupts.
+
+use super::json::Json;
+use super::screen::{Answer, Screen};
+use cairn_engine::Word;
+use cairn_protocol as wire;
+use cairn_runtime::{Command, Event, Sink};
+use cairn_types::{By, ProposalId, Remember, Verdict};
+use std::io::BufRead;
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// The first interrupt stops the loop, the second ends the process.
+pub fn watch_interrupts(commands: UnboundedSender<Command>) {
+    tokio::spawn(async move {
+        let mut count = 0;
+        while tokio::signal::ctrl_c().await.is_ok() {
+            count += 1;
+            if count > 1 || commands.send(Command::Abort("interrupted".to_owned())).is_err() {
+                std::process::exit(3);
+            }
+        }
+    });
+}
+
+/// Who sits at this terminal.
+fn person() -> By {
+    By::Person(crate::place::env("USER").unwrap_or_else(|| "unknown".to_owned()))
+}
+
+/// Lines a person types: an answer while a question is open, else words for the agent.
+pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>) {
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            let command = match screen.answer(&line) {
+                Answer::Nothing => continue,
+                Answer::Steer(text) => Command::Steer(text),
+                Answer::Word { proposal, verdict, words, remember, shown_hash } => {
+                    let shown_hash = Some(shown_hash);
+                    Command::Decide(Word {
+                        proposal,
+                        verdict,
+                        by: person(),
+                        shown_hash,
+                        words,
+                        remember,
+                    })
+                }
+            };
+            if commands.send(command).is_err() {
+                return;
+            }
+        }
+        let _ = commands.send(Command::Gone);
+    });
+}
+
+/// Commands a program writes, one JSON object per line.
+pub fn json(commands: UnboundedSender<Command>, json: Arc<Json>) {
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            if line.trim().is_empty() {
+                continue;
+            }
+            match line.parse::<wire::Command>().map_err(|e| e.to_string()).and_then(command) {
+                Ok(command) => {
+                    if commands.send(command).is_err() {
+                        return;
+                    }
+                }
+                Err(why) => json.event(&Event::Notice(why)),
+            }
+        }
+        let _ = commands.send(Command::Gone);
+    });
+}
+
+fn command(said: wire::Command) -> Result<Command, String> {
+    Ok(match said {
+        wire::Command::Steer { text } => Command::Steer(text),
+        wire::Command::Prompt { text } => Command::Prompt(text),
+        wire::Command::Abort {} => Command::Abort("stopped by the client".to_owned()),
+        wire::Command::Decide { proposal, verdict, shown_hash, words, remember } => {
+            let shown_hash = match shown_hash.map(|hash| hash.parse()).transpose() {
+                Ok(hash) => hash,
+                Err(_) => return Err("decide: shown_hash is not a hash".to_owned()),
+            };
+            Command::Decide(Word {
+                proposal: ProposalId(proposal),
+                verdict: match verdict {
+                    wire::Verdict::Allow => Verdict::Allow,
+                    wire::Verdict::Refuse => Verdict::Refuse,
+                    wire::Verdict::Happened => Verdict::Happened,
+                    wire::Verdict::Skip => Verdict::Skip,
+                },
+                by: person(),
+                shown_hash,
+                words,
+                remember: match remember {
+                    wire::Remember::Once => Remember::Once,
+                    wire::Remember::Run => Remember::Run,
+                },
+            })
+        }
+    })
+}

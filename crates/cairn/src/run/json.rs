@@ -1,0 +1,54 @@
+//! The event stream: one JSON object per line on stdout.
+
+use super::outcome::Watch;
+use crate::to_wire;
+use cairn_protocol::{Envelope, Event as Wire, RunResult};
+use cairn_runtime::{Driver, Event, Sink};
+use cairn_types::{RunId, SessionId};
+use std::io::Write;
+use std::sync::OnceLock;
+
+/// Events on stdout.
+#[derive(Default)]
+pub struct Json {
+    place: OnceLock<(SessionId, RunId)>,
+    pub(super) watch: Watch,
+}
+
+impl Json {
+    pub(super) fn began(&self, driver: &Driver, remark: Option<&str>, may_act: bool) {
+        let _ = self.place.set((driver.session_id().clone(), driver.run_id().clone()));
+        if let Some(remark) = remark {
+            self.event(&Event::Notice(remark.to_owned()));
+        }
+        if may_act {
+            self.event(&Event::Notice(super::screen::NOT_SANDBOXED.to_owned()));
+        }
+    }
+
+    pub(super) fn ended(&self, driver: &Driver, result: RunResult) {
+        print(&Envelope {
+            event: Wire::Result(result),
+            session: driver.session_id().to_string(),
+            run: driver.run_id().to_string(),
+            cursor: None,
+            at: None,
+        });
+    }
+}
+
+impl Sink for Json {
+    fn event(&self, event: &Event) {
+        self.watch.look(event);
+        if let Some((session, run)) = self.place.get() {
+            print(&to_wire::event(event, session, run));
+        }
+    }
+}
+
+fn print(envelope: &Envelope) {
+    if let Ok(line) = serde_json::to_string(envelope) {
+        // A reader that went away must not end the run.
+        let _ = writeln!(std::io::stdout().lock(), "{line}");
+    }
+}

@@ -1,0 +1,228 @@
+//! `cairn run`: one task, driven here, shown on a screen or told as events.
+
+mod input;
+mod json;
+mod outcome;
+mod screen;
+
+use crate::config::{Config, Layer, Value};
+use crate::{cli, model, place};
+use anyhow::{Context, Result};
+use cairn_runtime::{Command, Driver, Place, Settings, Sink, Start, session_here};
+use cairn_store::{Found, Store};
+use cairn_types::{Approval, Caps, Mode};
+use cairn_world::{Workspace, World};
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// What was asked for makes no sense.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// How people and programs talk to this run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Talk {
+    /// A person at a terminal.
+    Terminal,
+    /// A program: events out, commands in.
+    Json,
+    /// Nobody: pipes, CI.
+    Nobody,
+}
+
+/// Runs the command.
+pub fn run(args: &cli::Run) -> Result<ExitCode> {
+    let began = Instant::now();
+    let root = place::root(args.cwd.as_deref())?;
+    let config = configured(args, &root)?;
+    let talk = match (args.json, std::io::stdin().is_terminal()) {
+        (true, _) => Talk::Json,
+        (false, true) => Talk::Terminal,
+        (false, false) => Talk::Nobody,
+    };
+    let task = task(args, talk)?;
+    let store = place::store()?;
+    let place = which(args, &store, &root)?;
+    if task.is_none() && matches!(place, Place::New { .. }) {
+        return Err(Usage(
+            "there is no task; write it in quotes: cairn run \"fix the failing test\"".into(),
+        )
+        .into());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let code = runtime.block_on(async {
+        let (driver, commands, shown) =
+            start(args, &config, &root, store, place, task, talk).await?;
+        drive(driver, commands, shown, talk, began).await
+    });
+    // What still waits for input must not keep the process.
+    runtime.shutdown_background();
+    code
+}
+
+fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
+    let mut config = place::config(root)?;
+    if let Some(model) = &args.model {
+        config.lay(Layer::flag("model", "model", Value::Text(model.clone()))?)?;
+    }
+    if let Some(turns) = args.max_turns {
+        config.lay(Layer::flag("max_turns", "max-turns", Value::Count(turns))?)?;
+    }
+    Ok(config)
+}
+
+/// The task: the argument, piped input, or both.
+fn task(args: &cli::Run, talk: Talk) -> Result<Option<String>> {
+    let mut piped = String::new();
+    if talk == Talk::Nobody {
+        let read = std::io::stdin().take(16 << 20).read_to_string(&mut piped);
+        read.context("the piped input is not UTF-8 text")?;
+    }
+    Ok(match (args.task.as_deref().filter(|task| !task.trim().is_empty()), piped.trim()) {
+        (None, "") => None,
+        (Some(task), "") => Some(task.to_owned()),
+        (None, piped) => Some(piped.to_owned()),
+        (Some(task), piped) => Some(format!("{task}\n\n{piped}")),
+    })
+}
+
+/// Which run is meant.
+fn which(args: &cli::Run, store: &Store, root: &Path) -> Result<Place> {
+    let newest = |session: &cairn_types::SessionId| -> Result<Place> {
+        let newest = store.runs(session)?.into_iter().next();
+        let run = newest.with_context(|| format!("session {session} has no run yet"))?;
+        Ok(Place::Existing { run: run.id, session: run.session })
+    };
+    if let Some(text) = &args.resume {
+        return match store.find(text)? {
+            Found::Run(run) => Ok(Place::Existing { run: run.id, session: run.session }),
+            Found::Session(session) => newest(&session.id),
+        };
+    }
+    if args.go_on {
+        let here = session_here(store, root)?;
+        let session =
+            here.with_context(|| format!("there is no run in {} to go on with", root.display()))?;
+        return newest(&session);
+    }
+    let session = if args.new_session { None } else { session_here(store, root)? };
+    Ok(Place::New { session, name: args.name.clone() })
+}
+
+async fn start(
+    args: &cli::Run,
+    config: &Config,
+    root: &Path,
+    store: Store,
+    place: Place,
+    task: Option<String>,
+    talk: Talk,
+) -> Result<(Driver, mpsc::UnboundedSender<Command>, Shown)> {
+    let Some(name) = config.text("model") else {
+        return Err(Usage(
+            "no model is chosen; use --model provider/name, set CAIRN_MODEL, or put model = \"…\" into your \
+             cairn.toml. To try without one: --model scripted/walkthrough in the sample project (make try)"
+                .into(),
+        )
+        .into());
+    };
+    let chosen = model::choose(name, config, &place::env)?;
+    let shown = Shown::new(talk);
+    let start = Start {
+        store,
+        world: Arc::new(World::new(Workspace::open(root)?, world_settings(config))),
+        provider: chosen.provider,
+        sink: shown.sink(),
+        root: root.to_string_lossy().into_owned(),
+        mode: if args.read_only { Mode::ReadOnly } else { Mode::Act },
+        approval: match (args.yolo, talk) {
+            (true, _) => Approval::Yolo,
+            (false, Talk::Nobody) => Approval::Nobody,
+            (false, Talk::Terminal | Talk::Json) => Approval::Ask,
+        },
+        caps: Caps {
+            turns: u32::try_from(config.count("max_turns"))?,
+            ops: u32::try_from(config.count("max_ops"))?,
+        },
+        settings: Settings {
+            model: chosen.name,
+            decide_within: match config.count("approval_timeout_ms") {
+                0 => None,
+                ms => Some(Duration::from_millis(ms)),
+            },
+            steps: args.steps,
+        },
+    };
+    let (driver, commands) = start.take(place, task.as_deref()).await?;
+    shown.began(&driver, chosen.remark.as_deref(), !args.read_only);
+    Ok((driver, commands, shown))
+}
+
+fn world_settings(config: &Config) -> cairn_world::Settings {
+    let shell = config.text("shell").map(PathBuf::from);
+    let extra: Vec<&str> = config.list("pass_env").iter().map(String::as_str).collect();
+    cairn_world::Settings {
+        shell: shell.unwrap_or_else(cairn_sandbox::shell),
+        env: cairn_sandbox::environment(place::env_all(), &extra),
+        timeout: Duration::from_millis(config.count("command_timeout_ms")),
+        timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),
+        way: cairn_sandbox::Way::Best,
+    }
+}
+
+/// The screen or the event stream.
+enum Shown {
+    Screen(Arc<screen::Screen>),
+    Json(Arc<json::Json>),
+}
+
+impl Shown {
+    fn new(talk: Talk) -> Shown {
+        match talk {
+            Talk::Json => Shown::Json(Arc::default()),
+            Talk::Terminal | Talk::Nobody => Shown::Screen(Arc::default()),
+        }
+    }
+
+    fn sink(&self) -> Arc<dyn Sink> {
+        match self {
+            Shown::Screen(screen) => screen.clone(),
+            Shown::Json(json) => json.clone(),
+        }
+    }
+
+    fn began(&self, driver: &Driver, remark: Option<&str>, may_act: bool) {
+        match self {
+            Shown::Screen(screen) => screen.began(driver, remark, may_act),
+            Shown::Json(json) => json.began(driver, remark, may_act),
+        }
+    }
+}
+
+async fn drive(
+    mut driver: Driver,
+    commands: mpsc::UnboundedSender<Command>,
+    shown: Shown,
+    talk: Talk,
+    began: Instant,
+) -> Result<ExitCode> {
+    input::watch_interrupts(commands.clone());
+    match (&shown, talk) {
+        (Shown::Screen(screen), Talk::Terminal) => input::terminal(commands, screen.clone()),
+        (Shown::Json(json), _) => input::json(commands, json.clone()),
+        (Shown::Screen(_), _) => {}
+    }
+    let pause = driver.drive().await?;
+    let result = outcome::of(&driver, pause, began.elapsed(), &shown);
+    let code = result.exit_code;
+    match &shown {
+        Shown::Screen(screen) => screen.ended(&driver, &result),
+        Shown::Json(json) => json.ended(&driver, result),
+    }
+    Ok(ExitCode::from(code))
+}

@@ -1,0 +1,77 @@
+//! How a command ended: status word, exit code, cost line.
+
+use super::Shown;
+use crate::to_wire;
+use cairn_protocol::RunResult;
+use cairn_runtime::{Driver, Event, Pause};
+use cairn_types::{Body, By, Status};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// What must be remembered of the events to say how it went.
+#[derive(Debug, Default, Clone)]
+pub struct Seen {
+    /// The model's last words.
+    pub answer: String,
+    /// The newest anchor.
+    pub anchor: Option<String>,
+    /// Something was refused for want of a person.
+    pub wanted_approval: bool,
+    /// A loop ended while this command ran.
+    pub ended: bool,
+}
+
+/// Remembers what `outcome::of` needs.
+#[derive(Debug, Default)]
+pub struct Watch(Mutex<Seen>);
+
+impl Watch {
+    /// Looks at one event.
+    pub fn look(&self, event: &Event) {
+        let Event::Fact { fact, text, anchor, .. } = event else { return };
+        let Ok(mut seen) = self.0.lock() else { return };
+        match &fact.body {
+            Body::Reply(_) => seen.answer = text.clone().unwrap_or_default(),
+            Body::Decision(decision) => seen.wanted_approval |= decision.by == By::Nobody,
+            Body::End(_) => {
+                seen.ended = true;
+                seen.anchor.clone_from(anchor);
+            }
+            _ => {}
+        }
+    }
+
+    /// What was seen.
+    pub fn seen(&self) -> Seen {
+        self.0.lock().map(|seen| seen.clone()).unwrap_or_default()
+    }
+}
+
+/// How it went.
+pub fn of(driver: &Driver, pause: Pause, took: Duration, shown: &Shown) -> RunResult {
+    let seen = match shown {
+        Shown::Screen(screen) => screen.watch.seen(),
+        Shown::Json(json) => json.watch.seen(),
+    };
+    let engine = driver.engine();
+    let ended = engine.ended().filter(|_| seen.ended);
+    let (status, exit_code) = match (pause, ended.map(|end| end.status)) {
+        (Pause::Steps, _) | (_, None) => ("paused", 4),
+        (_, Some(Status::CANCELLED)) => ("cancelled", 3),
+        (_, Some(Status::LIMIT)) => ("limit", 4),
+        (_, Some(status)) if !status.is_success() => ("failed", 1),
+        (_, Some(_)) if seen.wanted_approval => ("approval-needed", 5),
+        (_, Some(_)) => ("done", 0),
+    };
+    RunResult {
+        status: status.to_owned(),
+        turns: engine.turns(),
+        usage: to_wire::usage(engine.usage()),
+        cost: engine.cost().map(|cost| cost.0),
+        duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        exit_code,
+        answer: seen.answer,
+        why: ended.map(|end| end.why.clone()).unwrap_or_default(),
+        anchor: seen.anchor,
+    }
+}

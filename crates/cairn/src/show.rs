@@ -1,0 +1,236 @@
+//! `cairn show`: one row, turn or loop in full, and what the model was really sent.
+
+use crate::{cli, diff, log, model, place, run::Usage, to_wire};
+use anyhow::{Context, Result};
+use cairn_store::Store;
+use cairn_text::shown::clean;
+use cairn_types::{Address, Body, ContentRef, Coord, Fact, RowAddress};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn show(args: &cli::Show) -> Result<ExitCode> {
+    let address: Address =
+        args.address.parse().map_err(|e: cairn_types::AddressError| Usage(e.to_string()))?;
+    let store = place::store_to_read()?;
+    let run = log::which(&store, Some(&address.run))?;
+    let facts = store.facts(&run.id, 0)?;
+    match (address.row, address.channel.as_deref()) {
+        (RowAddress::Row(at), channel) => row(&store, &facts, at, channel, args)?,
+        (RowAddress::Turn(lap, turn), channel) => {
+            turn_of(&store, &facts, (lap, turn), channel, args)?
+        }
+        (RowAddress::Run | RowAddress::Lap(_), _) => {
+            let lap = match address.row {
+                RowAddress::Lap(lap) => Some(lap),
+                _ => None,
+            };
+            list(&facts, lap)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(facts: &[Fact], lap: Option<u32>) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    for fact in facts {
+        if let Body::Intent(intent) = &fact.body
+            && lap.is_none_or(|lap| lap == intent.at.lap)
+        {
+            let _ = writeln!(
+                out,
+                "log://{}/{}  {} {}",
+                fact.run,
+                intent.at,
+                intent.tool,
+                clean(&intent.target)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The op that a fact is about.
+fn op_of(body: &Body) -> Option<Coord> {
+    match body {
+        Body::Intent(intent) => Some(intent.at),
+        Body::Proposal(proposal) => Some(proposal.at),
+        Body::Decision(decision) => Some(decision.at),
+        Body::Begin(begin) => Some(begin.at),
+        Body::Outcome(outcome) => Some(outcome.at),
+        _ => None,
+    }
+}
+
+fn row(
+    store: &Store,
+    facts: &[Fact],
+    at: Coord,
+    channel: Option<&str>,
+    args: &cli::Show,
+) -> Result<()> {
+    let of_row: Vec<&Fact> = facts.iter().filter(|fact| op_of(&fact.body) == Some(at)).collect();
+    if of_row.is_empty() {
+        return Err(
+            Usage(format!("there is no row {at} in that run; `cairn log` lists them")).into()
+        );
+    }
+    if let Some(channel) = channel {
+        let content = of_row.iter().rev().find_map(|fact| channel_of(&fact.body, channel));
+        let content = content.with_context(|| {
+            format!("row {at} has no #{channel}; a row has #input, #result, and where they exist #output, #shown, #words")
+        })?;
+        return raw(&store.content(&content.hash)?);
+    }
+    if args.json {
+        let facts: Vec<Value> =
+            of_row.iter().map(|f| Ok(json!(f.to_stored()?))).collect::<Result<_>>()?;
+        println!("{}", json!({"row": at.to_string(), "facts": facts}));
+        return Ok(());
+    }
+    for fact in of_row {
+        print_fact(store, fact)?;
+    }
+    Ok(())
+}
+
+fn channel_of(body: &Body, channel: &str) -> Option<ContentRef> {
+    match (body, channel) {
+        (Body::Intent(intent), "input") => Some(intent.input),
+        (Body::Outcome(outcome), "result") => Some(outcome.result),
+        (Body::Outcome(outcome), "output") => outcome.output.as_ref().map(|output| output.kept),
+        (Body::Proposal(proposal), "shown") => Some(proposal.shown),
+        (Body::Decision(decision), "words") => decision.words,
+        _ => None,
+    }
+}
+
+fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
+    let text = |r: &ContentRef| -> Result<String> {
+        Ok(clean(&String::from_utf8_lossy(&store.content(&r.hash)?)))
+    };
+    let mut out = std::io::stdout().lock();
+    let when = log::time(fact.at);
+    match &fact.body {
+        Body::Intent(intent) => {
+            writeln!(
+                out,
+                "{when}  asked: {}, effect {}",
+                intent.tool,
+                to_wire::word(&intent.effect)
+            )?;
+            writeln!(out, "{}", text(&intent.input)?)?;
+            for repair in &intent.repairs {
+                writeln!(out, "  repaired: {repair}")?;
+            }
+        }
+        Body::Proposal(proposal) => writeln!(out, "{when}  proposed {}", proposal.id)?,
+        Body::Decision(decision) => {
+            writeln!(
+                out,
+                "{when}  {} by {}",
+                to_wire::word(&decision.verdict),
+                to_wire::by(&decision.by)
+            )?;
+            for gate in &decision.gates {
+                writeln!(out, "  gate {}: {} ({})", gate.gate, gate.verdict, gate.why)?;
+            }
+        }
+        Body::Begin(begin) => {
+            writeln!(out, "{when}  began{}", if begin.again { " again" } else { "" })?
+        }
+        Body::Outcome(outcome) => {
+            writeln!(
+                out,
+                "{when}  status {}, {}",
+                outcome.status,
+                to_wire::word(&outcome.settled)
+            )?;
+            if !outcome.layers.is_empty() {
+                writeln!(out, "  layers: {}", outcome.layers.join(", "))?;
+            }
+            writeln!(out, "{}", text(&outcome.result)?)?;
+            for change in &outcome.changes {
+                write!(out, "{}", clean(&diff::of(store, change)))?;
+            }
+            let receipts = store.receipts(&fact.run)?;
+            if let Some(receipt) = receipts.iter().find(|receipt| receipt.fact_n == fact.n) {
+                writeln!(out, "  receipt {} {}", receipt.receipt_id, receipt.hash)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn turn_of(
+    store: &Store,
+    facts: &[Fact],
+    of: (u32, u32),
+    channel: Option<&str>,
+    args: &cli::Show,
+) -> Result<()> {
+    let (lap, turn) = of;
+    let reply = facts.iter().find_map(|fact| match &fact.body {
+        Body::Reply(reply) if (reply.lap, reply.turn) == of => Some(reply),
+        _ => None,
+    });
+    let no_reply = || format!("turn {lap}/{turn} has no reply in that run");
+    match channel {
+        Some("request") => {
+            let request = cairn_runtime::request_at(facts, of, store)?;
+            let request = request
+                .with_context(|| format!("turn {lap}/{turn} was never asked in that run"))?;
+            let model = reply.map(|reply| reply.model.clone()).or_else(|| driven_model(facts));
+            let name = model.context("no model was chosen in that run")?;
+            raw(&model::body(&name, &request))
+        }
+        Some("reasoning") => match reply.with_context(no_reply)?.reasoning {
+            Some(thought) => raw(&store.content(&thought.hash)?),
+            None => Ok(()),
+        },
+        Some("reply") | None if args.json => {
+            println!("{}", json!(reply.with_context(no_reply)?));
+            Ok(())
+        }
+        Some("reply") | None => {
+            let reply = reply.with_context(no_reply)?;
+            if let Some(said) = &reply.text {
+                raw(&store.content(&said.hash)?)?;
+                println!();
+            }
+            for (seq, call) in (1..).zip(&reply.calls) {
+                let input = store.content(&call.args.hash)?;
+                println!(
+                    "{}  {} {}",
+                    Coord { lap, turn, seq },
+                    call.name,
+                    clean(&String::from_utf8_lossy(&input))
+                );
+            }
+            Ok(())
+        }
+        Some(other) => {
+            Err(Usage(format!("a turn has #request, #reply and #reasoning, not #{other}")).into())
+        }
+    }
+}
+
+fn driven_model(facts: &[Fact]) -> Option<String> {
+    facts.iter().rev().find_map(|fact| match &fact.body {
+        Body::Drive(drive) => Some(drive.model.clone()),
+        _ => None,
+    })
+}
+
+/// To a terminal cleaned, to a pipe byte for byte.
+fn raw(bytes: &[u8]) -> Result<()> {
+    use std::io::IsTerminal;
+    let mut out = std::io::stdout().lock();
+    let _ = match out.is_terminal() {
+        true => writeln!(out, "{}", clean(&String::from_utf8_lossy(bytes))),
+        false => out.write_all(bytes),
+    };
+    Ok(())
+}

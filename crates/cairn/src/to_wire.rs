@@ -1,0 +1,184 @@
+//! From what the runtime tells to what the wire says: one function per noun.
+
+use cairn_protocol::{Change, Envelope, Event, Item, Usage};
+use cairn_runtime::Event as Told;
+use cairn_types as t;
+use serde::Serialize;
+
+/// An event as the wire has it.
+pub fn event(told: &Told, session: &t::SessionId, run: &t::RunId) -> Envelope {
+    let (cursor, at, event) = match told {
+        Told::Fact { fact, text, receipt, anchor } => {
+            let text = text.clone().unwrap_or_default();
+            (Some(fact.n), Some(fact.at), of_fact(&fact.body, text, receipt, anchor))
+        }
+        Told::Text { offset, text } => {
+            ephemeral(Event::TextDelta { offset: *offset, text: text.clone() })
+        }
+        Told::Reasoning { offset, text } => {
+            ephemeral(Event::ReasoningDelta { offset: *offset, text: text.clone() })
+        }
+        Told::Retrying { attempt, wait_ms, why } => ephemeral(Event::TurnRetrying {
+            attempt: *attempt,
+            wait_ms: *wait_ms,
+            why: why.clone(),
+        }),
+        Told::Output { at, text } => {
+            ephemeral(Event::OpOutput { op_at: at.to_string(), text: text.clone() })
+        }
+        Told::Notice(text) => ephemeral(Event::Notice { text: text.clone() }),
+    };
+    Envelope { event, session: session.to_string(), run: run.to_string(), cursor, at }
+}
+
+fn ephemeral(event: Event) -> (Option<u64>, Option<u64>, Event) {
+    (None, None, event)
+}
+
+fn of_fact(
+    body: &t::Body,
+    text: String,
+    receipt: &Option<String>,
+    anchor: &Option<String>,
+) -> Event {
+    match body {
+        t::Body::Run(run) => Event::RunStarted { name: run.name.clone() },
+        t::Body::Drive(drive) => driven(drive),
+        t::Body::Prompt(prompt) => Event::PromptTaken { r#loop: prompt.lap, text },
+        t::Body::Steer(_) => Event::SteerTaken { text },
+        t::Body::Abort(abort) => Event::LoopAborted { why: abort.why.clone() },
+        t::Body::Ask(ask) => Event::TurnAsked { r#loop: ask.lap, turn: ask.turn },
+        t::Body::Reply(reply) => replied(reply, text),
+        t::Body::Fault(fault) => Event::TurnFailed {
+            r#loop: fault.lap,
+            turn: fault.turn,
+            class: fault.class.clone(),
+            message: fault.message.clone(),
+            attempts: fault.attempts,
+        },
+        t::Body::Intent(intent) => Event::OpRequested {
+            op_at: intent.at.to_string(),
+            tool: intent.tool.clone(),
+            target: intent.target.clone(),
+            effect: word(&intent.effect),
+            repairs: intent.repairs.clone(),
+        },
+        t::Body::Proposal(proposal) => opened(proposal, text),
+        t::Body::Decision(decision) => decided(decision, text),
+        t::Body::Begin(begin) => Event::OpBegan {
+            op_at: begin.at.to_string(),
+            changes: begin.changes.iter().map(change).collect(),
+            again: begin.again,
+        },
+        t::Body::Outcome(outcome) => settled(outcome, text, receipt),
+        t::Body::End(end) => Event::LoopEnded {
+            r#loop: end.lap,
+            status: end.status.0,
+            why: end.why.clone(),
+            anchor: anchor.clone(),
+        },
+        t::Body::Unknown { kind, .. } => Event::Fact { kind: kind.clone() },
+    }
+}
+
+fn driven(drive: &t::Drive) -> Event {
+    Event::RunDriven {
+        holder: drive.holder.clone(),
+        model: drive.model.clone(),
+        mode: word(&drive.mode),
+        approval: word(&drive.approval),
+        max_turns: drive.caps.turns,
+    }
+}
+
+fn replied(reply: &t::Reply, text: String) -> Event {
+    Event::TurnReplied {
+        r#loop: reply.lap,
+        turn: reply.turn,
+        model: reply.model.clone(),
+        text,
+        calls: reply.calls.len() as u64,
+        usage: reply.usage.map(usage),
+        cost: reply.cost.map(|cost| cost.0),
+        ms: reply.ms,
+    }
+}
+
+fn opened(proposal: &t::Proposal, shown: String) -> Event {
+    Event::ProposalOpened {
+        proposal: proposal.id.to_string(),
+        op_at: proposal.at.to_string(),
+        kind: word(&proposal.kind),
+        shown,
+        shown_hash: proposal.shown_hash.to_string(),
+        items: proposal
+            .items
+            .iter()
+            .map(|item| Item {
+                item: item.item,
+                label: item.label.clone(),
+                change: item.change.as_ref().map(change),
+            })
+            .collect(),
+    }
+}
+
+fn decided(decision: &t::Decision, words: String) -> Event {
+    Event::ProposalDecided {
+        op_at: decision.at.to_string(),
+        proposal: decision.proposal.as_ref().map(ToString::to_string),
+        verdict: word(&decision.verdict),
+        by: by(&decision.by),
+        words: (!words.is_empty()).then_some(words),
+    }
+}
+
+fn settled(outcome: &t::Outcome, text: String, receipt: &Option<String>) -> Event {
+    Event::OpSettled {
+        op_at: outcome.at.to_string(),
+        status: outcome.status.0,
+        exit: outcome.exit,
+        text,
+        changes: outcome.changes.iter().map(change).collect(),
+        layers: outcome.layers.clone(),
+        settled: word(&outcome.settled),
+        receipt: receipt.clone(),
+        ms: outcome.ms,
+    }
+}
+
+/// Whose word it was, as one text.
+pub fn by(by: &t::By) -> String {
+    match by {
+        t::By::Person(name) => format!("person:{name}"),
+        t::By::Gate(name) => format!("gate:{name}"),
+        other => word(other),
+    }
+}
+
+/// Tokens.
+pub fn usage(usage: t::Usage) -> Usage {
+    let t::Usage { input, output, cache_read, reasoning } = usage;
+    Usage { input, output, cache_read, reasoning }
+}
+
+fn change(change: &t::Change) -> Change {
+    let hash = |state: &Option<t::FileState>| Some(state.as_ref()?.hash?.to_string());
+    Change {
+        path: change.path.clone(),
+        kind: word(&change.kind),
+        before: hash(&change.before),
+        after: hash(&change.after),
+    }
+}
+
+/// A domain word by its stored name: `act`, `read-only`, `found-done`.
+pub fn word<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        Ok(serde_json::Value::Object(map)) => {
+            map.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default().to_owned()
+        }
+        _ => String::new(),
+    }
+}
