@@ -23,6 +23,7 @@ pub struct Engine {
     pub(crate) cost: Option<PicoUsd>,
     pub(crate) turns: u64,
     pub(crate) wanted_approval: bool,
+    pub(crate) settled: Option<(u32, u32)>,
 }
 
 /// The running loop.
@@ -37,6 +38,8 @@ pub struct Lap {
     /// The ops of the newest reply.
     pub ops: Vec<OpState>,
     pub(crate) finish: Option<cairn_types::Finish>,
+    /// The reply has calls whose intents are not recorded yet.
+    pub(crate) owes_intents: bool,
     pub(crate) waiting: Vec<ContentRef>,
     pub(crate) steered: bool,
     pub(crate) aborted: Option<String>,
@@ -83,7 +86,10 @@ impl Engine {
             Body::Ask(ask) => self.in_lap(|lap| lap.asked = Some(ask.turn)),
             Body::Reply(reply) => self.took_reply(reply),
             Body::Fault(fault) => self.in_lap(|lap| lap.fault = Some(fault.message.clone())),
-            Body::Intent(intent) => self.in_lap(|lap| lap.ops.push(OpState::new(intent))),
+            Body::Intent(intent) => self.in_lap(|lap| {
+                lap.owes_intents = false;
+                lap.ops.push(OpState::new(intent));
+            }),
             Body::Proposal(proposal) => self.opened(proposal),
             Body::Decision(decision) => self.took_decision(decision),
             Body::Begin(begin) => self.in_op(begin.at, |op| op.begin = Some(begin.clone())),
@@ -144,6 +150,7 @@ impl Engine {
             lap.asked = None;
             lap.ops.clear();
             lap.finish = Some(reply.finish);
+            lap.owes_intents = !reply.calls.is_empty();
         });
         if reply.calls.is_empty() {
             self.close_turn();
@@ -198,6 +205,7 @@ impl Engine {
         }
         self.items.extend(lap.waiting.drain(..).map(Item::User));
         lap.steered = false;
+        self.settled = Some((lap.lap, lap.turn));
     }
 
     fn finished(&mut self, end: &End) {
@@ -309,6 +317,20 @@ impl Engine {
     #[must_use]
     pub fn wanted_approval(&self) -> bool {
         self.wanted_approval
+    }
+
+    /// Whether no op is open and the model is not being asked: where a fork may leave.
+    #[must_use]
+    pub fn is_between_turns(&self) -> bool {
+        self.lap
+            .as_ref()
+            .is_none_or(|lap| lap.asked.is_none() && !lap.has_open_ops() && !lap.owes_intents)
+    }
+
+    /// The newest turn all of whose ops have outcomes, as loop and turn.
+    #[must_use]
+    pub fn last_settled(&self) -> Option<(u32, u32)> {
+        self.settled
     }
 
     /// An op of the newest reply.

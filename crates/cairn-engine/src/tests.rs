@@ -130,7 +130,9 @@ impl Sim {
     }
 
     fn decide(&mut self, at: Coord, verdict: Verdict, words: Option<&str>) {
-        let word = word(&format!("p{}.{}.{}", at.lap, at.turn, at.seq), verdict, words);
+        let op = self.engine.op(at).unwrap();
+        let open = op.settling.as_ref().or(op.proposal.as_ref()).unwrap();
+        let word = word(&open.id.0, verdict, words);
         let recording = self.engine.decided(&word).unwrap();
         self.record(recording);
     }

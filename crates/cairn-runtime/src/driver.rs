@@ -110,7 +110,7 @@ impl Driver {
             }
             if let Some(left) = &mut left {
                 *left = left.saturating_sub(1);
-                if *left == 0 {
+                if *left == 0 && self.engine.step() != Step::Idle {
                     self.flush().await?;
                     return Ok(Pause::Steps);
                 }
@@ -165,7 +165,7 @@ impl Driver {
                 text,
                 receipt: receipt.map(|(_, id)| id.clone()),
                 anchor: committed.anchor.clone(),
-                fact: fact.clone(),
+                fact: Box::new(fact.clone()),
             });
         }
         Ok(())

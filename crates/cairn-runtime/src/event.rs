@@ -8,7 +8,7 @@ pub enum Event {
     /// A fact is durable.
     Fact {
         /// The fact.
-        fact: Fact,
+        fact: Box<Fact>,
         /// The text it is about: a prompt, a reply, a result, what a proposal shows.
         text: Option<String>,
         /// The receipt minted with it.

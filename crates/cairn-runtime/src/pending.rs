@@ -1,6 +1,6 @@
 //! Facts and contents that are decided but not durable yet.
 
-use cairn_store::{NewRun, NewSession};
+use cairn_store::{NewRun, NewSession, SessionLock};
 use cairn_types::{Body, ContentRef, Fact, Hash};
 use std::collections::HashMap;
 
@@ -8,6 +8,8 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(crate) struct Pending {
     pub(crate) session: Option<NewSession>,
+    /// Held until the new session is durable.
+    pub(crate) lock: Option<SessionLock>,
     pub(crate) run: Option<NewRun>,
     pub(crate) facts: Vec<Fact>,
     contents: HashMap<Hash, Vec<u8>>,

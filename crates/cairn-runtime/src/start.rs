@@ -7,21 +7,24 @@ use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
 use cairn_types::{
-    Action, Approval, Body, Caps, Drive, Mode, RunId, RunStarted, SessionId, Surface, View, Writer,
+    Approval, Body, Caps, Drive, Mode, RunId, RunStarted, SessionId, Surface, View, Writer,
 };
 use cairn_world::World;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+
+/// How much of AGENTS.md a model is told.
+const MOST_OF_AGENTS_MD: u64 = 64 * 1024;
 
 /// Which run to drive.
 #[derive(Debug, Clone)]
 pub enum Place {
     /// A new run.
     New {
-        /// In this session; in a new one when absent.
-        session: Option<SessionId>,
+        /// In a new session, even if there is one over this root.
+        new_session: bool,
         /// A person's name for it.
         name: Option<String>,
     },
@@ -74,7 +77,7 @@ impl Start {
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>), RunError> {
         let (sender, inbox) = mpsc::unbounded_channel();
         let mut driver = match place {
-            Place::New { session, name } => self.new_run(session, name, inbox).await?,
+            Place::New { new_session, name } => self.new_run(new_session, name, inbox).await?,
             Place::Existing { run, session } => self.existing(&run, session, inbox)?,
         };
         if let Some(prompt) = prompt {
@@ -89,7 +92,7 @@ impl Start {
 
     async fn new_run(
         self,
-        session: Option<SessionId>,
+        new_session: bool,
         name: Option<String>,
         inbox: mpsc::UnboundedReceiver<Command>,
     ) -> Result<Driver, RunError> {
@@ -97,16 +100,19 @@ impl Start {
         let run = clock::new_run_id();
         let lease = self.store.lease(&run, &holder())?;
         let mut pending = Pending::default();
-        let session = session.unwrap_or_else(|| {
-            let id = clock::new_session_id();
-            pending.session = Some(NewSession { id: id.clone(), root: self.root.clone(), at });
-            id
-        });
+        let session = match self.session_here(new_session, &mut pending).await? {
+            Some(session) => session,
+            None => {
+                let id = clock::new_session_id();
+                pending.session = Some(NewSession { id: id.clone(), root: self.root.clone(), at });
+                id
+            }
+        };
         let parent = None;
         pending.run =
             Some(NewRun { id: run, session: session.clone(), name: name.clone(), parent, at });
         let mut recording = Recording::default();
-        let system = system::message(&self.root, self.agents_md().await.as_deref());
+        let system = system::message(&self.root, self.agents_md().as_deref());
         let started = RunStarted {
             session: session.clone(),
             name,
@@ -143,11 +149,36 @@ impl Start {
         Ok(driver)
     }
 
+    /// The session over this root, if there is one; else the right to make it, kept in `pending`.
+    async fn session_here(
+        &self,
+        new_session: bool,
+        pending: &mut Pending,
+    ) -> Result<Option<SessionId>, RunError> {
+        if new_session {
+            return Ok(None);
+        }
+        loop {
+            if let Some(session) = self.store.latest_session(&self.root)? {
+                return Ok(Some(session));
+            }
+            match pending.lock.take() {
+                // Looked again while holding the lock: there is none.
+                Some(lock) => {
+                    pending.lock = Some(lock);
+                    return Ok(None);
+                }
+                None => pending.lock = self.store.try_lock_sessions()?,
+            }
+            if pending.lock.is_none() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        }
+    }
+
     /// The project's own words for agents, if it has any.
-    async fn agents_md(&self) -> Option<String> {
-        let action = Action::Read { path: "AGENTS.md".to_owned(), first: 1, limit: 1000 };
-        let read = self.world.perform(&action, &[], &CancellationToken::new(), &mut |_| {}).await;
-        read.status.is_success().then_some(read.text)
+    fn agents_md(&self) -> Option<String> {
+        self.world.workspace().text("AGENTS.md", MOST_OF_AGENTS_MD)
     }
 
     fn drive_fact(&self, epoch: u64) -> Drive {

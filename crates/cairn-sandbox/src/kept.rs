@@ -44,7 +44,9 @@ mod tests {
     #[test]
     fn both_ends_are_kept_whatever_the_chunks() {
         let all: Vec<u8> = (0..=255).collect();
-        for (length, head, tail) in [(0, 4, 4), (3, 4, 4), (8, 4, 4), (9, 4, 4), (256, 5, 7), (256, 0, 3)] {
+        for (length, head, tail) in
+            [(0, 4, 4), (3, 4, 4), (8, 4, 4), (9, 4, 4), (256, 5, 7), (256, 0, 3)]
+        {
             for chunk in [1, 2, 3, 10, 300] {
                 let mut kept = Kept::new(head, tail);
                 all[..length].chunks(chunk).for_each(|c| kept.push(c));

@@ -119,7 +119,9 @@ pub enum SandboxError {
         source: io::Error,
     },
     /// Its guardian was killed by someone else, so how it ended is unknown.
-    #[error("the command's guardian process was killed from outside; how the command ended is unknown")]
+    #[error(
+        "the command's guardian process was killed from outside; how the command ended is unknown"
+    )]
     GuardianKilled,
     /// Something it started could not be ended.
     #[error("a process the command started could not be ended; look for it with ps")]

@@ -37,9 +37,8 @@ impl Texts {
         let command = text("the command", spec.command.as_bytes())?;
         let argv = vec![shell.clone(), c"-c".to_owned(), c"--".to_owned(), command];
         let pairs = spec.env.iter().map(|(name, value)| format!("{name}={value}"));
-        let envp = pairs
-            .map(|pair| text("the environment", pair.as_bytes()))
-            .collect::<Result<_, _>>()?;
+        let envp =
+            pairs.map(|pair| text("the environment", pair.as_bytes())).collect::<Result<_, _>>()?;
         Ok(Self { shell, argv, envp })
     }
 }
@@ -69,8 +68,7 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
     let (status, status_end) = quiet_pipe()?;
     let (life_end, life) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
-    let null =
-        rustix::fs::open("/dev/null", flags, Mode::empty()).map_err(refused("/dev/null"))?;
+    let null = rustix::fs::open("/dev/null", flags, Mode::empty()).map_err(refused("/dev/null"))?;
     let plan = Plan {
         hold,
         shell: texts.shell.as_ptr(),
@@ -84,8 +82,8 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
         status: status_end.as_raw_fd(),
         life: life_end.as_raw_fd(),
     };
-    let process =
-        clone_guardian(&plan).map_err(|source| SandboxError::Start { step: "a process", source })?;
+    let process = clone_guardian(&plan)
+        .map_err(|source| SandboxError::Start { step: "a process", source })?;
     Ok(Started { process, life, status, output })
 }
 

@@ -1,5 +1,6 @@
 //! What `run` promises about processes: all of them end, nothing is lost, memory is bounded. Real
 //! shells and real processes; orphans are looked for in `/proc`.
+#![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "a test starts itself again to be killed")]
 
 use cairn_sandbox::{End, Finished, SandboxError, Spec, Way, run, shell};
@@ -30,7 +31,7 @@ async fn finish(spec: Spec) -> Result<Finished, SandboxError> {
     run(spec, &CancellationToken::new(), &mut |_| {}).await
 }
 
-/// Ends `up` into the directory from a process that left session, group and parent behind and that
+/// Writes `up` into the directory from a process that left session, group and parent behind and that
 /// holds the output open, then goes on with `rest`.
 fn with_orphan(seconds: &str, rest: &str) -> String {
     let orphan = format!("echo up > up; exec sleep {seconds}");
@@ -41,9 +42,10 @@ fn with_orphan(seconds: &str, rest: &str) -> String {
 
 fn is_running(seconds: &str) -> bool {
     let argument = format!("sleep\0{seconds}\0").into_bytes();
-    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| line == argument)
-    })
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .any(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| line == argument))
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -241,7 +243,9 @@ async fn two_hundred_megabytes_are_counted_and_hashed_without_being_held() {
     let peak: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
     assert!(peak < 100_000, "{peak} kB");
     let mut hasher = blake3::Hasher::new();
-    (0..BYTES / 1_000_000).for_each(|_| drop(hasher.update(&[0; 1_000_000])));
+    for _ in 0..BYTES / 1_000_000 {
+        hasher.update(&[0; 1_000_000]);
+    }
     hasher.update(b"end");
     assert_eq!(done.hash, Hash(*hasher.finalize().as_bytes()));
 }

@@ -44,8 +44,7 @@ pub(crate) struct Signed {
 impl Stored {
     fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
         let frontier: Vec<u8> = row.get(3)?;
-        let unusable =
-            || rusqlite::Error::InvalidColumnType(3, "frontier".to_owned(), Type::Blob);
+        let unusable = || rusqlite::Error::InvalidColumnType(3, "frontier".to_owned(), Type::Blob);
         Ok(Stored {
             seq: row.get(0)?,
             upto: row.get(2)?,
@@ -78,8 +77,7 @@ impl Standing {
         let mut rows = statement.query(params![session.as_str(), upto])?;
         while let Some(row) = rows.next()? {
             let hash: String = row.get(1)?;
-            let unusable =
-                || rusqlite::Error::InvalidColumnType(1, "hash".to_owned(), Type::Text);
+            let unusable = || rusqlite::Error::InvalidColumnType(1, "hash".to_owned(), Type::Text);
             frontier.push(&unhex_array(&hash).ok_or_else(unusable)?);
             upto = row.get(0)?;
             tally.read(1);

@@ -55,11 +55,7 @@ pub(crate) fn make_dir(dir: &Path) -> Result<(), StoreError> {
     if dir.is_dir() {
         return Ok(());
     }
-    DirBuilder::new()
-        .mode(0o700)
-        .recursive(true)
-        .create(dir)
-        .map_err(|e| StoreError::io(dir, e))
+    DirBuilder::new().mode(0o700).recursive(true).create(dir).map_err(|e| StoreError::io(dir, e))
 }
 
 /// Makes the names in a directory durable.

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 /// The right to drive a run, as long as it lives. It ends when it is dropped, or with the process.
 #[derive(Debug)]
@@ -47,15 +48,7 @@ impl Lease {
         make_dir(&home.leases())?;
         let path = home.leases().join(format!("{run}.lock"));
         let fail = |e: io::Error| StoreError::io(&path, e);
-        // The standard library opens with O_CLOEXEC: no child inherits the lock.
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .map_err(fail)?;
+        let mut file = open(&path).map_err(fail)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
@@ -77,12 +70,41 @@ impl Drop for Lease {
     }
 }
 
+/// The right to make sessions in a home; held while one is looked for and made, so that two
+/// processes that start over the same root at once end up in the same session.
+#[derive(Debug)]
+pub struct SessionLock(File);
+
+impl SessionLock {
+    /// Takes it; absent when somebody else has it for the moment.
+    pub(crate) fn try_take(home: &Home) -> Result<Option<SessionLock>, StoreError> {
+        make_dir(&home.leases())?;
+        let path = home.leases().join("sessions.lock");
+        let file = open(&path).map_err(|e| StoreError::io(&path, e))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(SessionLock(file))),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(errno) => Err(StoreError::io(&path, errno.into())),
+        }
+    }
+}
+
+impl Drop for SessionLock {
+    fn drop(&mut self) {
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+/// The standard library opens with O_CLOEXEC: no child inherits the lock.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
 /// Who wrote their name into a run's lock file last: one line, without control characters.
 pub(crate) fn holder_of(home: &Home, run: &RunId) -> Option<String> {
     let file = File::open(home.leases().join(format!("{run}.lock"))).ok()?;
     let mut name = Vec::new();
     file.take(200).read_to_end(&mut name).ok()?;
-    let name: String =
-        String::from_utf8_lossy(&name).chars().filter(|c| !c.is_control()).collect();
+    let name: String = String::from_utf8_lossy(&name).chars().filter(|c| !c.is_control()).collect();
     (!name.is_empty()).then_some(name)
 }

@@ -28,7 +28,7 @@ mod writer;
 
 pub use batch::{Batch, Committed, LeaseKey, NewRun, NewSession};
 pub use error::StoreError;
-pub use lease::Lease;
+pub use lease::{Lease, SessionLock};
 pub use read::{Found, ReceiptRow, RunRow, SessionRow};
 pub use store::{Access, Options, Store};
 pub use verify::{Report, Verdict, verify_bytes};

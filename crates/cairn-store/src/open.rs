@@ -41,7 +41,7 @@ fn try_writer(home: &Home, busy_timeout: Duration) -> Result<Connection, StoreEr
     Ok(conn)
 }
 
-/// A connection that can only read. `None` when nobody has made the database yet.
+/// A connection that can only read. A home without a database is no home.
 pub(crate) fn reader(home: &Home, busy_timeout: Duration) -> Result<Connection, StoreError> {
     let db = home.db();
     if !db.exists() {

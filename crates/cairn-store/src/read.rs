@@ -171,9 +171,8 @@ fn prefixed(conn: &Connection, text: &str) -> Result<Vec<Found>, StoreError> {
 }
 
 pub(crate) fn facts(conn: &Connection, run: &RunId, after: u64) -> Result<Vec<Fact>, StoreError> {
-    let sql = format!(
-        "SELECT {FACT_COLUMNS} FROM facts WHERE run = ? AND n > ? AND n <= ? ORDER BY n"
-    );
+    let sql =
+        format!("SELECT {FACT_COLUMNS} FROM facts WHERE run = ? AND n > ? AND n <= ? ORDER BY n");
     let mut statement = conn.prepare_cached(&sql)?;
     let mut facts = Vec::new();
     for (run, bound) in lineage(conn, run)?.into_iter().rev() {

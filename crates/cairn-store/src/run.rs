@@ -60,10 +60,7 @@ impl RunState {
     }
 
     /// The rows of all of a session's runs, by id.
-    pub(crate) fn all(
-        conn: &Connection,
-        session: &SessionId,
-    ) -> Result<Vec<RunState>, StoreError> {
+    pub(crate) fn all(conn: &Connection, session: &SessionId) -> Result<Vec<RunState>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE session = ? ORDER BY id");
         let mut statement = conn.prepare_cached(&sql)?;
         let rows = statement.query_map([session.as_str()], RunState::read)?;

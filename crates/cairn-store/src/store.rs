@@ -3,7 +3,7 @@
 use crate::batch::{Batch, Committed};
 use crate::home::Home;
 use crate::keys::Keys;
-use crate::lease::Lease;
+use crate::lease::{Lease, SessionLock};
 use crate::read::{self, Found, ReceiptRow, RunRow, SessionRow};
 use crate::run::RunState;
 use crate::verify::{HomeJudge, Report};
@@ -144,6 +144,12 @@ impl Store {
         })
     }
 
+    /// Takes the right to make a session here; absent when another has it for the moment.
+    pub fn try_lock_sessions(&self) -> Result<Option<SessionLock>, StoreError> {
+        self.writer()?;
+        SessionLock::try_take(&self.0.home)
+    }
+
     /// Writes a batch whole or not at all. When it returns, the batch is durable.
     pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
         ask(self.writer()?, Ask::Commit(Box::new(batch))).await
@@ -213,9 +219,11 @@ impl Store {
 /// The home's keys, made when the home has signed nothing yet.
 fn keys(home: &Home, conn: &Connection) -> Result<Keys, StoreError> {
     let signed: Option<i64> = conn
-        .query_row("SELECT 1 FROM checkpoints UNION ALL SELECT 1 FROM receipts LIMIT 1", [], |row| {
-            row.get(0)
-        })
+        .query_row(
+            "SELECT 1 FROM checkpoints UNION ALL SELECT 1 FROM receipts LIMIT 1",
+            [],
+            |row| row.get(0),
+        )
         .optional()?;
     match signed {
         Some(_) => Keys::load(home),

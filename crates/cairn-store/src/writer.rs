@@ -192,3 +192,57 @@ impl Writer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::{LeaseKey, NewRun, NewSession};
+    use cairn_types::{Approval, Body, Caps, Drive, Fact, Mode, RunId};
+    use std::time::Duration;
+
+    fn batch(number: u32, contents: Vec<Vec<u8>>) -> Ask {
+        let (run, session) = (RunId::new(1, number), SessionId::new(1, 1));
+        let drive = Drive {
+            epoch: 1,
+            holder: "me".to_owned(),
+            model: "scripted/one".to_owned(),
+            mode: Mode::Act,
+            approval: Approval::Yolo,
+            caps: Caps { turns: 1, ops: 1 },
+        };
+        let body = Body::Drive(drive);
+        Ask::Commit(Box::new(Batch {
+            lease: LeaseKey { run: run.clone(), epoch: 1 },
+            session: Some(NewSession { id: session.clone(), root: "/".to_owned(), at: 1 }),
+            run: Some(NewRun { id: run.clone(), session, name: None, parent: None, at: 1 }),
+            facts: vec![Fact { run, n: 1, at: 1, engine: "0".to_owned(), body }],
+            contents,
+        }))
+    }
+
+    #[test]
+    fn a_full_disk_is_named_and_the_writer_lives_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home(dir.path().to_owned());
+        home.make().unwrap();
+        let conn = crate::open::writer(&home, Duration::from_secs(1)).unwrap();
+        let keys = Keys::make(&home).unwrap();
+        let mut writer = Writer::new(conn, home, keys);
+        let pages: u32 =
+            writer.conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        let limit = |writer: &Writer, pages: u32| {
+            let set = |_: &rusqlite::Row<'_>| Ok(());
+            writer.conn.pragma_update_and_check(None, "max_page_count", pages, set).unwrap();
+        };
+        limit(&writer, pages + 4);
+        let mut noise = vec![0; 200_000];
+        getrandom::fill(&mut noise).unwrap();
+        let results = writer.settle(vec![batch(1, Vec::new()), batch(2, vec![noise.clone()])]);
+        assert!(matches!(results[1], Err(StoreError::Full { .. })), "{:?}", results[1]);
+        let kept = results[0].is_ok();
+        limit(&writer, pages + 1_000);
+        let again = writer.settle(vec![batch(1, Vec::new()), batch(2, vec![noise])]);
+        assert_eq!(again[0].is_ok(), !kept);
+        assert!(again[1].is_ok(), "{:?}", again[1]);
+    }
+}

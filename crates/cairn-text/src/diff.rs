@@ -111,11 +111,7 @@ mod tests {
         check("x\n", "x\n", "");
         check("", "x\n", "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n");
         check("x\n", "", "--- a\n+++ b\n@@ -1 +0,0 @@\n-x\n");
-        check(
-            "x",
-            "x\n",
-            "--- a\n+++ b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n",
-        );
+        check("x", "x\n", "--- a\n+++ b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n");
         check(
             "1\n2\n3\n4\n5\n6\n7\n8\n",
             "1\n2\n3\n4\nV\n6\n7\n8\n",

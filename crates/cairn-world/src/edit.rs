@@ -4,6 +4,7 @@ use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
 use crate::write;
 use cairn_text::edit::EditProblem;
+use cairn_text::shown::clean;
 use cairn_text::{diff, lines};
 use cairn_types::{Change, ChangeKind, EditBody, FileKind, FileState, Hash, Status};
 use rustix::fs::Stat;
@@ -31,13 +32,14 @@ pub(crate) fn prepare(workspace: &Workspace, path: &str, body: &EditBody) -> Pre
     let worked = match work_out(workspace, path, body) {
         Ok(worked) => worked,
         Err(refusal) => {
-            let label = format!("edit {path}").escape_debug().to_string();
+            let label = clean(&format!("edit {path}"));
             return Prepared { label, settled: Some(refusal.into()), ..Prepared::default() };
         }
     };
     let (shown, label) = shown(&worked);
     let before = worked.before.map(|(bytes, _)| bytes);
     let contents = before.into_iter().chain([worked.after.into_bytes()]).collect();
+    let label = clean(&label);
     Prepared { changes: vec![worked.change], shown, label, contents, settled: None }
 }
 
@@ -57,7 +59,9 @@ fn shown(worked: &Worked) -> (String, String) {
         }
         Err(_) => {
             let (was, lines) = (bytes.len(), worked.after.lines().count());
-            let note = format!("--- a/{path}\n+++ {after}\n@@ {was} bytes that are not text → {lines} lines @@\n");
+            let note = format!(
+                "--- a/{path}\n+++ {after}\n@@ {was} bytes that are not text → {lines} lines @@\n"
+            );
             (note, format!("edit {path} (replaces a binary file)"))
         }
     }

@@ -1,9 +1,9 @@
 //! Commands: what is shown before one runs, and what is told after it ran.
 
+use crate::Settings;
 use crate::read::whole;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::Workspace;
-use crate::Settings;
 use cairn_sandbox::{End, Finished, Spec};
 use cairn_text::shown::clean;
 use cairn_types::{CommandOutput, ContentRef, Status};
@@ -132,11 +132,8 @@ fn told(finished: Finished, timeout: Duration) -> Performed {
     }
     text.push_str(&last);
     let kept = ends(&finished, KEPT);
-    let output = CommandOutput {
-        bytes: finished.bytes,
-        hash: finished.hash,
-        kept: ContentRef::of(&kept),
-    };
+    let output =
+        CommandOutput { bytes: finished.bytes, hash: finished.hash, kept: ContentRef::of(&kept) };
     Performed {
         exit,
         output: Some(output),

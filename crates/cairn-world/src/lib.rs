@@ -15,6 +15,7 @@ pub use settled::{Performed, Prepared, Probe};
 pub use workspace::{Workspace, WorldError};
 
 use cairn_sandbox::Way;
+use cairn_text::shown::clean;
 use cairn_types::{Action, Change, Status};
 use settled::Refusal;
 use std::path::PathBuf;
@@ -75,7 +76,7 @@ impl World {
                 exec::prepare(&self.workspace, &self.settings, command, *timeout_ms)
             }
             Action::Find { .. } | Action::Read { .. } => {
-                let label = format!("{} {}", action.op(), action.target());
+                let label = clean(&format!("{} {}", action.op(), action.target()));
                 Prepared { label, ..Prepared::default() }
             }
         }

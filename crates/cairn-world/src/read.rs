@@ -118,11 +118,8 @@ fn list(opened: Opened) -> Result<Performed, Refusal> {
         return Ok(Performed::told(Status::OK, "(empty)"));
     }
     found.sort();
-    let mut rows: Vec<String> = found
-        .iter()
-        .take(MAX_NAMES)
-        .map(|name| path::shown(&name.sort_key))
-        .collect();
+    let mut rows: Vec<String> =
+        found.iter().take(MAX_NAMES).map(|name| path::shown(&name.sort_key)).collect();
     if found.len() > MAX_NAMES {
         rows.push(format!("… {} more names", found.len() - MAX_NAMES));
     }

@@ -179,3 +179,27 @@ fn clear(workspace: &Workspace, change: &Change) {
         let _ = rustix::fs::unlinkat(&dir, temporary(change), AtFlags::empty());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_types::ChangeKind;
+
+    #[test]
+    fn a_file_that_changed_between_reading_and_placing_is_left_as_it_is() {
+        let holder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(holder.path()).unwrap();
+        let file = holder.path().join("f");
+        std::fs::write(&file, "read\n").unwrap();
+        let was = workspace.open_existing("f").unwrap().stat;
+        let (path, kind) = ("f".to_owned(), ChangeKind::Modified);
+        let change = Change { path, kind, before: None, after: None };
+        std::fs::write(&file, "someone else's\n").unwrap();
+        for was in [Some(&was), None] {
+            let refused = write(&workspace, &change, b"ours\n", was).unwrap_err();
+            assert_eq!(refused, changed_since("f"));
+            assert_eq!(std::fs::read(&file).unwrap(), b"someone else's\n");
+            assert_eq!(std::fs::read_dir(holder.path()).unwrap().count(), 1);
+        }
+    }
+}

@@ -29,6 +29,12 @@ pub enum Command {
     Show(Show),
     /// List sessions and their runs.
     Sessions(Sessions),
+    /// Make a new run that shares another's history so far.
+    Fork(Fork),
+    /// Check a session or a bundle: every receipt, signature and hash.
+    Verify(Verify),
+    /// Write a session into one file that can be checked anywhere.
+    Bundle(Bundle),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
 }
@@ -122,6 +128,54 @@ pub struct Sessions {
     /// One JSON object per line.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Make a new run that shares another's history so far.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn fork                          the newest run here, as it is now
+  cairn fork r1k8f3q0c7w2n5b --at 1/2 after turn 2 of loop 1
+The files stay as they are; only the history is shared.")]
+pub struct Fork {
+    /// The run; the newest here when absent.
+    pub run: Option<String>,
+    /// After which turn, loop/turn; the last one when absent.
+    #[arg(long, value_name = "LOOP/TURN")]
+    pub at: Option<String>,
+    /// A name for the new run.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Check a session or a bundle.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn verify                              the session here
+  cairn verify audit.cairn --anchor 5be1…   a bundle, against an anchor kept elsewhere
+Says VERIFIED, UNANCHORED (consistent, but compared with nothing), REFUTED (exit 1) or
+UNVERIFIABLE (exit 7). docs/receipts.md says what is checked.")]
+pub struct Verify {
+    /// A session, a run, or a bundle's file; the session here when absent.
+    pub what: Option<String>,
+    /// The anchor it must contain: a checkpoint's hash.
+    #[arg(long, value_name = "HASH")]
+    pub anchor: Option<String>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write a session into one file that can be checked anywhere.
+#[derive(Args)]
+pub struct Bundle {
+    /// The session; the one here when absent.
+    pub session: Option<String>,
+    /// The file.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 /// Show the configuration in force.

@@ -3,6 +3,7 @@
 mod cli;
 mod config;
 mod diff;
+mod fork;
 mod log;
 mod model;
 mod place;
@@ -10,6 +11,7 @@ mod run;
 mod sessions;
 mod show;
 mod to_wire;
+mod verify;
 
 use anyhow::Result;
 use clap::Parser;
@@ -39,6 +41,9 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Log(args) => log::log(&args),
         Command::Show(args) => show::show(&args),
         Command::Sessions(args) => sessions::sessions(&args),
+        Command::Fork(args) => fork::fork(&args),
+        Command::Verify(args) => verify::verify(&args),
+        Command::Bundle(args) => verify::bundle(&args),
         Command::Config(args) => show_config(&args),
     }
 }

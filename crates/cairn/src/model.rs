@@ -67,8 +67,8 @@ fn walkthrough() -> Result<Chosen> {
 }
 
 fn scripted(path: &str) -> Result<Chosen> {
-    let script = Script::load(&PathBuf::from(path))
-        .with_context(|| format!("the script {path} cannot be played"))?;
+    let script =
+        Script::load(path).with_context(|| format!("the script {path} cannot be played"))?;
     Ok(Chosen {
         name: format!("scripted/{path}"),
         provider: Arc::new(Player::new(script)),

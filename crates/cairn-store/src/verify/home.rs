@@ -28,7 +28,11 @@ pub(crate) struct HomeJudge<'a> {
 impl HomeJudge<'_> {
     /// Judges the session. The heads must have been read before the state of the database was
     /// taken: they are noted after their commit, so such a state has them all.
-    pub(crate) fn all(&self, heads: &[HeadLine], anchor: Option<&str>) -> Result<Report, StoreError> {
+    pub(crate) fn all(
+        &self,
+        heads: &[HeadLine],
+        anchor: Option<&str>,
+    ) -> Result<Report, StoreError> {
         let known: Option<i64> = self
             .conn
             .prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?

@@ -90,16 +90,16 @@ fn value(text: &str) -> Check<Value> {
     Ok(value)
 }
 
-/// A line's type.
-pub(super) fn type_of(text: &str) -> Check<String> {
+/// A line and its type.
+pub(super) fn typed(text: &str) -> Check<(String, Value)> {
     let value = value(text)?;
-    let kind = value.get("type").and_then(Value::as_str);
-    Ok(kind.ok_or("it has no type")?.to_owned())
+    let kind = value.get("type").and_then(Value::as_str).ok_or("it has no type")?.to_owned();
+    Ok((kind, value))
 }
 
-/// Reads a line whose every key and value is as listed. Call `type_of` first.
-pub(super) fn strict<T: Serialize + DeserializeOwned>(text: &str) -> Check<T> {
-    let line: T = serde_json::from_str(text).map_err(|e| format!("it is not as listed: {e}"))?;
+/// A line whose every key and value is as listed.
+pub(super) fn strict<T: Serialize + DeserializeOwned>(value: Value, text: &str) -> Check<T> {
+    let line: T = serde_json::from_value(value).map_err(|e| format!("it is not as listed: {e}"))?;
     let same = to_canonical(&line).is_ok_and(|again| again == text);
     hold(same, "it has other keys than listed")?;
     Ok(line)

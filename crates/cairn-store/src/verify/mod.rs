@@ -10,7 +10,7 @@ use checkpoint::Checkpoints;
 pub(crate) use home::HomeJudge;
 
 use ed25519_dalek::{Signature, VerifyingKey};
-use lines::{CheckpointLine, FactLine, Header, ReceiptLine, RunLine, type_of};
+use lines::{CheckpointLine, FactLine, Header, ReceiptLine, RunLine, strict, typed};
 use receipt::Receipts;
 use runs::Runs;
 
@@ -155,28 +155,28 @@ impl<'a> Judge<'a> {
     }
 
     fn line(&mut self, text: &'a str) -> Check {
-        let kind = type_of(text)?;
+        let (kind, value) = typed(text)?;
         if self.header.is_none() {
-            self.header = Some(Trust::new(lines::strict::<Header>(text)?)?);
+            self.header = Some(Trust::new(strict::<Header>(value, text)?)?);
             return Ok(());
         }
         match kind.as_str() {
             "run" => {
                 self.enter(Stage::Runs)?;
-                self.runs.add_run(lines::strict::<RunLine>(text)?)
+                self.runs.add_run(strict::<RunLine>(value, text)?)
             }
             "fact" => {
                 self.enter(Stage::Facts)?;
-                self.runs.add_fact(lines::strict::<FactLine>(text)?, lines::fact_text(text)?)
+                self.runs.add_fact(strict::<FactLine>(value, text)?, lines::fact_text(text)?)
             }
             "receipt" => {
                 self.enter(Stage::Receipts)?;
-                let line = lines::strict::<ReceiptLine>(text)?;
+                let line = strict::<ReceiptLine>(value, text)?;
                 self.receipts.add(line, &mut self.runs, self.header.as_ref())
             }
             "checkpoint" => {
                 self.enter(Stage::Checkpoints)?;
-                let line = lines::strict::<CheckpointLine>(text)?;
+                let line = strict::<CheckpointLine>(value, text)?;
                 self.checkpoints.add(line, &self.runs, &self.receipts, self.header.as_ref())
             }
             _ => Err("there is no such type of line".to_owned()),

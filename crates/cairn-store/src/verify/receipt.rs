@@ -108,8 +108,8 @@ fn check_opened(committed: &Commitment, opened: Option<&OpenedContent>) -> Check
             .ok_or("an opened content is malformed")?,
         _ => return Err("an opened content is a text or hex".to_owned()),
     };
-    let fits = committed.bytes == bytes.len() as u64
-        && committed.commitment == commitment(&salt, &bytes);
+    let fits =
+        committed.bytes == bytes.len() as u64 && committed.commitment == commitment(&salt, &bytes);
     hold(fits, "an opened content is not what was committed to")
 }
 

@@ -55,14 +55,22 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
         .into());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let order = Order { args, config, root, talk };
     let code = runtime.block_on(async {
-        let (driver, commands, shown) =
-            start(args, &config, &root, store, place, task, talk).await?;
+        let (driver, commands, shown) = order.start(store, place, task.as_deref()).await?;
         drive(driver, commands, shown, talk, began).await
     });
     // What still waits for input must not keep the process.
     runtime.shutdown_background();
     code
+}
+
+/// What was asked for, and what holds for it.
+struct Order<'a> {
+    args: &'a cli::Run,
+    config: Config,
+    root: PathBuf,
+    talk: Talk,
 }
 
 fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
@@ -110,58 +118,57 @@ fn which(args: &cli::Run, store: &Store, root: &Path) -> Result<Place> {
             here.with_context(|| format!("there is no run in {} to go on with", root.display()))?;
         return newest(&session);
     }
-    let session = if args.new_session { None } else { session_here(store, root)? };
-    Ok(Place::New { session, name: args.name.clone() })
+    Ok(Place::New { new_session: args.new_session, name: args.name.clone() })
 }
 
-async fn start(
-    args: &cli::Run,
-    config: &Config,
-    root: &Path,
-    store: Store,
-    place: Place,
-    task: Option<String>,
-    talk: Talk,
-) -> Result<(Driver, mpsc::UnboundedSender<Command>, Shown)> {
-    let Some(name) = config.text("model") else {
-        return Err(Usage(
-            "no model is chosen; use --model provider/name, set CAIRN_MODEL, or put model = \"…\" into your \
-             cairn.toml. To try without one: --model scripted/walkthrough in the sample project (make try)"
-                .into(),
-        )
-        .into());
-    };
-    let chosen = model::choose(name, config, &place::env)?;
-    let shown = Shown::new(talk);
-    let start = Start {
-        store,
-        world: Arc::new(World::new(Workspace::open(root)?, world_settings(config))),
-        provider: chosen.provider,
-        sink: shown.sink(),
-        root: root.to_string_lossy().into_owned(),
-        mode: if args.read_only { Mode::ReadOnly } else { Mode::Act },
-        approval: match (args.yolo, talk) {
+impl Order<'_> {
+    async fn start(
+        &self,
+        store: Store,
+        place: Place,
+        task: Option<&str>,
+    ) -> Result<(Driver, mpsc::UnboundedSender<Command>, Shown)> {
+        let name = self.config.text("model").ok_or_else(|| Usage(NO_MODEL.to_owned()))?;
+        let chosen = model::choose(name, &self.config, &place::env)?;
+        let shown = Shown::new(self.talk);
+        let workspace = Workspace::open(&self.root)?;
+        let start = Start {
+            store,
+            world: Arc::new(World::new(workspace, world_settings(&self.config))),
+            provider: chosen.provider,
+            sink: shown.sink(),
+            root: self.root.to_string_lossy().into_owned(),
+            mode: if self.args.read_only { Mode::ReadOnly } else { Mode::Act },
+            approval: self.approval(),
+            caps: Caps {
+                turns: u32::try_from(self.config.count("max_turns"))?,
+                ops: u32::try_from(self.config.count("max_ops"))?,
+            },
+            settings: Settings {
+                model: chosen.name,
+                decide_within: match self.config.count("approval_timeout_ms") {
+                    0 => None,
+                    ms => Some(Duration::from_millis(ms)),
+                },
+                steps: self.args.steps,
+            },
+        };
+        let (driver, commands) = start.take(place, task).await?;
+        shown.began(&driver, chosen.remark.as_deref(), !self.args.read_only);
+        Ok((driver, commands, shown))
+    }
+
+    fn approval(&self) -> Approval {
+        match (self.args.yolo, self.talk) {
             (true, _) => Approval::Yolo,
             (false, Talk::Nobody) => Approval::Nobody,
             (false, Talk::Terminal | Talk::Json) => Approval::Ask,
-        },
-        caps: Caps {
-            turns: u32::try_from(config.count("max_turns"))?,
-            ops: u32::try_from(config.count("max_ops"))?,
-        },
-        settings: Settings {
-            model: chosen.name,
-            decide_within: match config.count("approval_timeout_ms") {
-                0 => None,
-                ms => Some(Duration::from_millis(ms)),
-            },
-            steps: args.steps,
-        },
-    };
-    let (driver, commands) = start.take(place, task.as_deref()).await?;
-    shown.began(&driver, chosen.remark.as_deref(), !args.read_only);
-    Ok((driver, commands, shown))
+        }
+    }
 }
+
+const NO_MODEL: &str = "no model is chosen; use --model provider/name, set CAIRN_MODEL, or put \
+     model = \"provider/name\" into your cairn.toml. To see Cairn work without one: make try";
 
 fn world_settings(config: &Config) -> cairn_world::Settings {
     let shell = config.text("shell").map(PathBuf::from);

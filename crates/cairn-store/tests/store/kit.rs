@@ -1,7 +1,5 @@
 //! A home in a temporary directory and drivers that fill it with ops, for the tests beside it.
 
-#![allow(dead_code)] // Each test file uses its part.
-
 use cairn_store::{
     Access, Batch, Committed, Lease, LeaseKey, NewRun, NewSession, Options, Store, StoreError,
     Verdict,
@@ -89,8 +87,7 @@ pub fn op(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         remember: Remember::Once,
         gates: Vec::new(),
     };
-    let mut facts =
-        vec![(Body::Intent(intent), input), (Body::Decision(decision), Vec::new())];
+    let mut facts = vec![(Body::Intent(intent), input), (Body::Decision(decision), Vec::new())];
     facts.extend(outcome_only(seq, text));
     facts
 }
@@ -131,11 +128,7 @@ pub fn contents(bodies: &[(Body, Vec<u8>)]) -> Vec<Vec<u8>> {
 }
 
 /// Makes an empty fork.
-pub async fn fork(
-    store: &Store,
-    run: &RunId,
-    parent: ForkPoint,
-) -> Result<Committed, StoreError> {
+pub async fn fork(store: &Store, run: &RunId, parent: ForkPoint) -> Result<Committed, StoreError> {
     let new =
         NewRun { id: run.clone(), session: session(), name: None, parent: Some(parent), at: 7 };
     let lease = LeaseKey { run: run.clone(), epoch: 0 };

@@ -1,11 +1,8 @@
-//! The store's promises, kept on real homes: forks, leases, concurrent writers, contents, and what
-//! a commit costs.
+//! Runs and their facts: forks, leases, concurrent writers, contents, and what a commit costs.
 
-mod kit;
-
+use crate::kit::{self, Bench, Driver, end, op, outcome_only};
 use cairn_store::{Access, Batch, Found, LeaseKey, Options, Store, StoreError, Verdict};
-use cairn_types::{Body, ContentRef, ForkPoint, Hash, RunId};
-use kit::{Bench, Driver, end, op, outcome_only};
+use cairn_types::{Body, ForkPoint, Hash, RunId};
 
 #[tokio::test]
 async fn every_outcome_has_its_receipt_and_they_chain() {
@@ -174,7 +171,7 @@ async fn contents_round_trip_and_their_damage_is_found() {
     let bench = Bench::new();
     let mut driver = Driver::start(&bench.store, 1).await;
     let text = "the same line again\n".repeat(40_000).into_bytes();
-    let noise: Vec<u8> = (0..90_000u32).flat_map(|i| *Hash::of(&i.to_le_bytes()).0.first_chunk::<4>().unwrap()).collect();
+    let noise: Vec<u8> = (0..9_000u32).flat_map(|i| Hash::of(&i.to_le_bytes()).0).collect();
     let cases = [Vec::new(), b"small".to_vec(), "medium ".repeat(400).into_bytes(), text, noise];
     driver.contents(cases.to_vec()).await;
     driver.contents(cases.to_vec()).await;
@@ -263,17 +260,13 @@ async fn a_home_that_cannot_be_had_says_why() {
     assert!(matches!(refused, Err(StoreError::Key { .. })));
 }
 
-#[test]
-fn a_fork_point_beyond_the_parent_is_refused() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(async {
-        let bench = Bench::new();
-        let driver = Driver::start(&bench.store, 1).await;
-        let refused = driver.try_fork(driver.n + 1).await.err().unwrap();
-        assert!(matches!(refused, StoreError::BadBatch { .. }), "{refused}");
-        let parent = ForkPoint { run: RunId::new(9, 9), n: 1 };
-        let refused = kit::fork(&bench.store, &RunId::new(8, 8), parent).await.unwrap_err();
-        assert!(refused.to_string().contains("does not exist"), "{refused}");
-        assert_eq!(ContentRef::of(b"x").bytes, 1);
-    });
+#[tokio::test]
+async fn a_fork_point_beyond_the_parent_is_refused() {
+    let bench = Bench::new();
+    let driver = Driver::start(&bench.store, 1).await;
+    let refused = driver.try_fork(driver.n + 1).await.err().unwrap();
+    assert!(matches!(refused, StoreError::BadBatch { .. }), "{refused}");
+    let parent = ForkPoint { run: RunId::new(9, 9), n: 1 };
+    let refused = kit::fork(&bench.store, &RunId::new(8, 8), parent).await.unwrap_err();
+    assert!(refused.to_string().contains("does not exist"), "{refused}");
 }

@@ -1,0 +1,8 @@
+//! The store's promises, kept on real homes.
+
+#[cfg(test)]
+mod evidence;
+#[cfg(test)]
+mod kit;
+#[cfg(test)]
+mod log;

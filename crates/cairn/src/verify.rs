@@ -1,0 +1,115 @@
+//! `cairn verify` and `cairn bundle`: what an auditor needs, here and elsewhere.
+
+use crate::run::Usage;
+use crate::{cli, place};
+use anyhow::{Context, Result};
+use cairn_runtime::{now_ms, session_here};
+use cairn_store::{Found, Report, Store, Verdict, verify_bytes};
+use cairn_types::SessionId;
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs `cairn verify`.
+pub fn verify(args: &cli::Verify) -> Result<ExitCode> {
+    let report = match args.what.as_deref().map(Path::new).filter(|path| path.is_file()) {
+        Some(path) => match std::fs::read(path) {
+            Ok(bytes) => verify_bytes(&bytes, args.anchor.as_deref()),
+            Err(e) => unreadable(&format!("{} cannot be read: {e}", path.display())),
+        },
+        None => {
+            let store = place::store_to_read()?;
+            let session = session(&store, args.what.as_deref())?;
+            store.verify_session(&session, args.anchor.as_deref())?
+        }
+    };
+    print(&report, args.json);
+    Ok(ExitCode::from(match report.verdict {
+        Verdict::Verified | Verdict::Unanchored => 0,
+        Verdict::Refuted => 1,
+        Verdict::Unverifiable => 7,
+    }))
+}
+
+fn unreadable(why: &str) -> Report {
+    Report {
+        verdict: Verdict::Unverifiable,
+        why: why.to_owned(),
+        receipts: 0,
+        checkpoints: 0,
+        anchor: None,
+        bad: None,
+    }
+}
+
+fn print(report: &Report, as_json: bool) {
+    let word = match report.verdict {
+        Verdict::Verified => "VERIFIED",
+        Verdict::Unanchored => "UNANCHORED",
+        Verdict::Refuted => "REFUTED",
+        Verdict::Unverifiable => "UNVERIFIABLE",
+    };
+    if as_json {
+        let Report { why, receipts, checkpoints, anchor, bad, .. } = report;
+        println!(
+            "{}",
+            json!({"verdict": word, "why": why, "receipts": receipts, "checkpoints": checkpoints, "anchor": anchor, "bad": bad})
+        );
+        return;
+    }
+    println!("{word}: {}", cairn_text::shown::clean(&report.why));
+    if let Some(bad) = &report.bad {
+        println!("first bad: {}", cairn_text::shown::clean(bad));
+    }
+    println!("{} receipts, {} checkpoints", report.receipts, report.checkpoints);
+    if let Some(anchor) = &report.anchor {
+        println!("anchor {anchor}");
+    }
+}
+
+/// Runs `cairn bundle`.
+pub fn bundle(args: &cli::Bundle) -> Result<ExitCode> {
+    let store = place::store()?;
+    let session = session(&store, args.session.as_deref())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let anchor = runtime.block_on(store.checkpoint(&session, now_ms()))?;
+    let failed = || format!("{} cannot be written", args.output.display());
+    // Beside its place, then renamed: a bundle is whole or absent.
+    let mut name = args.output.file_name().context("the output is not a file's name")?.to_owned();
+    name.push(".part");
+    let part = args.output.with_file_name(name);
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&part).with_context(failed)?);
+    let written = store
+        .bundle(&session, &mut file)
+        .map_err(anyhow::Error::from)
+        .and_then(|()| file.flush().and_then(|()| file.get_ref().sync_all()).with_context(failed));
+    if let Err(error) = written {
+        let _ = std::fs::remove_file(&part);
+        return Err(error);
+    }
+    std::fs::rename(&part, &args.output).with_context(failed)?;
+    println!("{} holds session {session}\nanchor {anchor}", args.output.display());
+    println!("check it anywhere with: cairn verify {} --anchor {anchor}", args.output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The session a person means: by id or prefix, by one of its runs, or the newest here.
+pub fn session(store: &Store, text: Option<&str>) -> Result<SessionId> {
+    match text {
+        Some(text) => Ok(match store.find(text)? {
+            Found::Session(session) => session.id,
+            Found::Run(run) => run.session,
+        }),
+        None => {
+            let root = place::root(None)?;
+            let none = || {
+                Usage(format!(
+                    "there is no session over {}; name one, or a bundle's file",
+                    root.display()
+                ))
+            };
+            Ok(session_here(store, &root)?.ok_or_else(none)?)
+        }
+    }
+}

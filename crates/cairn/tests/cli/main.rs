@@ -1,0 +1,6 @@
+//! The binary as people and programs use it: real processes, real HTTP, real SQLite, real files. Only
+//! the model is a script.
+
+mod bench_world;
+mod run;
+mod survive;

@@ -1,0 +1,246 @@
+//! `cairn run` from start to end, and what the log says afterwards.
+
+use crate::bench_world::{Bench, durable};
+use serde_json::{Value, json};
+
+fn fix() -> Value {
+    json!([
+        {"reasoning": "hm", "say": "Looking.", "calls": [
+            {"tool": "read", "args": {"path": "a.txt"}},
+            {"tool": "find", "args": {"text": "hello"}},
+            {"tool": "edit", "args": {"path": "a.txt", "old": "hello", "new": "goodbye"}},
+            {"tool": "bash", "args": {"command": "cat a.txt; exit 3"}}]},
+        {"say": "Done.", "usage": {"input": 100, "output": 7}},
+    ])
+}
+
+// keeps: run-json
+#[test]
+fn a_program_gets_one_event_per_line_and_a_flat_result_at_the_end() {
+    let bench = Bench::new(fix());
+    bench.temp.write("a.txt", "hello\n");
+    let events = bench.events(&["run", "--yolo", "--json", "say goodbye"]);
+    assert_eq!(
+        durable(&events),
+        [
+            "run/started",
+            "run/driven",
+            "prompt/taken",
+            "turn/asked",
+            "turn/replied",
+            "op/requested",
+            "op/requested",
+            "op/requested",
+            "op/requested",
+            "op/settled",
+            "op/settled",
+            "proposal/decided",
+            "op/began",
+            "op/settled",
+            "proposal/decided",
+            "op/began",
+            "op/settled",
+            "turn/asked",
+            "turn/replied",
+            "loop/ended",
+        ]
+    );
+    let cursors: Vec<u64> = events.iter().filter_map(|e| e["cursor"].as_u64()).collect();
+    assert_eq!(cursors, (1..=20).collect::<Vec<_>>());
+    let result = events.last().unwrap();
+    let keys =
+        ["type", "status", "session", "run", "turns", "usage", "cost", "duration_ms", "exit_code"];
+    assert!(keys.iter().all(|key| result.get(key).is_some()), "{result}");
+    assert_eq!(result["status"], "done");
+    assert_eq!(result["answer"], "Done.");
+    assert_eq!(result["usage"]["input"], 100);
+    assert_eq!(std::fs::read_to_string(bench.file("a.txt")).unwrap(), "goodbye\n");
+    let settled: Vec<&Value> = events.iter().filter(|e| e["type"] == "op/settled").collect();
+    assert!(settled.iter().all(|e| e["receipt"].as_str().unwrap().starts_with("rcpt_")));
+    assert_eq!(settled[3]["exit"], 3);
+    assert_eq!(settled[3]["status"], 200);
+}
+
+// keeps: request-rebuilt
+#[test]
+fn what_the_model_was_sent_is_rebuilt_from_the_log_byte_for_byte() {
+    let bench = Bench::new(fix());
+    bench.temp.write("a.txt", "hello\n");
+    let events = bench.events(&["run", "--yolo", "--json", "say goodbye"]);
+    let run = events[0]["run"].as_str().unwrap();
+    let sent = bench.model.requests();
+    assert_eq!(sent.len(), 2);
+    for (turn, sent) in (1..).zip(&sent) {
+        let shown = bench.cairn(&["show", &format!("log://{run}/1/{turn}#request")]);
+        assert_eq!(shown.code, 0, "{}", shown.err);
+        assert_eq!(shown.out.as_bytes(), &sent[..]);
+    }
+    assert_eq!(bench.cairn(&["show", &format!("log://{run}/1/1#reasoning")]).out, "hm");
+    assert!(bench.cairn(&["show", &format!("log://{run}/1/1#reply")]).out.starts_with("Looking."));
+    let row = bench.cairn(&["show", &format!("log://{run}/1/1/3")]).out;
+    assert!(row.contains("-hello\n+goodbye\n") && row.contains("receipt rcpt_"), "{row}");
+    let output = bench.cairn(&["show", &format!("log://{run}/1/1/4#output")]).out;
+    assert_eq!(output, "goodbye\n");
+}
+
+// keeps: log-shows
+#[test]
+fn the_log_lists_every_row_and_the_sessions_every_run() {
+    let bench = Bench::new(fix());
+    bench.temp.write("a.txt", "hello\n");
+    bench.events(&["run", "--yolo", "--json", "--name", "greeting", "say goodbye"]);
+    let log = bench.cairn(&["log"]);
+    for part in [
+        "1/1/1  read a.txt  → 200",
+        "1/1/4  bash cat a.txt; exit 3  → 200 exit 3",
+        "modified a.txt",
+    ] {
+        assert!(log.out.contains(part), "{}", log.out);
+    }
+    assert_eq!(bench.cairn(&["log", "greeting"]).out, log.out);
+    assert_eq!(bench.cairn(&["log", "--json"]).out.lines().count(), 4);
+    assert_eq!(bench.cairn(&["log", "--facts", "--json"]).out.lines().count(), 20);
+    assert!(bench.cairn(&["sessions"]).out.contains("greeting"));
+}
+
+// keeps: no-key-in-log
+#[test]
+fn the_key_is_nowhere_in_the_home() {
+    let bench = Bench::new(
+        json!([{"calls": [{"tool": "bash", "args": {"command": "env"}}]}, {"say": "ok"}]),
+    );
+    let events = bench.events(&["run", "--yolo", "--json", "look"]);
+    let text = serde_json::to_string(&events).unwrap();
+    assert!(text.contains("AGENT=cairn"), "{text}");
+    assert!(!text.contains("sk-secret-key"));
+    for file in walk(&bench.temp.home()) {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!bytes.windows(13).any(|w| w == b"sk-secret-key"), "{}", file.display());
+    }
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(walk(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+// keeps: nobody-refuses
+#[test]
+fn without_anybody_to_ask_effects_are_refused_the_loop_goes_on_and_the_code_is_5() {
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "write", "args": {"path": "new.txt", "content": "x"}}]},
+        {"say": "I was not allowed."},
+    ]));
+    let done = bench.cairn(&["run", "make a file"]);
+    assert_eq!(done.code, 5, "{}", done.err);
+    assert!(!bench.file("new.txt").exists());
+    assert_eq!(done.out, "I was not allowed.\n");
+    let told = &bench.requests()[1]["messages"];
+    assert_eq!(told[3]["content"], "refused: it needs approval and nobody is there to give it");
+}
+
+// keeps: read-only
+#[test]
+fn read_only_changes_nothing_even_with_everything_else_allowed() {
+    for flag in ["--read-only", "--ask"] {
+        let bench = Bench::new(json!([
+            {"calls": [{"tool": "bash", "args": {"command": "touch made"}}, {"tool": "read", "args": {"path": "."}}]},
+            {"say": "ok"},
+        ]));
+        let done = bench.cairn(&["run", flag, "look"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert!(!bench.file("made").exists());
+        let told = &bench.requests()[1]["messages"];
+        assert_eq!(told[3]["content"], "refused: this run is read-only");
+    }
+}
+
+// keeps: turn-cap
+#[test]
+fn the_turn_cap_ends_the_loop_with_code_4_and_the_run_can_go_on() {
+    let call = json!({"calls": [{"tool": "bash", "args": {"command": "true"}}]});
+    let bench = Bench::new(json!([call, call, {"say": "ok"}]));
+    let done = bench.cairn(&["run", "--yolo", "--max-turns", "2", "work"]);
+    assert_eq!(done.code, 4, "{}", done.err);
+    assert!(done.err.contains("the loop reached its 2 turns"), "{}", done.err);
+    let done = bench.cairn(&["run", "--yolo", "-c", "go on"]);
+    assert_eq!((done.code, done.out.as_str()), (0, "ok\n"), "{}", done.err);
+}
+
+// keeps: proposals-json
+#[test]
+fn a_program_decides_on_proposals_and_words_with_a_refusal_become_the_next_message() {
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "write", "args": {"path": "a", "content": "1\n"}}]},
+        {"calls": [{"tool": "bash", "args": {"command": "touch b"}}]},
+        {"say": "ok"},
+    ]));
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    let first = talk.until("proposal/opened");
+    assert!(first["shown"].as_str().unwrap().contains("+1"), "{first}");
+    assert_eq!(first["kind"], "edit");
+    let stale = json!({"type": "decide", "proposal": first["proposal"], "verdict": "allow", "shown_hash": "0".repeat(64)});
+    talk.say(stale);
+    assert!(talk.until("notice")["text"].as_str().unwrap().starts_with("409"));
+    talk.say(json!({"type": "decide", "proposal": first["proposal"], "verdict": "allow", "shown_hash": first["shown_hash"]}));
+    let second = talk.until("proposal/opened");
+    assert_eq!(second["kind"], "exec");
+    assert!(!bench.file("b").exists());
+    talk.say(json!({"type": "decide", "proposal": second["proposal"], "verdict": "refuse", "words": "use c instead"}));
+    let result = talk.result();
+    assert_eq!(result["status"], "done");
+    assert_eq!(std::fs::read_to_string(bench.file("a")).unwrap(), "1\n");
+    assert!(!bench.file("b").exists());
+    let told = bench.requests()[2]["messages"].as_array().unwrap().clone();
+    assert_eq!(told[told.len() - 2]["content"], "refused by the person");
+    assert_eq!(told[told.len() - 1], json!({"role": "user", "content": "use c instead"}));
+}
+
+// keeps: steering
+#[test]
+fn words_abort_and_further_prompts_reach_a_working_run() {
+    let slow = json!({"calls": [{"tool": "bash", "args": {"command": "sleep 30"}}, {"tool": "bash", "args": {"command": "touch never"}}]});
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "bash", "args": {"command": "sleep 1"}}, {"tool": "bash", "args": {"command": "touch never"}}]},
+        slow,
+        {"say": "second"},
+    ]));
+    let mut talk = bench.talk(&["run", "--yolo", "--json", "first"]);
+    talk.until("op/began");
+    talk.say(json!({"type": "steer", "text": "do it differently"}));
+    talk.until("steer/taken");
+    talk.say(json!({"type": "prompt", "text": "and then this"}));
+    talk.until("prompt/taken");
+    talk.until("turn/asked");
+    talk.until("op/began");
+    let began = std::time::Instant::now();
+    talk.say(json!({"type": "abort"}));
+    let ended = talk.until("loop/ended");
+    assert!(began.elapsed().as_millis() < 1500, "an abort reaches the process");
+    assert_eq!(ended["status"], 499);
+    let result = talk.result();
+    assert_eq!(result["answer"], "second");
+    assert!(!bench.file("never").exists());
+    let told = bench.requests()[1]["messages"].as_array().unwrap().clone();
+    assert_eq!(told[told.len() - 1]["content"], "do it differently");
+    assert!(told[told.len() - 2]["content"].as_str().unwrap().starts_with("not performed"));
+}
+
+// keeps: nobody-refuses
+#[test]
+fn when_the_program_hangs_up_open_questions_are_refused() {
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "bash", "args": {"command": "touch b"}}]},
+        {"say": "ok"},
+    ]));
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    talk.until("proposal/opened");
+    talk.hang_up();
+    let result = talk.result();
+    assert_eq!(result["exit_code"], 5);
+    assert!(!bench.file("b").exists());
+}

@@ -1,0 +1,301 @@
+//! Runs that are cut off anywhere and go on: replaced after every step, killed at random, killed at
+//! every system call that changes something.
+
+use crate::bench_world::{Bench, done};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io::Read;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Six turns with effects that show when they happen twice, and reads between them.
+fn work() -> Value {
+    let append = |k: usize| json!({"tool": "bash", "args": {"command": format!("echo {k} >> done.txt; echo said {k}")}});
+    let write = |k: usize| json!({"tool": "write", "args": {"path": format!("made/{k}.txt"), "content": format!("{k}\n")}});
+    json!([
+        {"say": "one", "calls": [append(1)]},
+        {"say": "two", "calls": [write(2), {"tool": "read", "args": {"path": "made/2.txt"}}, {"tool": "read", "args": {"path": "nothing"}}]},
+        {"say": "three", "calls": [append(3), write(3), append(4)]},
+        {"say": "four", "calls": [{"tool": "edit", "args": {"path": "made/2.txt", "old": "2", "new": "22"}}]},
+        {"say": "five", "calls": [{"tool": "nonsense", "args": {}}, append(5)]},
+        {"say": "all done"},
+    ])
+}
+
+const APPENDS: [&str; 4] = ["1", "3", "4", "5"];
+
+// keeps: no-state-but-facts
+#[test]
+fn a_run_whose_process_is_replaced_after_every_step_sends_the_model_the_same_bytes() {
+    let bench = Bench::new(work());
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    let undisturbed = bench.model.requests();
+    std::fs::remove_dir_all(bench.temp.workspace()).unwrap();
+    std::fs::create_dir(bench.temp.workspace()).unwrap();
+
+    let other_home = bench.temp.path().join("other-home");
+    let step = |args: &[&str]| {
+        let mut command = bench.command(&["run", "--yolo", "--json", "--steps", "1"]);
+        command.args(args).env("CAIRN_HOME", &other_home);
+        let done = done(command.output().unwrap());
+        let result: Value = serde_json::from_str(done.out.lines().last().unwrap()).unwrap();
+        (result["status"].as_str().unwrap().to_owned(), done)
+    };
+    let mut processes = 1;
+    let (mut status, mut last) = step(&["work"]);
+    while status == "paused" {
+        (status, last) = step(&["-c"]);
+        processes += 1;
+        assert!(processes < 100, "{last:?}");
+    }
+    assert_eq!(status, "done", "{last:?}");
+    assert!(processes >= 20, "only {processes} steps");
+    let replaced = &bench.model.requests()[undisturbed.len()..];
+    assert_eq!(replaced.len(), undisturbed.len());
+    for (a, b) in undisturbed.iter().zip(replaced) {
+        assert_eq!(String::from_utf8_lossy(a), String::from_utf8_lossy(b));
+    }
+}
+
+/// A run that is cut off again and again, and what was acknowledged meanwhile.
+struct Cut<'a> {
+    bench: &'a Bench,
+    acknowledged: HashMap<u64, String>,
+}
+
+impl Cut<'_> {
+    fn args(&self) -> Vec<&'static str> {
+        let began = self.bench.cairn(&["log"]).code == 0;
+        if began {
+            vec!["run", "--yolo", "--json", "-c"]
+        } else {
+            vec!["run", "--yolo", "--json", "work"]
+        }
+    }
+
+    fn take(&mut self, events: &str) {
+        // The last line may be cut; every whole one was told after it was durable.
+        for event in events.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+            if let Some(cursor) = event["cursor"].as_u64() {
+                self.acknowledged.insert(cursor, event["type"].as_str().unwrap().to_owned());
+            }
+        }
+    }
+
+    /// Starts or continues the run and kills it after a while; whether it was still alive then.
+    fn kill_after(&mut self, wait: Duration) -> bool {
+        let mut child = self.bench.command(&self.args()).stderr(Stdio::null()).spawn().unwrap();
+        let mut out = child.stdout.take().unwrap();
+        std::thread::sleep(wait);
+        let alive = child.try_wait().unwrap().is_none();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mut events = String::new();
+        out.read_to_string(&mut events).unwrap();
+        self.take(&events);
+        alive
+    }
+
+    /// Lets it go on to the end, then checks everything that must hold.
+    fn finish_and_check(mut self) {
+        let last = self.bench.cairn(&self.args());
+        self.take(&last.out);
+        let ended = last.err.contains("nothing left to do");
+        assert!(last.code == 0 || ended, "{last:?}");
+
+        let facts = self.bench.cairn(&["log", "--facts", "--json"]).out;
+        let facts: Vec<Value> =
+            facts.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let numbers: Vec<u64> = facts.iter().map(|fact| fact["n"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (1..=facts.len() as u64).collect::<Vec<_>>());
+        for (cursor, kind) in &self.acknowledged {
+            let fact = &facts[usize::try_from(*cursor).unwrap() - 1];
+            assert_eq!(
+                event_of(fact["kind"].as_str().unwrap()),
+                kind,
+                "fact {cursor} was told as something else"
+            );
+        }
+        self.check_effects(&facts);
+        self.check_every_call_is_answered();
+        self.check_receipts(&facts);
+    }
+
+    fn check_effects(&self, facts: &[Value]) {
+        let done = std::fs::read_to_string(self.bench.file("done.txt")).unwrap_or_default();
+        let kind = |kind: &'static str| facts.iter().filter(move |fact| fact["kind"] == kind);
+        let unseen =
+            kind("outcome").filter(|fact| fact["body"]["settled"] == "indeterminate").count();
+        let mut missing = 0;
+        for append in APPENDS {
+            let times = done.lines().filter(|line| *line == append).count();
+            assert!(times <= 1, "{append} was done {times} times:\n{done}");
+            missing += 1 - times;
+        }
+        // After an effect nobody saw end, the rest of that reply's effects is not performed.
+        let not_performed = kind("outcome").filter(|fact| fact["body"]["status"] == 499).count();
+        assert!(missing <= unseen + not_performed, "{missing} missing, {unseen} unseen");
+        let outcomes: Vec<&str> =
+            kind("outcome").map(|fact| fact["body"]["at"].as_str().unwrap()).collect();
+        let intents: Vec<&str> =
+            kind("intent").map(|fact| fact["body"]["at"].as_str().unwrap()).collect();
+        assert_eq!(outcomes, intents, "every op has exactly one outcome, in order");
+    }
+
+    fn check_every_call_is_answered(&self) {
+        let requests = self.bench.requests();
+        let messages = requests.last().unwrap()["messages"].as_array().unwrap().clone();
+        let calls = messages.iter().filter_map(|m| m["tool_calls"].as_array()).flatten();
+        let called: Vec<&Value> = calls.map(|call| &call["id"]).collect();
+        let answered: Vec<&Value> =
+            messages.iter().filter(|m| m["role"] == "tool").map(|m| &m["tool_call_id"]).collect();
+        assert_eq!(called, answered);
+    }
+
+    fn check_receipts(&self, facts: &[Value]) {
+        let database = self.bench.temp.home().join("cairn.db");
+        #[allow(clippy::disallowed_methods, reason = "the test looks at the database from outside")]
+        let db = rusqlite::Connection::open(database).unwrap();
+        let whole: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(whole, "ok");
+        let mut receipts = db.prepare("SELECT fact_n FROM receipts ORDER BY fact_n").unwrap();
+        let receipts: Vec<u64> =
+            receipts.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        let outcomes: Vec<u64> = facts
+            .iter()
+            .filter(|fact| fact["kind"] == "outcome")
+            .map(|fact| fact["n"].as_u64().unwrap())
+            .collect();
+        assert_eq!(
+            receipts, outcomes,
+            "every outcome has its receipt and every receipt its outcome"
+        );
+    }
+}
+
+/// The event that tells a fact of this kind.
+fn event_of(kind: &str) -> &'static str {
+    match kind {
+        "run" => "run/started",
+        "drive" => "run/driven",
+        "prompt" => "prompt/taken",
+        "ask" => "turn/asked",
+        "reply" => "turn/replied",
+        "intent" => "op/requested",
+        "decision" => "proposal/decided",
+        "begin" => "op/began",
+        "outcome" => "op/settled",
+        "end" => "loop/ended",
+        other => panic!("no event tells {other}"),
+    }
+}
+
+/// A number of the environment, for longer proofs.
+#[allow(clippy::disallowed_methods, reason = "tests take their size from the environment")]
+fn size(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
+/// A small generator: the same seed gives the same moments.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+// keeps: survives-kill
+#[test]
+fn kill_at_random_moments_loses_no_acknowledged_fact_and_repeats_no_effect() {
+    let wanted = size("CAIRN_KILLS", 20);
+    let mut dice = Dice(size("CAIRN_SEED", 7));
+    let mut kills = 0;
+    while kills < wanted {
+        let bench = Bench::new(work());
+        let mut cut = Cut { bench: &bench, acknowledged: HashMap::new() };
+        // Several kills in one run: also of a process that was settling an earlier kill.
+        for _ in 0..4 {
+            if cut.kill_after(Duration::from_micros(dice.below(120_000))) {
+                kills += 1;
+            }
+        }
+        cut.finish_and_check();
+    }
+    println!("{kills} kills");
+}
+
+const CHANGING: &str = "write,pwrite64,writev,fsync,fdatasync,rename,renameat,renameat2,ftruncate,unlink,unlinkat,mkdir,mkdirat,openat2";
+
+/// How often each thread of an undisturbed run makes a changing call, at most.
+fn changing_calls(bench: &Bench) -> u64 {
+    let log = bench.temp.path().join("strace.log");
+    let status = strace(bench, &format!("trace={CHANGING}"), &log).wait().unwrap();
+    assert!(status.success());
+    let mut counts: HashMap<String, u64> = HashMap::new();
+    for line in std::fs::read_to_string(log).unwrap().lines() {
+        if let Some((thread, call)) = line.split_once(' ')
+            && call.trim_start().contains('(')
+        {
+            *counts.entry(thread.to_owned()).or_default() += 1;
+        }
+    }
+    counts.into_values().max().unwrap_or_default()
+}
+
+#[allow(clippy::disallowed_methods, reason = "tests start the program under strace")]
+fn strace(bench: &Bench, rule: &str, log: &std::path::Path) -> std::process::Child {
+    let run = bench.command(&[]);
+    let mut command = std::process::Command::new("strace");
+    command.args(["-f", "-qq", "--detach-on=execve", "-o"]).arg(log).args(["-e", rule]);
+    if rule.starts_with("inject") {
+        command.args(["-e", &format!("trace={CHANGING}")]);
+    }
+    command.arg(run.get_program()).args(["run", "--yolo", "--json", "work"]);
+    command.env_clear().envs(run.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    command.current_dir(bench.temp.workspace()).stdin(Stdio::null()).stderr(Stdio::null());
+    command.stdout(Stdio::piped()).spawn().unwrap()
+}
+
+// keeps: survives-crash-points
+#[test]
+fn a_crash_at_any_changing_system_call_loses_nothing_and_repeats_nothing() {
+    let bench = Bench::new(work());
+    let calls = changing_calls(&bench);
+    assert!(calls >= 50, "only {calls} changing calls");
+    let stride = calls.div_ceil(size("CAIRN_CRASH_POINTS", 12)).max(1);
+    let mut points = 0;
+    for when in (1..=calls).step_by(usize::try_from(stride).unwrap()) {
+        let bench = Bench::new(work());
+        let rule = format!("inject={CHANGING}:signal=SIGKILL:when={when}");
+        let mut child = strace(&bench, &rule, &bench.temp.path().join("strace.log"));
+        let mut events = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut events).unwrap();
+        let cut_off = !child.wait().unwrap().success();
+        let mut cut = Cut { bench: &bench, acknowledged: HashMap::new() };
+        cut.take(&events);
+        cut.finish_and_check();
+        // The last few calls may not come in every run.
+        points += u64::from(cut_off);
+    }
+    println!("{points} crash points of {calls}");
+    assert!(points * stride >= calls * 9 / 10, "only {points} of {calls} calls were cut");
+}
+
+// keeps: one-driver
+#[test]
+fn a_second_driver_is_told_who_holds_the_run() {
+    let bench = Bench::new(
+        json!([{"calls": [{"tool": "bash", "args": {"command": "sleep 2"}}]}, {"say": "ok"}]),
+    );
+    let mut first = bench.talk(&["run", "--yolo", "--json", "work"]);
+    first.until("op/began");
+    let second = bench.cairn(&["run", "--yolo", "-c", "me too"]);
+    assert_eq!(second.code, 1);
+    let holder = format!("pid {}", first.child.id());
+    assert!(second.err.contains(&holder), "{}", second.err);
+    assert_eq!(first.result()["status"], "done");
+    assert_eq!(bench.cairn(&["run", "--yolo", "-c", "now me"]).code, 1, "the script has ended");
+}
