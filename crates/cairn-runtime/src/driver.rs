@@ -35,8 +35,17 @@ pub struct Settings {
     pub model: String,
     /// How long a question waits for an answer; for ever when absent.
     pub decide_within: Option<Duration>,
-    /// Stop after so many steps, leaving the run to be continued.
-    pub steps: Option<u64>,
+}
+
+/// What a driver has made durable so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Commits, each one fsync.
+    pub commits: u64,
+    /// Rows touched by them, read or written.
+    pub rows: u64,
+    /// Bytes of the rows written.
+    pub bytes: u64,
 }
 
 /// Why a driver stopped.
@@ -63,6 +72,7 @@ pub struct Driver {
     pub(crate) inbox: mpsc::UnboundedReceiver<Command>,
     pub(crate) settings: Settings,
     pub(crate) gone: bool,
+    pub(crate) written: Written,
 }
 
 impl Driver {
@@ -84,15 +94,22 @@ impl Driver {
         &self.store
     }
 
+    /// What it has made durable so far.
+    #[must_use]
+    pub fn written(&self) -> Written {
+        self.written
+    }
+
     /// Its state.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Drives until there is nothing left to do.
-    pub async fn drive(&mut self) -> Result<Pause, RunError> {
-        let mut left = self.settings.steps;
+    /// Drives until there is nothing left to do, or for so many steps; the run can be continued
+    /// from there, by this driver or another.
+    pub async fn drive(&mut self, steps: Option<u64>) -> Result<Pause, RunError> {
+        let mut left = steps;
         loop {
             self.take_waiting().await?;
             match self.engine.step() {
@@ -155,6 +172,9 @@ impl Driver {
             contents: self.pending.contents(),
         };
         let committed = self.store.commit(batch).await?;
+        self.written.commits += 1;
+        self.written.rows += committed.rows;
+        self.written.bytes += committed.bytes;
         let pending = std::mem::take(&mut self.pending);
         for fact in &pending.facts {
             let text = told_with(&fact.body)

@@ -13,7 +13,7 @@ mod system;
 mod transcript;
 
 pub use clock::{new_run_id, new_session_id, now_ms};
-pub use driver::{Command, Driver, Pause, Settings};
+pub use driver::{Command, Driver, Pause, Settings, Written};
 pub use error::RunError;
 pub use event::{Event, Sink};
 pub use start::{Place, Start, holder, session_here};

@@ -214,6 +214,7 @@ impl Start {
             inbox,
             settings: self.settings,
             gone: false,
+            written: crate::Written::default(),
         }
     }
 }

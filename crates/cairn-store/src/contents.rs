@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Above this many bytes a content goes to a file.
 const FILE_ABOVE: usize = 256 * 1024;
@@ -94,6 +94,22 @@ fn file_of(home: &Home, hash: &Hash) -> (PathBuf, PathBuf) {
     let dir = home.contents().join(&name[..2]);
     let path = dir.join(&name[2..]);
     (dir, path)
+}
+
+/// Where a large content is kept.
+pub(crate) fn file(home: &Home, hash: &Hash) -> PathBuf {
+    file_of(home, hash).1
+}
+
+/// Whether a row names the content in this file.
+pub(crate) fn names(conn: &Connection, home: &Home, path: &Path) -> Result<bool, StoreError> {
+    let name: String = path
+        .strip_prefix(home.contents())
+        .map(|inner| inner.to_string_lossy().replace('/', ""))
+        .unwrap_or_default();
+    let Ok(hash) = name.parse::<Hash>() else { return Ok(false) };
+    let mut known = conn.prepare_cached("SELECT 1 FROM contents WHERE hash = ?")?;
+    Ok(known.exists(params![hash.0])?)
 }
 
 /// A content as it was found.

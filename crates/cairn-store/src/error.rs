@@ -106,7 +106,9 @@ pub enum StoreError {
         candidates: Vec<String>,
     },
     /// A content is not here.
-    #[error("the content {hash} is not in this home; it was redacted or lost")]
+    #[error(
+        "the content {hash} is not in this home; it was freed by `cairn gc`, redacted, or lost"
+    )]
     ContentMissing {
         /// Its hash.
         hash: Hash,

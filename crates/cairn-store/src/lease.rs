@@ -70,6 +70,14 @@ impl Drop for Lease {
     }
 }
 
+/// Removes the lock file of a run that nobody drives. Whether it did.
+pub(crate) fn remove_if_free(home: &Home, run: &RunId) -> bool {
+    let path = home.leases().join(format!("{run}.lock"));
+    let Ok(file) = File::open(&path) else { return false };
+    let free = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+    free && std::fs::remove_file(&path).is_ok()
+}
+
 /// The right to make sessions in a home; held while one is looked for and made, so that two
 /// processes that start over the same root at once end up in the same session.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ mod contents;
 mod digest;
 mod error;
 mod fact;
+mod gc;
 mod heads;
 mod home;
 mod keys;
@@ -28,6 +29,7 @@ mod writer;
 
 pub use batch::{Batch, Committed, LeaseKey, NewRun, NewSession};
 pub use error::StoreError;
+pub use gc::{Freed, Gc};
 pub use lease::{Lease, SessionLock};
 pub use read::{Found, ReceiptRow, RunRow, SessionRow};
 pub use store::{Access, Options, Store};

@@ -1,6 +1,7 @@
 //! The store as callers hold it: a cheap handle over one writer and a few readers.
 
 use crate::batch::{Batch, Committed};
+use crate::gc::{self, Freed, Gc};
 use crate::home::Home;
 use crate::keys::Keys;
 use crate::lease::{Lease, SessionLock};
@@ -148,6 +149,13 @@ impl Store {
     pub fn try_lock_sessions(&self) -> Result<Option<SessionLock>, StoreError> {
         self.writer()?;
         SessionLock::try_take(&self.0.home)
+    }
+
+    /// Frees what nobody needs any more.
+    pub fn gc(&self, what: Gc) -> Result<Freed, StoreError> {
+        self.writer()?;
+        let conn = open::writer(&self.0.home, self.0.busy_timeout)?;
+        gc::gc(&conn, &self.0.home, what).map_err(|e| e.placed(&self.0.home.db()))
     }
 
     /// Writes a batch whole or not at all. When it returns, the batch is durable.

@@ -35,6 +35,8 @@ pub enum Command {
     Verify(Verify),
     /// Write a session into one file that can be checked anywhere.
     Bundle(Bundle),
+    /// Free the contents of runs that nobody touched for a while.
+    Gc(Gc),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
 }
@@ -176,6 +178,24 @@ pub struct Bundle {
     /// The file.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+}
+
+/// Free the contents of runs that nobody touched for a while.
+#[derive(Args)]
+#[command(
+    after_help = "Facts and receipts always stay, so every session still verifies; what was freed reads as
+redacted, and such a run can no longer be continued or shown in full."
+)]
+pub struct Gc {
+    /// Keep what was touched within so many days; the configured keep_days when absent.
+    #[arg(long, value_name = "N")]
+    pub keep_days: Option<u64>,
+    /// Only say what would be freed.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Show the configuration in force.

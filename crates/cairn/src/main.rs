@@ -4,6 +4,7 @@ mod cli;
 mod config;
 mod diff;
 mod fork;
+mod gc;
 mod log;
 mod model;
 mod place;
@@ -44,6 +45,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Fork(args) => fork::fork(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Bundle(args) => verify::bundle(&args),
+        Command::Gc(args) => gc::gc(&args),
         Command::Config(args) => show_config(&args),
     }
 }

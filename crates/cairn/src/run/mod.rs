@@ -58,7 +58,8 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let order = Order { args, config, root, talk };
     let code = runtime.block_on(async {
         let (driver, commands, shown) = order.start(store, place, task.as_deref()).await?;
-        drive(driver, commands, shown, talk, began).await
+        watch(commands, &shown, talk);
+        drive(driver, &shown, args.steps, began).await
     });
     // What still waits for input must not keep the process.
     runtime.shutdown_background();
@@ -150,7 +151,6 @@ impl Order<'_> {
                     0 => None,
                     ms => Some(Duration::from_millis(ms)),
                 },
-                steps: self.args.steps,
             },
         };
         let (driver, commands) = start.take(place, task).await?;
@@ -211,23 +211,26 @@ impl Shown {
     }
 }
 
-async fn drive(
-    mut driver: Driver,
-    commands: mpsc::UnboundedSender<Command>,
-    shown: Shown,
-    talk: Talk,
-    began: Instant,
-) -> Result<ExitCode> {
+/// Listens to whoever may say something.
+fn watch(commands: mpsc::UnboundedSender<Command>, shown: &Shown, talk: Talk) {
     input::watch_interrupts(commands.clone());
-    match (&shown, talk) {
+    match (shown, talk) {
         (Shown::Screen(screen), Talk::Terminal) => input::terminal(commands, screen.clone()),
         (Shown::Json(json), _) => input::json(commands, json.clone()),
         (Shown::Screen(_), _) => {}
     }
-    let pause = driver.drive().await?;
-    let result = outcome::of(&driver, pause, began.elapsed(), &shown);
+}
+
+async fn drive(
+    mut driver: Driver,
+    shown: &Shown,
+    steps: Option<u64>,
+    began: Instant,
+) -> Result<ExitCode> {
+    let pause = driver.drive(steps).await?;
+    let result = outcome::of(&driver, pause, began.elapsed(), shown);
     let code = result.exit_code;
-    match &shown {
+    match shown {
         Shown::Screen(screen) => screen.ended(&driver, &result),
         Shown::Json(json) => json.ended(&driver, result),
     }

@@ -2,5 +2,7 @@
 //! the model is a script.
 
 mod bench_world;
+mod keep;
 mod run;
 mod survive;
+mod terminal;

@@ -1,0 +1,69 @@
+//! What every test here needs: a store, a world, a model over HTTP, and someone who listens.
+
+use cairn_provider::Limits;
+use cairn_provider::chat::{Chat, ChatConfig};
+use cairn_provider::scripted::Script;
+use cairn_runtime::{Event, Settings, Sink, Start};
+use cairn_store::{Access, Options, Store};
+use cairn_types::{Approval, Caps, Mode};
+use cairn_world::{Workspace, World};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+pub fn script(replies: &[Value]) -> Script {
+    let script = json!({"cairn_script": 1, "name": "test", "replies": replies});
+    Script::parse(&script.to_string()).unwrap()
+}
+
+pub fn store(home: &Path) -> Store {
+    Store::open(&Options::new(home, Access::ReadWrite)).unwrap()
+}
+
+/// Keeps the cursors that were told.
+#[derive(Default)]
+pub struct Told(Mutex<Vec<(u64, String)>>);
+
+impl Sink for Told {
+    fn event(&self, event: &Event) {
+        if let Event::Fact { fact, .. } = event {
+            self.0.lock().unwrap().push((fact.n, fact.body.kind().to_owned()));
+        }
+    }
+}
+
+impl Told {
+    pub fn all(&self) -> Vec<(u64, String)> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// Everything to start a run over `workspace` with the model at `url`.
+pub fn start(store: &Store, workspace: &Path, url: &str, told: Arc<Told>) -> Start {
+    let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
+    let settings = cairn_world::Settings::new("/bin/sh".into(), env);
+    let chat = Chat::new(ChatConfig {
+        base_url: url.to_owned(),
+        key: None,
+        model: "test".to_owned(),
+        provider: "test".to_owned(),
+        limits: Limits { attempts: 1, ..Limits::default() },
+        record: None,
+        price: None,
+    });
+    Start {
+        store: store.clone(),
+        world: Arc::new(World::new(Workspace::open(workspace).unwrap(), settings)),
+        provider: Arc::new(chat.unwrap()),
+        sink: told,
+        root: workspace.to_string_lossy().into_owned(),
+        mode: Mode::Act,
+        approval: Approval::Yolo,
+        caps: Caps { turns: 1000, ops: 32 },
+        settings: Settings { model: "test/test".to_owned(), decide_within: None },
+    }
+}
+
+pub fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}

@@ -1,0 +1,154 @@
+//! Frees what nobody needs any more: contents of runs that were not touched for a while, files no
+//! row names, locks nobody holds. Facts, receipts and checkpoints always stay, so a session still
+//! verifies; what was freed reads as redacted.
+
+use crate::StoreError;
+use crate::contents;
+use crate::home::Home;
+use crate::lease;
+use cairn_types::{Hash, RunId};
+use rusqlite::Connection;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A file that no row names may belong to a commit in progress; after this long it does not.
+const SETTLED: Duration = Duration::from_secs(3600);
+
+/// What to free.
+#[derive(Debug, Clone, Copy)]
+pub struct Gc {
+    /// Runs whose last fact is older than this, milliseconds since 1970.
+    pub before: u64,
+    /// Only count.
+    pub dry_run: bool,
+}
+
+/// What was freed, or would be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Freed {
+    /// Runs whose contents are no longer kept for their own sake.
+    pub runs: u64,
+    /// Contents.
+    pub contents: u64,
+    /// Their bytes as stored.
+    pub bytes: u64,
+    /// Files no row names.
+    pub files: u64,
+    /// Locks nobody holds.
+    pub locks: u64,
+}
+
+/// Frees, with a connection of its own.
+pub(crate) fn gc(conn: &Connection, home: &Home, gc: Gc) -> Result<Freed, StoreError> {
+    conn.execute_batch("BEGIN IMMEDIATE")?;
+    let marked = sweep(conn, home, gc);
+    conn.execute_batch(if marked.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    let (mut freed, files, old) = marked?;
+    if gc.dry_run {
+        return Ok(freed);
+    }
+    for file in files {
+        // One that cannot be removed now is an orphan next time.
+        let _ = fs::remove_file(file);
+    }
+    freed.files = orphans(conn, home)?;
+    freed.locks = old.iter().filter(|run| lease::remove_if_free(home, run)).count() as u64;
+    if freed.contents > 0 {
+        // Another process at work keeps the file as it is; the space is used again anyway.
+        let _ = conn.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+    }
+    Ok(freed)
+}
+
+/// Deletes the rows of contents no living run names; gives their files and the old runs.
+fn sweep(
+    conn: &Connection,
+    home: &Home,
+    gc: Gc,
+) -> Result<(Freed, Vec<PathBuf>, Vec<RunId>), StoreError> {
+    let (living, old) = by_age(conn, gc.before)?;
+    let named = named_by(conn, &living)?;
+    let mut freed = Freed { runs: old.len() as u64, ..Freed::default() };
+    let mut files = Vec::new();
+    let mut rows = conn.prepare("SELECT hash, length(data) FROM contents")?;
+    let rows = rows.query_map([], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, u64>(1)?)))?;
+    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    for (hash, stored) in rows.into_iter().filter(|(hash, _)| !named.contains(hash)) {
+        let file = contents::file(home, &Hash(hash));
+        let in_file = fs::metadata(&file).map(|meta| meta.len()).unwrap_or(0);
+        freed.contents += 1;
+        freed.bytes += stored + in_file;
+        files.extend((in_file > 0).then_some(file));
+        if !gc.dry_run {
+            conn.prepare_cached("DELETE FROM contents WHERE hash = ?")?.execute([hash])?;
+        }
+    }
+    Ok((freed, files, old))
+}
+
+/// The runs that live, their forks' parents among them, and the others.
+fn by_age(conn: &Connection, before: u64) -> Result<(HashSet<RunId>, Vec<RunId>), StoreError> {
+    let mut rows = conn.prepare(
+        "SELECT id, parent, max(created_at, ifnull((SELECT max(at) FROM facts WHERE run = id), 0)) FROM runs",
+    )?;
+    let rows = rows.query_map([], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, u64>(2)?))
+    })?;
+    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    let parents: HashMap<&str, &str> =
+        rows.iter().filter_map(|(id, parent, _)| Some((id.as_str(), parent.as_deref()?))).collect();
+    let mut living: HashSet<&str> = HashSet::new();
+    for (id, _, _) in rows.iter().filter(|(_, _, last)| *last >= before) {
+        let mut run = Some(id.as_str());
+        while let Some(id) = run.filter(|id| living.insert(id)) {
+            run = parents.get(id).copied();
+        }
+    }
+    let run_id = |id: &str| id.parse::<RunId>().ok();
+    let old = rows.iter().map(|(id, _, _)| id.as_str()).filter(|id| !living.contains(id));
+    Ok((living.iter().copied().filter_map(run_id).collect(), old.filter_map(run_id).collect()))
+}
+
+/// Every hash that a fact of these runs names.
+fn named_by(conn: &Connection, runs: &HashSet<RunId>) -> Result<HashSet<[u8; 32]>, StoreError> {
+    let mut named = HashSet::new();
+    let mut bodies = conn.prepare("SELECT body FROM facts WHERE run = ?")?;
+    for run in runs {
+        let mut rows = bodies.query([run.as_str()])?;
+        while let Some(row) = rows.next()? {
+            let body: String = row.get(0)?;
+            collect(&serde_json::from_str(&body).unwrap_or(Value::Null), &mut named);
+        }
+    }
+    Ok(named)
+}
+
+fn collect(value: &Value, named: &mut HashSet<[u8; 32]>) {
+    match value {
+        Value::String(text) => named.extend(text.parse::<Hash>().map(|hash| hash.0)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, named)),
+        Value::Object(map) => map.values().for_each(|item| collect(item, named)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Removes content files that no row names and no commit can still be about to name.
+fn orphans(conn: &Connection, home: &Home) -> Result<u64, StoreError> {
+    let mut removed = 0;
+    let folders = fs::read_dir(home.contents()).map_err(|e| StoreError::io(&home.contents(), e))?;
+    for file in
+        folders.flatten().filter_map(|folder| fs::read_dir(folder.path()).ok()).flatten().flatten()
+    {
+        let settled = file
+            .metadata()
+            .and_then(|meta| meta.modified())
+            .is_ok_and(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
+        if settled && !contents::names(conn, home, &file.path())? {
+            removed += u64::from(fs::remove_file(file.path()).is_ok());
+        }
+    }
+    Ok(removed)
+}
