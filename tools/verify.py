@@ -36,13 +36,13 @@ def parse_canonical(line):
     """The object that a line spells. Writing it again must give the same bytes, so white space, key
     order, escapes, `-0` and the like need no rule of their own."""
     try:
-        demand(not nests_too_deeply(line), "is nested too deeply")
+        demand(not nests_too_deeply(line), "it nests too deeply")
         value = DECODER.decode(line.decode("utf-8"))
         same = canonical(value) == line  # a lone surrogate fails here, as a ValueError
     except (ValueError, RecursionError):
-        raise Wrong("is not canonical JSON") from None
-    demand(same, "is not canonical JSON")
-    demand(type(value) is dict, "is not a JSON object")
+        raise Wrong("it is not canonical JSON") from None
+    demand(same, "it is not canonical JSON")
+    demand(type(value) is dict, "it is not an object")
     return value
 
 def nests_too_deeply(line):
@@ -285,15 +285,15 @@ class Bundle:
             self.place = f"line {number}"
             value = parse_canonical(line)
             kind = value.get("type")
-            demand(kind in kinds[stage:], "is of an unknown type or out of order")
+            demand(kind in kinds[stage:], "its type is unknown or out of order")
             while kinds[stage] != kind:
                 closing[stage]()
                 stage += 1
             self.place = name_of(value) or f"line {number}"
             self.check_form(value)
             getattr(self, "take_" + kind)(value, number)
-        self.place = f"line {len(lines) + 1}"
-        demand(rest == b"", "does not end with a newline")
+        if rest or not lines:
+            self.refuse_line(len(lines) + 1, "it does not end with a newline")
         for close in closing[stage:]:
             close()
         self.close_checkpoints()
@@ -401,7 +401,7 @@ class Bundle:
         self.covered = count
 
     def merkle_root(self):
-        """RFC 6962 splits at the largest power of two, so the root folds the peaks from the right."""
+        """RFC 6962 splits at the largest power of two, so this folds the peaks from the right."""
         if not self.peaks:
             return sha256(b"").hex()
         roots = [root for _, root in reversed(self.peaks)]
@@ -432,7 +432,8 @@ class Bundle:
 
     def check_signed(self, value, hmac):
         key, found = self.header["public_key"], sha256(canonical(value["payload"]) + hmac)
-        demand(value["payload"]["session_id"] == self.header["session_id"], "the session id differs")
+        session = self.header["session_id"]
+        demand(value["payload"]["session_id"] == session, "the session id differs")
         demand(found.hex() == value["hash"], "the hash does not fit")
         fits = signature_fits(bytes.fromhex(key), found, bytes.fromhex(value["signature"]))
         demand(fits, "the signature does not fit")
@@ -482,11 +483,11 @@ def judge(data, anchor):
     *lines, rest = data.split(b"\n")
     try:
         header = parse_canonical(lines[0] if lines else rest)
-    except Wrong as wrong:
-        return "UNVERIFIABLE", f"the first line {wrong}"
+    except Wrong:
+        header = {}
     wanted = {"type": "bundle", "format": "cairn-bundle", "v": 1}
     if not all(exactly(wanted[key])(header.get(key)) for key in wanted):
-        return "UNVERIFIABLE", "the first line is not the header of a cairn-bundle, version 1"
+        return "UNVERIFIABLE", "the first line is not the header of a Cairn bundle, version 1"
     bundle = Bundle(header)
     try:
         bundle.read(lines, rest)

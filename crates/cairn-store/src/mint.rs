@@ -150,6 +150,7 @@ fn writer(writer: Writer) -> &'static str {
 
 fn decided_by(decision: Option<&Decision>) -> String {
     match decision.map(|d| &d.by) {
+        Some(By::Person(name)) if name.is_empty() => "person:unknown".to_owned(),
         Some(By::Person(name)) => format!("person:{name}"),
         Some(By::Gate(name)) => format!("gate:{name}"),
         Some(By::Yolo) => "yolo".to_owned(),

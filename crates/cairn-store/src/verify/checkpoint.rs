@@ -77,7 +77,12 @@ impl Checkpoints {
             self.check_head(head, position, runs)?;
         }
         let expected = self.reached.iter().flatten().count();
-        hold(receipted == expected, "it leaves out a run that has receipts")
+        hold(receipted == expected, "it leaves out a run that has receipts")?;
+        let goes_on = |old: &Head| {
+            let new = heads.binary_search_by(|new| new.run.cmp(&old.run));
+            new.is_ok_and(|at| heads[at].tail.to >= old.tail.to)
+        };
+        hold(self.heads.iter().all(goes_on), "a run is shorter than at the checkpoint before")
     }
 
     fn check_head(&mut self, head: &Head, position: usize, runs: &Runs<'_>) -> Check {
@@ -89,6 +94,7 @@ impl Checkpoints {
         };
         let FactSpan { from: tail_from, to, sha256 } = &head.tail;
         hold(head.seq == seq && head.hash == hash && *tail_from == from, &why)?;
+        hold(run.is_fork() || *to >= run.first(), &why)?;
         let key = (position, from, *to, sha256.clone());
         if !self.sound.contains(&key) {
             run.check_span(&head.tail).map_err(|_| why.clone())?;

@@ -194,6 +194,7 @@ impl<'a> Judge<'a> {
         }
         if self.stage < Stage::Checkpoints && stage >= Stage::Checkpoints {
             self.runs.check_receipted()?;
+            self.runs.check_shared()?;
         }
         self.stage = stage;
         Ok(())

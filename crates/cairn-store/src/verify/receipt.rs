@@ -55,6 +55,7 @@ impl Receipts {
         hold(payload.prev == prev, "it does not follow its run's previous receipt")?;
         let run = runs.get_mut(position);
         check_facts(payload, run)?;
+        run.follows.get_or_insert((seq, prev));
         let link = Link { seq: payload.seq, hash: line.hash, to: payload.facts.to };
         run.receipts.push(link.clone());
         self.list.push(Entry { run: position, hash, link });
@@ -84,8 +85,9 @@ fn check_form(line: &ReceiptLine) -> Check {
 
 fn is_decider(text: &str) -> bool {
     matches!(text, "yolo" | "remembered" | "nobody" | "timeout" | "none")
-        || text.starts_with("person:")
-        || text.starts_with("gate:")
+        || ["person:", "gate:"]
+            .iter()
+            .any(|kind| text.strip_prefix(kind).is_some_and(|name| !name.is_empty()))
 }
 
 /// Checks the hash over payload and HMAC; gives it.

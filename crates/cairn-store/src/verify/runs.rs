@@ -23,6 +23,8 @@ pub(super) struct Run<'a> {
     facts: Vec<FactText<'a>>,
     /// Its own receipts, in order.
     pub(super) receipts: Vec<Link>,
+    /// What its first own receipt follows.
+    pub(super) follows: Option<(u64, String)>,
 }
 
 /// A fact as far as receipts are concerned.
@@ -48,6 +50,11 @@ pub(super) struct Link {
 }
 
 impl<'a> Run<'a> {
+    /// Whether it has a parent.
+    pub(super) fn is_fork(&self) -> bool {
+        self.parent.is_some()
+    }
+
     /// The run's first own fact.
     pub(super) fn first(&self) -> u64 {
         self.parent.as_ref().map_or(0, |p| p.n).saturating_add(1)
@@ -91,7 +98,7 @@ impl<'a> Runs<'a> {
         let RunLine { run: id, parent, .. } = line;
         hold(self.list.last().is_none_or(|last| last.id < id), "its run is not in order")?;
         self.index.insert(id.clone(), self.list.len());
-        self.list.push(Run { id, parent, facts: Vec::new(), receipts: Vec::new() });
+        self.list.push(Run { id, parent, facts: Vec::new(), receipts: Vec::new(), follows: None });
         Ok(())
     }
 
@@ -150,18 +157,36 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
+    /// No receipt that a fork shares stands after the fork's own.
+    pub(super) fn check_shared(&self) -> Check {
+        for (position, run) in self.list.iter().enumerate() {
+            let Some(follows) = &run.follows else { continue };
+            let why = format!("run {} does not follow the last receipt it shares", run.id);
+            hold(*follows == self.before_own(position), &why)?;
+        }
+        Ok(())
+    }
+
     /// The receipt that a run's next one follows: its own last, or its forebears' at the fork.
     pub(super) fn chain_end(&self, position: usize) -> (u64, String) {
+        match self.list[position].receipts.last() {
+            Some(link) => (link.seq, link.hash.clone()),
+            None => self.before_own(position),
+        }
+    }
+
+    /// The receipt that a run's first own one follows: its forebears' last at the fork.
+    fn before_own(&self, position: usize) -> (u64, String) {
         let mut run = &self.list[position];
         let mut bound = u64::MAX;
         loop {
-            if let Some(link) = run.receipts.iter().rev().find(|link| link.to <= bound) {
-                return (link.seq, link.hash.clone());
-            }
             let Some(parent) = &run.parent else { return (0, ZERO.to_owned()) };
             let Some(&next) = self.index.get(&parent.run) else { return (0, ZERO.to_owned()) };
             bound = bound.min(parent.n);
             run = &self.list[next];
+            if let Some(link) = run.receipts.iter().rev().find(|link| link.to <= bound) {
+                return (link.seq, link.hash.clone());
+            }
         }
     }
 

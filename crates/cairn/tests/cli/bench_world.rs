@@ -137,3 +137,25 @@ impl Talk {
 pub fn durable(events: &[Value]) -> Vec<&str> {
     events.iter().filter(|e| e["cursor"].is_u64()).map(|e| e["type"].as_str().unwrap()).collect()
 }
+
+/// A number of the environment, for longer proofs.
+#[allow(clippy::disallowed_methods, reason = "tests take their size from the environment")]
+pub fn size(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
+/// A small generator: the same seed gives the same moments.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed)
+    }
+
+    /// A number from 0 to n - 1.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}

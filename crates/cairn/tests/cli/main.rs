@@ -5,4 +5,5 @@ mod bench_world;
 mod keep;
 mod run;
 mod survive;
+mod tamper;
 mod terminal;

@@ -244,3 +244,55 @@ fn when_the_program_hangs_up_open_questions_are_refused() {
     assert_eq!(result["exit_code"], 5);
     assert!(!bench.file("b").exists());
 }
+
+// keeps: walkthrough
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the script that `make try` runs")]
+fn the_walkthrough_fixes_the_sample_twice_in_a_row() {
+    let temp = cairn_testkit::TempHome::new();
+    let project = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for _ in 0..2 {
+        let tried = std::process::Command::new("tools/try.sh")
+            .args([env!("CARGO_BIN_EXE_cairn"), "scripted/walkthrough"])
+            .current_dir(&project)
+            .env("TRY_DIR", temp.path().join("try"))
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        let (out, err) =
+            (String::from_utf8(tried.stdout).unwrap(), String::from_utf8(tried.stderr).unwrap());
+        assert!(tried.status.success(), "{out}{err}");
+        for part in
+            ["bundled walkthrough", "+echo $(( $1 * 9 / 5 + 32 ))", "exit 0", "done: 4 turns"]
+        {
+            assert!(err.contains(part), "{part}: {err}");
+        }
+        assert!(out.contains("Fixed.") && out.contains("Try next"), "{out}");
+    }
+}
+
+// keeps: two-syncs
+#[test]
+#[allow(clippy::disallowed_methods, reason = "strace counts from outside")]
+fn a_turn_with_one_call_makes_exactly_two_syncs() {
+    let syncs = |turns: usize| {
+        let mut replies =
+            vec![json!({"calls": [{"tool": "bash", "args": {"command": "true"}}]}); turns];
+        replies.push(json!({"say": "ok"}));
+        let bench = Bench::new(Value::Array(replies));
+        let run = bench.command(&[]);
+        let log = bench.temp.path().join("strace.log");
+        let mut command = std::process::Command::new("strace");
+        command
+            .args(["-f", "-qq", "-e", "trace=fsync,fdatasync,sync_file_range,syncfs", "-o"])
+            .arg(&log);
+        command.arg(run.get_program()).args(["run", "--yolo", "work"]);
+        command.env_clear().envs(run.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        command.current_dir(bench.temp.workspace()).stdin(std::process::Stdio::null());
+        assert!(command.output().unwrap().status.success());
+        std::fs::read_to_string(log).unwrap().lines().filter(|line| line.contains("sync")).count()
+    };
+    let (three, thirteen) = (syncs(3), syncs(13));
+    assert_eq!(thirteen - three, 20, "ten more turns are twenty more syncs");
+    println!("{three} syncs for three turns in a fresh home");
+}

@@ -1,7 +1,7 @@
 //! Runs that are cut off anywhere and go on: replaced after every step, killed at random, killed at
 //! every system call that changes something.
 
-use crate::bench_world::{Bench, done};
+use crate::bench_world::{Bench, Dice, done, size};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Read;
@@ -190,28 +190,11 @@ fn event_of(kind: &str) -> &'static str {
     }
 }
 
-/// A number of the environment, for longer proofs.
-#[allow(clippy::disallowed_methods, reason = "tests take their size from the environment")]
-fn size(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
-}
-
-/// A small generator: the same seed gives the same moments.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
-
 // keeps: survives-kill
 #[test]
 fn kill_at_random_moments_loses_no_acknowledged_fact_and_repeats_no_effect() {
     let wanted = size("CAIRN_KILLS", 20);
-    let mut dice = Dice(size("CAIRN_SEED", 7));
+    let mut dice = Dice::new(size("CAIRN_SEED", 7));
     let mut kills = 0;
     while kills < wanted {
         let bench = Bench::new(work());
