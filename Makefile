@@ -1,11 +1,13 @@
 # make try    gives an agent a task in the sample project
 # make test   everything that must hold, from nothing
 # make prove  the long proofs; writes docs/proofs.md
+# make bench  Cairn beside the harness's floor, and other agents: make bench PEERS=floor,cairn,codex
 
 CARGO ?= cargo
 MODEL ?=
+PEERS ?= floor,cairn
 
-.PHONY: try build test check prove bench
+.PHONY: try build test check setup prove bench
 
 try: build
 	@tools/try.sh target/debug/cairn "$(MODEL)"
@@ -17,7 +19,14 @@ test: check
 	$(CARGO) test --locked --workspace
 	$(CARGO) doc --locked --workspace --no-deps --quiet
 
-check:
+check: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) xtask tidy
+
+setup:
+	@tools/setup.sh
+
+bench:
+	$(CARGO) build --locked --release --package cairn
+	python3 bench/run.py --peers $(PEERS) --md bench-out.md

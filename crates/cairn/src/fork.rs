@@ -1,5 +1,6 @@
 //! `cairn fork`: a new run that shares another's world and its history so far.
 
+use crate::out::say;
 use crate::run::Usage;
 use crate::{cli, log, place};
 use anyhow::Result;
@@ -43,12 +44,9 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(store.commit(batch))?;
     if args.json {
-        println!(
-            "{}",
-            json!({"run": id, "session": parent.session, "parent": parent.id, "shares": n})
-        );
+        say!("{}", json!({"run": id, "session": parent.session, "parent": parent.id, "shares": n}));
     } else {
-        println!("{id}\ngo on with it: cairn run --resume {id} \"…\"");
+        say!("{id}\ngo on with it: cairn run --resume {id} \"…\"");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! `cairn gc`: frees what nobody needs any more.
 
+use crate::out::say;
 use crate::{cli, place};
 use anyhow::Result;
 use cairn_runtime::now_ms;
@@ -16,17 +17,19 @@ pub fn gc(args: &cli::Gc) -> Result<ExitCode> {
     let before = now_ms().saturating_sub(days.saturating_mul(DAY_MS));
     let freed = place::store()?.gc(Gc { before, dry_run: args.dry_run })?;
     if args.json {
-        println!(
+        say!(
             "{}",
             json!({"runs": freed.runs, "contents": freed.contents, "bytes": freed.bytes, "files": freed.files, "locks": freed.locks, "dry_run": args.dry_run})
         );
         return Ok(ExitCode::SUCCESS);
     }
     let verb = if args.dry_run { "would free" } else { "freed" };
-    println!(
+    say!(
         "{verb} {} contents, {} bytes, of {} runs untouched for {days} days",
-        freed.contents, freed.bytes, freed.runs
+        freed.contents,
+        freed.bytes,
+        freed.runs
     );
-    println!("facts and receipts stay; what was freed reads as redacted");
+    say!("facts and receipts stay; what was freed reads as redacted");
     Ok(ExitCode::SUCCESS)
 }

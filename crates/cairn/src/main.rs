@@ -7,6 +7,7 @@ mod fork;
 mod gc;
 mod log;
 mod model;
+mod out;
 mod place;
 mod run;
 mod sessions;
@@ -17,6 +18,8 @@ mod verify;
 use anyhow::Result;
 use clap::Parser;
 use cli::{Cli, Command};
+use out::say;
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -30,7 +33,8 @@ fn main() -> ExitCode {
     match dispatch(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("cairn: {}", cairn_text::shown::clean(&format!("{error:#}")));
+            let said = cairn_text::shown::clean(&format!("{error:#}"));
+            let _ = writeln!(std::io::stderr().lock(), "cairn: {said}");
             ExitCode::from(code_of(&error))
         }
     }
@@ -59,9 +63,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
 fn show_config(args: &cli::ConfigArgs) -> Result<ExitCode> {
     let config = place::config(&place::root(None)?)?;
     if args.json {
-        println!("{}", config::as_json(&config));
+        say!("{}", config::as_json(&config));
     } else {
-        print!("{}", config::as_text(&config, args.all));
+        say!("{}", config::as_text(&config, args.all).trim_end());
     }
     Ok(ExitCode::SUCCESS)
 }

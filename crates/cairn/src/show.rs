@@ -1,5 +1,6 @@
 //! `cairn show`: one row, turn or loop in full, and what the model was really sent.
 
+use crate::out::say;
 use crate::{cli, diff, log, model, place, run::Usage, to_wire};
 use anyhow::{Context, Result};
 use cairn_store::Store;
@@ -86,7 +87,7 @@ fn row(
     if args.json {
         let facts: Vec<Value> =
             of_row.iter().map(|f| Ok(json!(f.to_stored()?))).collect::<Result<_>>()?;
-        println!("{}", json!({"row": at.to_string(), "facts": facts}));
+        say!("{}", json!({"row": at.to_string(), "facts": facts}));
         return Ok(());
     }
     for fact in of_row {
@@ -191,18 +192,18 @@ fn turn_of(
             None => Ok(()),
         },
         Some("reply") | None if args.json => {
-            println!("{}", json!(reply.with_context(no_reply)?));
+            say!("{}", json!(reply.with_context(no_reply)?));
             Ok(())
         }
         Some("reply") | None => {
             let reply = reply.with_context(no_reply)?;
             if let Some(said) = &reply.text {
                 raw(&store.content(&said.hash)?)?;
-                println!();
+                say!("");
             }
             for (seq, call) in (1..).zip(&reply.calls) {
                 let input = store.content(&call.args.hash)?;
-                println!(
+                say!(
                     "{}  {} {}",
                     Coord { lap, turn, seq },
                     call.name,

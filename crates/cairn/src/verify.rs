@@ -1,5 +1,6 @@
 //! `cairn verify` and `cairn bundle`: what an auditor needs, here and elsewhere.
 
+use crate::out::say;
 use crate::run::Usage;
 use crate::{cli, place};
 use anyhow::{Context, Result};
@@ -52,19 +53,19 @@ fn print(report: &Report, as_json: bool) {
     };
     if as_json {
         let Report { why, receipts, checkpoints, anchor, bad, .. } = report;
-        println!(
+        say!(
             "{}",
             json!({"verdict": word, "why": why, "receipts": receipts, "checkpoints": checkpoints, "anchor": anchor, "bad": bad})
         );
         return;
     }
-    println!("{word}: {}", cairn_text::shown::clean(&report.why));
+    say!("{word}: {}", cairn_text::shown::clean(&report.why));
     if let Some(bad) = &report.bad {
-        println!("first bad: {}", cairn_text::shown::clean(bad));
+        say!("first bad: {}", cairn_text::shown::clean(bad));
     }
-    println!("{} receipts, {} checkpoints", report.receipts, report.checkpoints);
+    say!("{} receipts, {} checkpoints", report.receipts, report.checkpoints);
     if let Some(anchor) = &report.anchor {
-        println!("anchor {anchor}");
+        say!("anchor {anchor}");
     }
 }
 
@@ -89,8 +90,8 @@ pub fn bundle(args: &cli::Bundle) -> Result<ExitCode> {
         return Err(error);
     }
     std::fs::rename(&part, &args.output).with_context(failed)?;
-    println!("{} holds session {session}\nanchor {anchor}", args.output.display());
-    println!("check it anywhere with: cairn verify {} --anchor {anchor}", args.output.display());
+    say!("{} holds session {session}\nanchor {anchor}", args.output.display());
+    say!("check it anywhere with: cairn verify {} --anchor {anchor}", args.output.display());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,5 +1,13 @@
 //! The runtime as a library: many runs in one process and in two, and one very long run.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and says what it counted"
+)]
+
 mod cut;
 mod endurance;
 mod kit;

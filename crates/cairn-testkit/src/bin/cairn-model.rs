@@ -1,6 +1,12 @@
 //! Serves a script as a model, for people and shell tests: prints the base URL and goes on until
 //! it is ended.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test tool talks to whoever runs it"
+)]
+
 use anyhow::{Context, bail};
 use cairn_provider::scripted::Script;
 use cairn_testkit::{ModelServer, Options};

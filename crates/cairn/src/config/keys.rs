@@ -84,7 +84,7 @@ pub const KEYS: &[Key] = &[
     ),
     count(
         "max_turns",
-        (1, 100, 10_000),
+        (1, 250, 10_000),
         Project::MayLower,
         "Turns per loop; then the loop ends with exit code 4.",
     ),

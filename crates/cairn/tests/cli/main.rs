@@ -1,6 +1,14 @@
 //! The binary as people and programs use it: real processes, real HTTP, real SQLite, real files. Only
 //! the model is a script.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and says what it counted"
+)]
+
 mod bench_world;
 mod keep;
 mod run;

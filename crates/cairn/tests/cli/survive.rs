@@ -282,3 +282,23 @@ fn a_second_driver_is_told_who_holds_the_run() {
     assert_eq!(first.result()["status"], "done");
     assert_eq!(bench.cairn(&["run", "--yolo", "-c", "now me"]).code, 1, "the script has ended");
 }
+
+// keeps: survives-power-cut
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the proof is a program of its own")]
+fn a_power_cut_loses_no_acknowledged_fact() {
+    let project = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let proof = std::process::Command::new("python3")
+        .arg(project.join("tools/power_cut.py"))
+        .args(["--cuts", "3", "--bin", env!("CARGO_BIN_EXE_cairn"), "--work"])
+        .arg(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("power"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&[proof.stdout, proof.stderr].concat()).into_owned();
+    match proof.status.code() {
+        Some(0) => assert!(said.contains("3 cuts, 0 acknowledged facts lost"), "{said}"),
+        // Only root may mount an image; the sentence says so.
+        Some(77) => println!("{said}"),
+        code => panic!("{code:?}: {said}"),
+    }
+}
