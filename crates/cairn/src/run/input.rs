@@ -1,13 +1,17 @@
 //! What people and programs say while a run works: lines, answers, interrupts.
 
+use super::Usage;
 use super::json::Json;
 use super::screen::{Answer, Screen};
+use anyhow::{Context, Result};
 use cairn_engine::Word;
 use cairn_protocol as wire;
 use cairn_runtime::{Command, Event, Sink};
 use cairn_types::{By, ProposalId, Remember, Verdict};
-use std::io::BufRead;
+use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The first interrupt stops the loop, the second ends the process.
@@ -21,6 +25,34 @@ pub fn watch_interrupts(commands: UnboundedSender<Command>) {
             }
         }
     });
+}
+
+/// How much piped input is taken into a task.
+const MOST_PIPED: u64 = 16 << 20;
+
+/// All that is piped in. Says so when it takes a while: whoever holds the pipe may never close it.
+pub fn piped() -> Result<String> {
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        if waiting.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+            let _ = writeln!(
+                std::io::stderr().lock(),
+                "reading piped input until it ends; add </dev/null when there is none"
+            );
+        }
+    });
+    let mut text = String::new();
+    let read = std::io::stdin().take(MOST_PIPED + 1).read_to_string(&mut text);
+    drop(done);
+    read.context("the piped input cannot be read as UTF-8 text")?;
+    if text.len() as u64 > MOST_PIPED {
+        return Err(Usage(
+            "more than 16 MiB are piped in; put it into a file and name that in the task"
+                .to_owned(),
+        )
+        .into());
+    }
+    Ok(text)
 }
 
 /// Who sits at this terminal.

@@ -12,7 +12,7 @@ use cairn_runtime::{Command, Driver, Place, Settings, Sink, Start, session_here}
 use cairn_store::{Found, Store};
 use cairn_types::{Approval, Caps, Mode};
 use cairn_world::{Workspace, World};
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -87,11 +87,10 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
 
 /// The task: the argument, piped input, or both.
 fn task(args: &cli::Run, talk: Talk) -> Result<Option<String>> {
-    let mut piped = String::new();
-    if talk == Talk::Nobody {
-        let read = std::io::stdin().take(16 << 20).read_to_string(&mut piped);
-        read.context("the piped input is not UTF-8 text")?;
-    }
+    let piped = match talk {
+        Talk::Nobody => input::piped()?,
+        Talk::Terminal | Talk::Json => String::new(),
+    };
     Ok(match (args.task.as_deref().filter(|task| !task.trim().is_empty()), piped.trim()) {
         (None, "") => None,
         (Some(task), "") => Some(task.to_owned()),

@@ -296,3 +296,32 @@ fn a_turn_with_one_call_makes_exactly_two_syncs() {
     assert_eq!(thirteen - three, 20, "ten more turns are twenty more syncs");
     println!("{three} syncs for three turns in a fresh home");
 }
+
+// keeps: proposals-json
+#[test]
+fn a_question_nobody_answers_in_time_is_withdrawn_and_the_loop_goes_on() {
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "bash", "args": {"command": "touch made"}}]},
+        {"say": "then not"},
+    ]));
+    let folder = bench.temp.path().join(".config/cairn");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("cairn.toml"), "approval_timeout_ms = 50\n").unwrap();
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    let decided = talk.until("proposal/decided");
+    assert_eq!((&decided["verdict"], &decided["by"]), (&json!("cancel"), &json!("timeout")));
+    assert_eq!(talk.result()["answer"], "then not");
+    assert!(!bench.file("made").exists());
+}
+
+// keeps: run-json
+#[test]
+fn piped_input_becomes_part_of_the_task() {
+    use std::io::Write;
+    let bench = Bench::new(json!([{"say": "read"}]));
+    let mut child =
+        bench.command(&["run", "review this"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"some diff\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(bench.requests()[0]["messages"][1]["content"], "review this\n\nsome diff");
+}
