@@ -63,6 +63,14 @@ pub enum DecideError {
         /// Whose it was.
         by: By,
     },
+    /// That word does not answer this question.
+    #[error("400: {verdict:?} does not answer {proposal}")]
+    Unfit {
+        /// The proposal.
+        proposal: ProposalId,
+        /// The word.
+        verdict: Verdict,
+    },
     /// The word is about something else than what is proposed.
     #[error("409: {0} shows something else than what was decided on")]
     Stale(ProposalId),
@@ -260,6 +268,11 @@ impl Engine {
         let (op, proposal) = self.open_proposal(&word.proposal)?;
         if word.shown_hash.is_some_and(|shown| shown != proposal.shown_hash) {
             return Err(DecideError::Stale(word.proposal.clone()));
+        }
+        let only_after_a_crash = matches!(word.verdict, Verdict::Happened | Verdict::Skip);
+        if only_after_a_crash && proposal.kind != ProposalKind::Indeterminate {
+            let (proposal, verdict) = (word.proposal.clone(), word.verdict);
+            return Err(DecideError::Unfit { proposal, verdict });
         }
         let gates = match self.leave(op) {
             Leave::Ask(gates) | Leave::Granted(gates, _) | Leave::Refused(gates, _) => gates,

@@ -233,6 +233,8 @@ fn the_first_word_on_a_proposal_wins_and_a_word_on_something_else_is_refused() {
     let mut stale = word("p1.1.1", Verdict::Allow, None);
     stale.shown_hash = Some(Hash::of(b"something else"));
     assert!(matches!(sim.engine.decided(&stale), Err(DecideError::Stale(_))));
+    let unfit = sim.engine.decided(&word("p1.1.1", Verdict::Happened, None));
+    assert!(matches!(unfit, Err(DecideError::Unfit { .. })));
     sim.decide(at(1, 1, 1), Verdict::Allow, None);
     let second = sim.engine.decided(&word("p1.1.1", Verdict::Refuse, None));
     assert!(matches!(second, Err(DecideError::Decided { verdict: Verdict::Allow, .. })));
