@@ -27,6 +27,9 @@ check: setup
 setup:
 	@tools/setup.sh
 
+prove: setup build
+	@CARGO="$(CARGO)" python3 tools/prove.py
+
 bench:
 	$(CARGO) build --locked --release --package cairn
 	python3 bench/run.py --peers $(PEERS) --md bench-out.md

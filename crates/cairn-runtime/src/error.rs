@@ -22,7 +22,7 @@ pub enum RunError {
         why: String,
     },
     /// The run has nothing to go on with.
-    #[error("run {run} has nothing left to do; give it a prompt")]
+    #[error("run {run} has nothing left to do; give it a task: cairn run --resume {run} \"…\"")]
     NothingToDo {
         /// The run.
         run: cairn_types::RunId,

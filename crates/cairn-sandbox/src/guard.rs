@@ -32,6 +32,8 @@ pub(crate) struct Plan {
     pub(crate) output: RawFd,
     pub(crate) status: RawFd,
     pub(crate) life: RawFd,
+    /// The end of a stack for the process that becomes the command.
+    pub(crate) stack_end: *mut u8,
 }
 
 /// How often a subreaper tries, about a millisecond apart, to end what is left.
@@ -64,15 +66,13 @@ pub(crate) unsafe fn guard(plan: &Plan) -> ! {
         libc::sigaddset(&raw mut only_child, libc::SIGCHLD);
         let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
         let signals = libc::signalfd(-1, &raw const only_child, flags);
-        let child = if signals < 0 { -1 } else { clone(0, ptr::null_mut()) };
-        if child == 0 {
-            become_the_command(plan);
-        }
+        wait_for_the_word(plan.life);
+        let child = if signals < 0 { -1 } else { start_the_command(plan) };
         if child < 0 {
             give_up(plan, Tag::NoProcess);
         }
         keep_only([plan.status, plan.life, signals, children, children]);
-        match watch(child as c_int, plan.life, signals) {
+        match watch(child, plan.life, signals) {
             Some(s) if libc::WIFSIGNALED(s) => tell(plan, Tag::Signalled, libc::WTERMSIG(s)),
             Some(s) => tell(plan, Tag::Exited, libc::WEXITSTATUS(s)),
             None => {}
@@ -142,6 +142,34 @@ unsafe fn mount_own_proc() -> bool {
             && libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), private, none) == 0
             && libc::mount(proc, c"/proc".as_ptr(), proc, flags, none) == 0
     }
+}
+
+/// Waits for the byte that says go. When the pipe ends instead, so do we, and nothing was run.
+unsafe fn wait_for_the_word(life: RawFd) {
+    let mut word = 0u8;
+    // SAFETY: one byte of room on this stack.
+    unsafe {
+        loop {
+            match libc::read(life, (&raw mut word).cast(), 1) {
+                1 => return,
+                n if n < 0 && *libc::__errno_location() == libc::EINTR => {}
+                _ => libc::_exit(0),
+            }
+        }
+    }
+}
+
+/// Starts the process that becomes the command. It borrows our memory until its `exec`, and we wait
+/// for that: nothing needs to be copied.
+unsafe fn start_the_command(plan: &Plan) -> c_int {
+    extern "C" fn run(plan: *mut c_void) -> c_int {
+        // SAFETY: the pointer is the plan below, and its owner waits for us.
+        unsafe { become_the_command(&*plan.cast::<Plan>()) }
+    }
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the stack is the plan's, large enough for the calls made there, and used by nobody
+    // else; until the new process execs or ends, this one stands still.
+    unsafe { libc::clone(run, plan.stack_end.cast(), flags, ptr::from_ref(plan).cast_mut().cast()) }
 }
 
 /// The last steps of the process that becomes the command.

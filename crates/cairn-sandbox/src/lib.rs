@@ -10,7 +10,7 @@ mod run;
 mod start;
 
 pub use environment::{environment, shell};
-pub use run::run;
+pub use run::{Poised, poise, run};
 
 use cairn_types::Hash;
 use std::io;

@@ -11,11 +11,14 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
+/// The stack of a process on its way to `exec`, in 16-byte words: 64 KiB.
+const STACK_WORDS: usize = 4096;
+
 /// A guardian that was started, and the handles to it.
 pub(crate) struct Started {
     /// The guardian itself.
     pub(crate) process: OwnedFd,
-    /// Open as long as we live; its end is the guardian's sign.
+    /// A byte in it says go. Open as long as we live; its end is the guardian's sign.
     pub(crate) life: OwnedFd,
     /// Its report. Does not block.
     pub(crate) status: OwnedFd,
@@ -58,7 +61,7 @@ fn quiet_pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
     Ok((read, write))
 }
 
-/// Starts the command held in this way.
+/// Starts a guardian that holds the command in this way and waits for the word to run it.
 pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
     let texts = Texts::new(spec)?;
     let (argv, envp) = (pointers(&texts.argv), pointers(&texts.envp));
@@ -69,8 +72,11 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
     let (life_end, life) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     let null = rustix::fs::open("/dev/null", flags, Mode::empty()).map_err(refused("/dev/null"))?;
+    // For a handful of system calls; only its last pages are ever touched.
+    let mut stack: Vec<u128> = Vec::with_capacity(STACK_WORDS);
     let plan = Plan {
         hold,
+        stack_end: stack.spare_capacity_mut().as_mut_ptr_range().end.cast(),
         shell: texts.shell.as_ptr(),
         argv: argv.as_ptr(),
         envp: envp.as_ptr(),

@@ -11,27 +11,37 @@ use std::sync::Arc;
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// There is no home where one was to be read.
-    #[error("there is no Cairn home at {path}; start a run there first, or name another home")]
+    #[error(
+        "there is no Cairn home at {path}; start a run first, or set CAIRN_HOME to another place"
+    )]
     NoHome {
         /// Where it was looked for.
         path: PathBuf,
     },
+    /// Something else stands where the home should be.
+    #[error("the home {path} is not a folder; move it away, or set CAIRN_HOME to another place")]
+    NotAFolder {
+        /// What stands there.
+        path: PathBuf,
+    },
     /// The home cannot be written.
-    #[error("{path} cannot be written; make it writable, or name another home")]
+    #[error("{path} cannot be written; make it writable, or set CAIRN_HOME to another place")]
     ReadOnlyHome {
         /// The home, or what in it cannot be written.
         path: PathBuf,
     },
     /// The disk is full.
-    #[error("there is no space left for {path}; free some and try again. Nothing was lost")]
+    #[error(
+        "there is no space left for {path}; free some and try again. All that was recorded is kept"
+    )]
     Full {
         /// What was being written.
         path: PathBuf,
     },
     /// The database is damaged.
     #[error(
-        "the database {path} is damaged; move it away or restore it from a copy. Bundles written \
-         earlier stay verifiable"
+        "the database {path} is damaged ({source}); move it away or restore it from a copy. \
+         Bundles written earlier stay verifiable"
     )]
     Corrupt {
         /// The database.
@@ -39,6 +49,15 @@ pub enum StoreError {
         /// What SQLite says.
         #[source]
         source: Arc<rusqlite::Error>,
+    },
+    /// The database is there but cannot be opened.
+    #[error(
+        "the database {path} cannot be opened; make it and its folder readable and writable, or \
+         copy the home to a place where they are"
+    )]
+    Closed {
+        /// The database.
+        path: PathBuf,
     },
     /// The home was made by a later version.
     #[error(
@@ -92,7 +111,7 @@ pub enum StoreError {
         why: String,
     },
     /// Nothing goes by that name.
-    #[error("there is no run or session {text:?}; `cairn runs` lists what there is")]
+    #[error("there is no run or session {text:?}; `cairn sessions` lists what there is")]
     NoSuch {
         /// What was asked for.
         text: String,
@@ -157,7 +176,7 @@ pub enum StoreError {
     #[error("the store's writer has stopped; open the store again")]
     Stopped,
     /// SQLite refused.
-    #[error("the database refused: {0}")]
+    #[error("the database refused: {0}; try again, and look after the disk if that does not help")]
     Sqlite(#[source] Arc<rusqlite::Error>),
 }
 
@@ -202,6 +221,8 @@ impl StoreError {
         let path = db.to_owned();
         match source.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => StoreError::Full { path },
+            _ if is_without_room(&source) => StoreError::Full { path },
+            Some(ErrorCode::CannotOpen) => StoreError::Closed { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 StoreError::Corrupt { path, source }
             }
@@ -213,6 +234,12 @@ impl StoreError {
             _ => StoreError::Sqlite(source),
         }
     }
+}
+
+/// Whether there was no room for the index of the write-ahead log.
+fn is_without_room(error: &rusqlite::Error) -> bool {
+    let shm = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+    error.sqlite_error().is_some_and(|error| error.extended_code == shm)
 }
 
 /// Whether a row holds what no version of the store has ever written.

@@ -41,8 +41,15 @@ impl Home {
         self.0.join("heads")
     }
 
+    /// Refuses a place that something other than a directory takes, or that lies in such a thing.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        let taken = self.0.ancestors().find(|place| place.exists()).filter(|place| !place.is_dir());
+        taken.map_or(Ok(()), |_| Err(StoreError::NotAFolder { path: self.0.clone() }))
+    }
+
     /// Makes the home and its directories, for their owner only.
     pub(crate) fn make(&self) -> Result<(), StoreError> {
+        self.check()?;
         for dir in [self.0.clone(), self.keys(), self.contents(), self.leases(), self.heads()] {
             make_dir(&dir)?;
         }

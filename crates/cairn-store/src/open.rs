@@ -44,6 +44,7 @@ fn try_writer(home: &Home, busy_timeout: Duration) -> Result<Connection, StoreEr
 /// A connection that can only read. A home without a database is no home.
 pub(crate) fn reader(home: &Home, busy_timeout: Duration) -> Result<Connection, StoreError> {
     let db = home.db();
+    home.check()?;
     if !db.exists() {
         return Err(StoreError::NoHome { path: home.0.clone() });
     }

@@ -17,13 +17,12 @@ pub fn unified(path_before: &str, path_after: &str, before: &str, after: &str) -
     if before == after {
         return String::new();
     }
-    let (old, new) = (split(before), split(after));
-    if is_too_large(&old, &new) {
-        let (from, to) = (old.len(), new.len());
+    let Some((old, new)) = comparable(before, after) else {
+        let (from, to) = (lines(before), lines(after));
         return format!(
             "--- {path_before}\n+++ {path_after}\n@@ too large to compare: {from} lines → {to} lines @@\n"
         );
-    }
+    };
     compare(&old, &new)
         .unified_diff()
         .context_radius(CONTEXT)
@@ -35,12 +34,11 @@ pub fn unified(path_before: &str, path_after: &str, before: &str, after: &str) -
 /// both.
 #[must_use]
 pub fn counted(before: &str, after: &str) -> (usize, usize) {
-    let (old, new) = (split(before), split(after));
-    let (old, new) = middles(&old, &new);
-    if is_too_large(old, new) {
-        return (new.len(), old.len());
-    }
-    let diff = compare(old, new);
+    let (_, before, after) = differing(before, after);
+    let Some((old, new)) = comparable(before, after) else {
+        return (lines(after), lines(before));
+    };
+    let diff = compare(&old, &new);
     let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
     changed.fold((0, 0), |(added, removed), op| {
         (added + op.new_range().len(), removed + op.old_range().len())
@@ -51,16 +49,14 @@ pub fn counted(before: &str, after: &str) -> (usize, usize) {
 /// only went away is the line that now stands there. Above the size limits it is one span.
 #[must_use]
 pub fn spans(before: &str, after: &str) -> Vec<(usize, usize)> {
-    let (old, new) = (split(before), split(after));
-    let skipped = common_head(&old, &new);
-    let (old, new) = middles(&old, &new);
-    if old.is_empty() && new.is_empty() {
+    let (skipped, before, after) = differing(before, after);
+    if before.is_empty() && after.is_empty() {
         return Vec::new();
     }
-    if is_too_large(old, new) {
-        return vec![(skipped + 1, skipped + new.len().max(1))];
-    }
-    let diff = compare(old, new);
+    let Some((old, new)) = comparable(before, after) else {
+        return vec![(skipped + 1, skipped + lines(after).max(1))];
+    };
+    let diff = compare(&old, &new);
     let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
     changed
         .map(|op| {
@@ -79,22 +75,41 @@ fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> TextDiff<'a, 'a, str> {
     TextDiff::configure().newline_terminated(true).diff_slices(old, new)
 }
 
-fn is_too_large(old: &[&str], new: &[&str]) -> bool {
-    let bytes: usize = old.iter().chain(new).map(|l| l.len()).sum();
-    let (old, new) = middles(old, new);
-    bytes > MAX_BYTES || old.len().saturating_mul(new.len()) > MAX_PAIRS
+/// Both by lines, unless they are too large. The size comes first: lines take more room than text.
+fn comparable<'a>(before: &'a str, after: &'a str) -> Option<(Vec<&'a str>, Vec<&'a str>)> {
+    if before.len() + after.len() > MAX_BYTES {
+        return None;
+    }
+    let (_, old, new) = differing(before, after);
+    let fits = lines(old).saturating_mul(lines(new)) <= MAX_PAIRS;
+    fits.then(|| (split(before), split(after)))
 }
 
-fn common_head(old: &[&str], new: &[&str]) -> usize {
-    old.iter().zip(new).take_while(|(a, b)| a == b).count()
+fn lines(text: &str) -> usize {
+    text.split_inclusive('\n').count()
 }
 
-/// Both without their common beginning and end.
-fn middles<'a, 'b>(old: &'b [&'a str], new: &'b [&'a str]) -> (&'b [&'a str], &'b [&'a str]) {
-    let head = common_head(old, new);
+/// Both without the whole lines they begin and end with in common, and how many lines of their
+/// beginning that is.
+fn differing<'a>(before: &'a str, after: &'a str) -> (usize, &'a str, &'a str) {
+    let (old, new) = (before.as_bytes(), after.as_bytes());
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let head = match head {
+        // One is the beginning of the other, and may end within a line of it.
+        _ if old == new => head,
+        _ => old[..head].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1),
+    };
     let (old, new) = (&old[head..], &new[head..]);
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
-    (&old[..old.len() - tail], &new[..new.len() - tail])
+    let begins = |text: &[u8]| tail == text.len() || text[text.len() - tail - 1] == b'\n';
+    let tail = match begins(old) && begins(new) {
+        true => tail,
+        false => {
+            let common = &old[old.len() - tail..];
+            common.iter().position(|b| *b == b'\n').map_or(0, |at| tail - at - 1)
+        }
+    };
+    (lines(&before[..head]), &before[head..before.len() - tail], &after[head..after.len() - tail])
 }
 
 #[cfg(test)]

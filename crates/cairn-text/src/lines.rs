@@ -1,11 +1,14 @@
 //! Lines as they are shown: numbered, and cut to the places that matter.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// A span longer than this is shown by its first and last lines only.
 const LONG_SPAN: usize = 60;
 /// How many lines of a long span are shown at each end.
 const SPAN_END: usize = 20;
+/// Where a line of an excerpt is cut, in characters.
+const LINE_CHARS: usize = 500;
 
 /// Each line with its number and a tab, the first being number `first`. Line ends are not shown,
 /// and none follows the last line.
@@ -26,26 +29,41 @@ fn push_line(out: &mut String, number: usize, line: &str) {
 }
 
 /// These spans of a text (first and last line, from 1), numbered, with `context` lines around
-/// each and `…` between those that do not touch. Long spans are shown by their ends.
+/// each and `…` between those that do not touch. Long spans are shown by their ends, long lines by
+/// their beginnings.
 #[must_use]
 pub fn excerpt(text: &str, spans: &[(usize, usize)], context: usize) -> String {
-    let lines: Vec<&str> = text.lines().collect();
+    let ranges = widened(spans, context, text.lines().count());
+    let mut left = ranges.as_slice();
     let mut out = String::new();
     let mut shown = 0;
-    for (first, last) in widened(spans, context, lines.len()) {
-        let first = first.max(shown + 1);
-        if first > last {
-            continue;
+    for (number, line) in (1..).zip(text.lines()) {
+        while let Some((_, rest)) = left.split_first().filter(|((_, last), _)| *last < number) {
+            left = rest;
         }
-        if first > shown + 1 && shown > 0 {
+        match left.first() {
+            None => break,
+            Some((first, _)) if number < *first => continue,
+            Some(_) => {}
+        }
+        if number > shown + 1 && shown > 0 {
             out.push_str("\n…");
         }
-        for number in first..=last {
-            push_line(&mut out, number, lines[number - 1]);
-        }
-        shown = last;
+        push_line(&mut out, number, &cut(line));
+        shown = number;
     }
     out
+}
+
+/// A line as far as it is shown.
+fn cut(line: &str) -> Cow<'_, str> {
+    match line.char_indices().nth(LINE_CHARS) {
+        None => Cow::Borrowed(line),
+        Some((at, _)) => {
+            let more = line.len() - at;
+            Cow::Owned(format!("{}… ({more} more bytes in this line)", &line[..at]))
+        }
+    }
 }
 
 /// The ranges to show, within the text, in order.
@@ -101,6 +119,12 @@ mod tests {
         let shown = excerpt(&text, &[(1, 500)], 2);
         assert_eq!(shown.lines().count(), 2 * SPAN_END + 1);
         assert!(shown.contains("\n20\t20\n…\n481\t481\n"));
+    }
+
+    #[test]
+    fn a_long_line_is_shown_by_its_beginning() {
+        let shown = excerpt(&"é".repeat(10_000), &[(1, 1)], 2);
+        assert_eq!(shown, format!("1\t{}… (19000 more bytes in this line)", "é".repeat(500)));
     }
 
     proptest! {

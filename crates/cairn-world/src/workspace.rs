@@ -2,6 +2,7 @@
 //! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
 
 use crate::path;
+use crate::read::whole;
 use crate::settled::Refusal;
 use cairn_types::Status;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
@@ -89,9 +90,10 @@ impl Workspace {
     #[must_use]
     pub fn text(&self, path: &str, most: u64) -> Option<String> {
         let opened = self.open_existing(path).ok().filter(|opened| !opened.is_directory())?;
-        let mut text = String::new();
-        std::fs::File::from(opened.fd).take(most).read_to_string(&mut text).ok()?;
-        Some(text)
+        let mut bytes = Vec::new();
+        std::fs::File::from(opened.fd).take(most).read_to_end(&mut bytes).ok()?;
+        bytes.truncate(whole(&bytes));
+        String::from_utf8(bytes).ok()
     }
 
     /// The mode of a new file.

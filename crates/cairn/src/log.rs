@@ -1,7 +1,8 @@
 //! `cairn log`: a run's rows, or its facts.
 
+use crate::run::Usage;
 use crate::{cli, place, to_wire};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use cairn_runtime::session_here;
 use cairn_store::{Found, RunRow, Store};
 use cairn_text::shown::clean;
@@ -34,15 +35,15 @@ pub fn which(store: &Store, text: Option<&str>) -> Result<RunRow> {
         Some(text) => match store.find(text)? {
             Found::Run(run) => Ok(run),
             Found::Session(session) => newest(&session.id)?
-                .with_context(|| format!("session {} has no run yet", session.id)),
+                .ok_or_else(|| Usage(format!("session {} has no run yet", session.id)).into()),
         },
         None => {
             let root = place::root(None)?;
             let session = session_here(store, &root)?;
             let run = session.map(|session| newest(&session)).transpose()?.flatten();
-            run.with_context(|| {
-                format!("there is no run in {}; `cairn sessions` lists all", root.display())
-            })
+            let root = root.display();
+            let none = || format!("there is no run in {root}; `cairn sessions` lists all");
+            run.ok_or_else(|| Usage(none()).into())
         }
     }
 }
@@ -100,7 +101,7 @@ fn print_rows(run: &RunRow, facts: &[Fact], store: &Store, out: &mut impl Write)
     let name = run.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     writeln!(out, "run {}{}, session {}", run.id, clean(&name), run.session)?;
     let text = |r: &cairn_types::ContentRef| {
-        let bytes = store.content(&r.hash).unwrap_or_default();
+        let bytes = store.content(&r.hash).unwrap_or_else(|e| format!("({e})").into_bytes());
         clean(&String::from_utf8_lossy(&bytes))
     };
     let mut rows = HashMap::new();

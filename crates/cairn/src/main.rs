@@ -16,6 +16,8 @@ mod to_wire;
 mod verify;
 
 use anyhow::Result;
+use cairn_runtime::RunError;
+use cairn_store::StoreError;
 use clap::Parser;
 use cli::{Cli, Command};
 use out::say;
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
     match dispatch(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            let said = cairn_text::shown::clean(&format!("{error:#}"));
+            let said = cairn_text::shown::clean(&sentence(&error));
             let _ = writeln!(std::io::stderr().lock(), "cairn: {said}");
             ExitCode::from(code_of(&error))
         }
@@ -54,9 +56,37 @@ fn dispatch(command: Command) -> Result<ExitCode> {
     }
 }
 
-/// Wrong input is usage (2); everything else failed (1).
+/// What happened and why, each thing once: below a cause that was told already lies only detail.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut said = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if said.contains(&cause) {
+            break;
+        }
+        said = format!("{said}: {cause}");
+    }
+    said
+}
+
+/// Wrong input, or the name of a thing that is not there, is usage (2); all else failed (1).
 fn code_of(error: &anyhow::Error) -> u8 {
-    let usage = error.is::<config::ConfigError>() || error.is::<run::Usage>();
+    let run = error.downcast_ref::<RunError>();
+    let store = error.downcast_ref::<StoreError>().or(match run {
+        Some(RunError::Store(error)) => Some(error),
+        _ => None,
+    });
+    let usage = error.is::<config::ConfigError>()
+        || error.is::<run::Usage>()
+        || matches!(run, Some(RunError::NothingToDo { .. }))
+        || matches!(
+            store,
+            Some(
+                StoreError::NoSuch { .. }
+                    | StoreError::Ambiguous { .. }
+                    | StoreError::NoHome { .. }
+                    | StoreError::NotAFolder { .. }
+            )
+        );
     if usage { 2 } else { 1 }
 }
 

@@ -2,7 +2,8 @@
 //! answers. Reads keys from the environment; never prints one.
 
 use crate::config::Config;
-use anyhow::{Context, Result, bail};
+use crate::run::Usage;
+use anyhow::{Context, Result};
 use cairn_provider::chat::{Chat, ChatConfig};
 use cairn_provider::scripted::{Player, Script};
 use cairn_provider::{Limits, Price, Provider, Secret};
@@ -47,9 +48,10 @@ pub fn choose(name: &str, config: &Config, env: &dyn Fn(&str) -> Option<String>)
             Some(found) => Ok(found),
             None => walkthrough(),
         },
-        _ => bail!(
+        _ => Err(Usage(format!(
             "{name:?} is not a model; write provider/name, for example openai/gpt-5-mini or ollama/qwen3"
-        ),
+        ))
+        .into()),
     }
 }
 
@@ -67,8 +69,7 @@ fn walkthrough() -> Result<Chosen> {
 }
 
 fn scripted(path: &str) -> Result<Chosen> {
-    let script =
-        Script::load(path).with_context(|| format!("the script {path} cannot be played"))?;
+    let script = Script::load(path).map_err(|why| Usage(why.to_string()))?;
     Ok(Chosen {
         name: format!("scripted/{path}"),
         provider: Arc::new(Player::new(script)),
@@ -91,17 +92,18 @@ fn chat(
         .or_else(|| known.map(|known| known.1.to_owned()));
     let Some(base_url) = base_url else {
         let names: Vec<&str> = KNOWN.iter().map(|known| known.0).collect();
-        bail!(
+        return Err(Usage(format!(
             "there is no provider {provider:?}; known are {}. To add one, put this into your cairn.toml:\n\n  \
              [providers.{provider}]\n  base_url = \"http://127.0.0.1:8080/v1\"\n",
             names.join(", ")
-        );
+        ))
+        .into());
     };
     let key_env = config.text(&key("key_env")).or_else(|| known.and_then(|known| known.2));
     let secret = match key_env {
         None => None,
-        Some(variable) => Some(env(variable).filter(|key| !key.is_empty()).with_context(|| {
-            format!("{provider} needs a key: set {variable}, or choose a model that needs none with --model")
+        Some(variable) => Some(env(variable).filter(|key| !key.is_empty()).ok_or_else(|| {
+            Usage(format!("{provider} needs a key: set {variable}, or choose a model that needs none with --model"))
         })?),
     };
     let price = |what| match config.count(&key(what)) {
@@ -122,7 +124,7 @@ fn chat(
         record: config.text("provider.record").map(PathBuf::from),
         price,
     });
-    let chat = chat.map_err(|fault| anyhow::anyhow!(fault.message))?;
+    let chat = chat.map_err(|fault| Usage(fault.message))?;
     Ok(Chosen { name: format!("{provider}/{model}"), provider: Arc::new(chat), remark: None })
 }
 

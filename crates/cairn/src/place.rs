@@ -2,7 +2,8 @@
 //! of the environment are here and in `main`.
 
 use crate::config::Config;
-use anyhow::{Context, Result, bail};
+use crate::run::Usage;
+use anyhow::{Context, Result};
 use cairn_store::{Access, Options, Store};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -42,14 +43,17 @@ fn user_file() -> Option<PathBuf> {
 /// The project's folder, canonical: the one given, or the current one.
 pub fn root(cwd: Option<&Path>) -> Result<PathBuf> {
     let given = cwd.unwrap_or(Path::new("."));
+    let shown = given.display();
+    let fix = "name the project's folder with --cwd";
     let root = given
         .canonicalize()
-        .with_context(|| format!("{} cannot be opened as the project's folder", given.display()))?;
+        .map_err(|why| Usage(format!("the folder {shown} cannot be opened ({why}); {fix}")))?;
     if !root.is_dir() {
-        bail!("{} is not a folder", given.display());
+        return Err(Usage(format!("{shown} is not a folder; {fix}")).into());
     }
     if root.to_str().is_none() {
-        bail!("the folder's name is not UTF-8: {}", root.display());
+        let root = root.display();
+        return Err(Usage(format!("the folder's name is not UTF-8: {root}; rename it")).into());
     }
     Ok(root)
 }

@@ -27,6 +27,10 @@ pub fn show(args: &cli::Show) -> Result<ExitCode> {
                 RowAddress::Lap(lap) => Some(lap),
                 _ => None,
             };
+            if let Some(channel) = &address.channel {
+                let why = format!("only a turn or a row has channels, so there is no #{channel}");
+                return Err(Usage(why).into());
+            }
             list(&facts, lap)?;
         }
     }
@@ -34,6 +38,11 @@ pub fn show(args: &cli::Show) -> Result<ExitCode> {
 }
 
 fn list(facts: &[Fact], lap: Option<u32>) -> Result<()> {
+    let is_there = |lap| facts.iter().any(|f| matches!(&f.body, Body::Prompt(p) if p.lap == lap));
+    if let Some(lap) = lap.filter(|lap| !is_there(*lap)) {
+        let why = format!("there is no loop {lap} in that run; `cairn log` lists them");
+        return Err(Usage(why).into());
+    }
     let mut out = std::io::stdout().lock();
     for fact in facts {
         if let Body::Intent(intent) = &fact.body
@@ -79,8 +88,8 @@ fn row(
     }
     if let Some(channel) = channel {
         let content = of_row.iter().rev().find_map(|fact| channel_of(&fact.body, channel));
-        let content = content.with_context(|| {
-            format!("row {at} has no #{channel}; a row has #input, #result, and where they exist #output, #shown, #words")
+        let content = content.ok_or_else(|| {
+            Usage(format!("row {at} has no #{channel}; a row has #input, #result, and where they exist #output, #shown, #words"))
         })?;
         return raw(&store.content(&content.hash)?);
     }
@@ -177,26 +186,27 @@ fn turn_of(
         Body::Reply(reply) if (reply.lap, reply.turn) == of => Some(reply),
         _ => None,
     });
-    let no_reply = || format!("turn {lap}/{turn} has no reply in that run");
+    let no_reply =
+        || Usage(format!("turn {lap}/{turn} has no reply in that run; `cairn log` shows it"));
     match channel {
         Some("request") => {
             let request = cairn_runtime::request_at(facts, of, store)?;
             let request = request
-                .with_context(|| format!("turn {lap}/{turn} was never asked in that run"))?;
+                .ok_or_else(|| Usage(format!("turn {lap}/{turn} was never asked in that run")))?;
             let model = reply.map(|reply| reply.model.clone()).or_else(|| driven_model(facts));
             let name = model.context("no model was chosen in that run")?;
             raw(&model::body(&name, &request))
         }
-        Some("reasoning") => match reply.with_context(no_reply)?.reasoning {
+        Some("reasoning") => match reply.ok_or_else(no_reply)?.reasoning {
             Some(thought) => raw(&store.content(&thought.hash)?),
             None => Ok(()),
         },
         Some("reply") | None if args.json => {
-            say!("{}", json!(reply.with_context(no_reply)?));
+            say!("{}", json!(reply.ok_or_else(no_reply)?));
             Ok(())
         }
         Some("reply") | None => {
-            let reply = reply.with_context(no_reply)?;
+            let reply = reply.ok_or_else(no_reply)?;
             if let Some(said) = &reply.text {
                 raw(&store.content(&said.hash)?)?;
                 say!("");

@@ -19,11 +19,11 @@ pub fn verify(args: &cli::Verify) -> Result<ExitCode> {
             Ok(bytes) => verify_bytes(&bytes, args.anchor.as_deref()),
             Err(e) => unreadable(&format!("{} cannot be read: {e}", path.display())),
         },
-        None => {
-            let store = place::store_to_read()?;
-            let session = session(&store, args.what.as_deref())?;
-            store.verify_session(&session, args.anchor.as_deref())?
-        }
+        None => match in_home(args) {
+            // What cannot be judged is not refuted.
+            Err(error) if crate::code_of(&error) != 2 => unreadable(&crate::sentence(&error)),
+            judged => judged?,
+        },
     };
     print(&report, args.json);
     Ok(ExitCode::from(match report.verdict {
@@ -31,6 +31,12 @@ pub fn verify(args: &cli::Verify) -> Result<ExitCode> {
         Verdict::Refuted => 1,
         Verdict::Unverifiable => 7,
     }))
+}
+
+fn in_home(args: &cli::Verify) -> Result<Report> {
+    let store = place::store_to_read()?;
+    let session = session(&store, args.what.as_deref())?;
+    Ok(store.verify_session(&session, args.anchor.as_deref())?)
 }
 
 fn unreadable(why: &str) -> Report {
@@ -77,7 +83,11 @@ pub fn bundle(args: &cli::Bundle) -> Result<ExitCode> {
     let anchor = runtime.block_on(store.checkpoint(&session, now_ms()))?;
     let failed = || format!("{} cannot be written", args.output.display());
     // Beside its place, then renamed: a bundle is whole or absent.
-    let mut name = args.output.file_name().context("the output is not a file's name")?.to_owned();
+    let mut name = args
+        .output
+        .file_name()
+        .ok_or_else(|| Usage("the output is not a file's name".to_owned()))?
+        .to_owned();
     name.push(".part");
     let part = args.output.with_file_name(name);
     let mut file = std::io::BufWriter::new(std::fs::File::create(&part).with_context(failed)?);

@@ -71,7 +71,7 @@ impl Peer {
     }
 
     fn garbled(&self, error: reqwest::Error) -> Fault {
-        self.garbage(&format!("not HTTP ({})", root(&error))).caused_by(error)
+        self.garbage(&format!("something that is not HTTP ({})", root(&error))).caused_by(error)
     }
 
     /// The answer ended before it was whole.

@@ -243,7 +243,7 @@ async fn a_home_that_cannot_be_had_says_why() {
     assert!(matches!(missing, Err(StoreError::NoHome { .. })));
     let file = bench.home().join("file");
     std::fs::write(&file, "").unwrap();
-    assert!(matches!(open(file, Access::ReadWrite), Err(StoreError::Io { .. })));
+    assert!(matches!(open(file, Access::ReadWrite), Err(StoreError::NotAFolder { .. })));
 
     let driver = Driver::start(&bench.store, 1).await;
     let reader = open(bench.home().to_owned(), Access::ReadOnly).unwrap();

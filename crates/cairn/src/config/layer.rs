@@ -87,10 +87,16 @@ impl Layer {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Layer::default()),
             Err(e) => {
                 let place = path.display().to_string();
-                return Err(ConfigError { place, what: format!("cannot be read: {e}") });
+                let what = match e.kind() {
+                    std::io::ErrorKind::InvalidData => {
+                        "not UTF-8 text; save it as UTF-8".to_owned()
+                    }
+                    _ => format!("cannot be read ({e}); make it a readable file, or move it away"),
+                };
+                return Err(ConfigError { place, what });
             }
         };
-        let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+        let line_of = |at: usize| text.bytes().take(at).filter(|b| *b == b'\n').count() + 1;
         let table = DeTable::parse(&text).map_err(|e| ConfigError {
             place: origin(path, line_of(e.span().map_or(0, |span| span.start))).to_string(),
             what: format!("not TOML: {}", e.message()),
@@ -116,7 +122,8 @@ impl Layer {
                 (None, _) => return Err(unknown(&name, &place(key.span().start))),
                 (Some(key), _) => {
                     let origin = place(value.span().start);
-                    let value = typed(value).and_then(|value| fits(key.kind, value));
+                    let value = typed(value).ok_or_else(|| wanted(key.kind));
+                    let value = value.and_then(|value| fits(key.kind, value));
                     let value = value.map_err(|what| ConfigError {
                         place: origin.to_string(),
                         what: format!("{name} {what}"),
@@ -169,35 +176,37 @@ fn unknown(name: &str, origin: &Origin) -> ConfigError {
     ConfigError { place: origin.to_string(), what: format!("unknown key {name:?}; {hint}") }
 }
 
-fn typed(value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
+/// The value, if it is of a type that any key has.
+fn typed(value: &Spanned<DeValue<'_>>) -> Option<Value> {
     match value.get_ref() {
-        DeValue::String(text) => Ok(Value::Text(text.to_string())),
-        DeValue::Integer(n) => match n.to_string().parse() {
-            Ok(n) => Ok(Value::Count(n)),
-            Err(_) => Err("must be a whole number from 0".to_owned()),
-        },
+        DeValue::String(text) => Some(Value::Text(text.to_string())),
+        DeValue::Integer(n) => n.to_string().parse().ok().map(Value::Count),
         DeValue::Array(items) => items
             .iter()
             .map(|item| match item.get_ref() {
-                DeValue::String(text) => Ok(text.to_string()),
-                _ => Err("must be a list of texts".to_owned()),
+                DeValue::String(text) => Some(text.to_string()),
+                _ => None,
             })
-            .collect::<Result<_, _>>()
+            .collect::<Option<_>>()
             .map(Value::List),
-        _ => Err("has a type that no key has".to_owned()),
+        _ => None,
     }
 }
 
 fn fits(kind: Kind, value: Value) -> Result<Value, String> {
-    match (kind, value) {
-        (Kind::Text, value @ Value::Text(_)) => Ok(value),
-        (Kind::Text, _) => Err("must be a text in quotes".to_owned()),
-        (Kind::List, value @ Value::List(_)) => Ok(value),
-        (Kind::List, _) => Err("must be a list of texts, such as [\"A\", \"B\"]".to_owned()),
-        (Kind::Count(low, high), Value::Count(n)) if (low..=high).contains(&n) => {
-            Ok(Value::Count(n))
-        }
+    match (kind, &value) {
+        (Kind::Text, Value::Text(_)) | (Kind::List, Value::List(_)) => Ok(value),
+        (Kind::Count(low, high), Value::Count(n)) if (low..=high).contains(n) => Ok(value),
         (Kind::Count(low, high), Value::Count(_)) => Err(format!("must be from {low} to {high}")),
-        (Kind::Count(..), _) => Err("must be a whole number".to_owned()),
+        _ => Err(wanted(kind)),
+    }
+}
+
+/// What a value of this kind looks like.
+fn wanted(kind: Kind) -> String {
+    match kind {
+        Kind::Text => "must be a text in quotes".to_owned(),
+        Kind::List => "must be a list of texts, such as [\"A\", \"B\"]".to_owned(),
+        Kind::Count(low, high) => format!("must be a whole number from {low} to {high}"),
     }
 }

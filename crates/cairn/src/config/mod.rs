@@ -187,7 +187,10 @@ mod tests {
     fn a_wrong_line_is_named_with_file_line_and_fix() {
         for (text, expect) in [
             ("\nmodle = 1\n", "user.toml:2: unknown key \"modle\"; did you mean \"model\"?"),
-            ("max_turns = \"many\"", "user.toml:1: max_turns must be a whole number"),
+            (
+                "max_turns = \"many\"",
+                "user.toml:1: max_turns must be a whole number from 1 to 10000",
+            ),
             ("max_turns = 0", "user.toml:1: max_turns must be from 1 to 10000"),
             (
                 "model = ",

@@ -7,10 +7,10 @@ mod screen;
 
 use crate::config::{Config, Layer, Value};
 use crate::{cli, model, place};
-use anyhow::{Context, Result};
-use cairn_runtime::{Command, Driver, Place, Settings, Sink, Start, session_here};
+use anyhow::Result;
+use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, session_here};
 use cairn_store::{Found, Store};
-use cairn_types::{Approval, Caps, Mode};
+use cairn_types::{Approval, Caps, Mode, RunId};
 use cairn_world::{Workspace, World};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,15 @@ use tokio::sync::mpsc;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
+
+/// A run that began could not go on.
+#[derive(Debug, thiserror::Error)]
+#[error("{why}. To go on with it: cairn run --resume {run}")]
+struct Stopped {
+    run: RunId,
+    #[source]
+    why: RunError,
+}
 
 /// How people and programs talk to this run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +112,9 @@ fn task(args: &cli::Run, talk: Talk) -> Result<Option<String>> {
 fn which(args: &cli::Run, store: &Store, root: &Path) -> Result<Place> {
     let newest = |session: &cairn_types::SessionId| -> Result<Place> {
         let newest = store.runs(session)?.into_iter().next();
-        let run = newest.with_context(|| format!("session {session} has no run yet"))?;
+        let none =
+            || Usage(format!("session {session} has no run yet; start one: cairn run \"…\""));
+        let run = newest.ok_or_else(none)?;
         Ok(Place::Existing { run: run.id, session: run.session })
     };
     if let Some(text) = &args.resume {
@@ -114,9 +125,11 @@ fn which(args: &cli::Run, store: &Store, root: &Path) -> Result<Place> {
     }
     if args.go_on {
         let here = session_here(store, root)?;
-        let session =
-            here.with_context(|| format!("there is no run in {} to go on with", root.display()))?;
-        return newest(&session);
+        let root = root.display();
+        let none = || {
+            Usage(format!("there is no run in {root} to go on with; start one: cairn run \"…\""))
+        };
+        return newest(&here.ok_or_else(none)?);
     }
     Ok(Place::New { new_session: args.new_session, name: args.name.clone() })
 }
@@ -226,7 +239,14 @@ async fn drive(
     steps: Option<u64>,
     began: Instant,
 ) -> Result<ExitCode> {
-    let pause = driver.drive(steps).await?;
+    let pause = match driver.drive(steps).await {
+        Ok(pause) => pause,
+        Err(why) => {
+            let run = driver.run_id().clone();
+            let began = driver.store().run(&run).is_ok_and(|row| row.is_some());
+            return Err(if began { Stopped { run, why }.into() } else { why.into() });
+        }
+    };
     let result = outcome::of(&driver, pause, began.elapsed(), shown);
     let code = result.exit_code;
     match shown {

@@ -36,6 +36,8 @@ struct State {
     rows: HashMap<String, String>,
     mid_line: bool,
     colour: bool,
+    /// The last fault that was told.
+    fault: String,
 }
 
 struct Question {
@@ -83,7 +85,7 @@ impl Screen {
 
     pub(super) fn ended(&self, driver: &Driver, result: &RunResult) {
         let mut state = self.state();
-        if !result.why.is_empty() {
+        if !result.why.is_empty() && result.why != state.fault {
             state.line(Tone::Bad, &format!("{}: {}", result.status, result.why));
         }
         if result.status == "approval-needed" {
@@ -204,7 +206,10 @@ impl State {
             }
             Body::Abort(_) => self.line(Tone::Dim, "stopping"),
             Body::Reply(reply) => self.replied(reply),
-            Body::Fault(fault) => self.line(Tone::Bad, &fault.message),
+            Body::Fault(fault) => {
+                self.line(Tone::Bad, &fault.message);
+                self.fault.clone_from(&fault.message);
+            }
             Body::Intent(intent) => self.requested(intent),
             Body::Proposal(proposal) => self.ask(proposal, text),
             Body::Decision(decision) => {

@@ -9,6 +9,8 @@
     reason = "a test fails by panicking and says what it counted"
 )]
 
+mod bad_ground;
+mod bad_input;
 mod bench_world;
 mod keep;
 mod run;

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# Runs the long proofs and adds a row to docs/proofs.md when all hold. Proves nothing itself:
+# each proof is a test or tool that counts, and a count that is not printed is a failed proof.
+"""`make prove`: kills, crash points, power cuts, mutations and the long loop, counted."""
+
+import datetime
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = os.path.join(ROOT, "docs", "proofs.md")
+LOGS = os.path.join(ROOT, "target", "prove")
+CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
+RULE = "|---|---|---|---|---|---|---|---|\n"
+SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "120", "CAIRN_POWER_CUTS": "100",
+         "CAIRN_MUTATIONS": "2000"}
+
+def test(package, target, name):
+    tests = ["--", "--nocapture", "--test-threads=1", name]
+    return [*CARGO, "test", "--locked", "--package", package, "--test", target, *tests]
+
+def proofs(sizes):
+    """Each proof: its name, its command, and the counts to find in what it prints."""
+    cuts = [os.path.join(ROOT, "tools", "power_cut.py"), "--cuts", sizes["CAIRN_POWER_CUTS"]]
+    return [
+        ("kills", test("cairn", "cli", "survive::kill_at_random"), [r"\d+ kills"]),
+        ("crash points", test("cairn", "cli", "survive::a_crash_at_any"),
+         [r"\d+ crash points of \d+"]),
+        ("power cuts", cuts, [r"\d+ cuts, 0 acknowledged facts lost", r"\d+ facts acknowledged",
+                              r"control: \d+ of \d+ cuts"]),
+        ("mutations", test("cairn", "cli", "tamper"),
+         [r"\d+ mutations judged the same", r"\d+ bits flipped"]),
+        ("200 turns", test("cairn-runtime", "runs", "endurance"),
+         [r"rows per turn \d+", r"bytes per turn \d+ early, \d+ late"]),
+    ]
+
+class Failed(Exception):
+    """A proof does not hold, or could not be had."""
+
+def run(name, command, counts, environment):
+    """Runs one proof; gives its counts and time as a cell of the table."""
+    print(f"{name}: {shlex.join(command)}", flush=True)
+    log = os.path.join(LOGS, name.replace(" ", "-") + ".log")
+    began = time.monotonic()
+    with open(log, "w+") as output:
+        code = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=output, stderr=subprocess.STDOUT).returncode
+        output.seek(0)
+        text = output.read()
+    took = round(time.monotonic() - began)
+    if code:
+        raise Failed(f"{name}: exit code {code} after {took} s\n{text[-3000:]}")
+    found = [re.search(count, text) for count in counts]
+    if None in found:
+        raise Failed(f"{name}: it printed no {counts[found.index(None)]!r}; see {log}")
+    cell = f"{'; '.join(match.group() for match in found)}; {took} s"
+    print(f"  {cell}", flush=True)
+    return cell
+
+def git(*args):
+    return subprocess.run(["git", *args], cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
+
+def commit():
+    """The commit as a person writes it down, and a hash that changes with any source."""
+    head = git("rev-parse", "--short", "HEAD").decode().strip()
+    sources = ["--", "crates", "tools", "Cargo.toml", "Cargo.lock"]
+    state = hashlib.sha256(git("diff", "HEAD", *sources))
+    for name in git("ls-files", "-z", "--others", "--exclude-standard", *sources).split(b"\0")[:-1]:
+        with open(os.path.join(ROOT.encode(), name), "rb") as file:
+            state.update(name + file.read())
+    changed = git("status", "--porcelain", "--", ".", ":!docs/proofs.md")
+    return head + (" + changes" if changed else ""), state.hexdigest()
+
+def add_row(cells):
+    with open(PAGE) as page:
+        before, rule, rows = page.read().partition(RULE)
+    if not rule:
+        raise Failed(f"{PAGE} has lost its table; put back its line {RULE.strip()}")
+    with open(PAGE + ".new", "w") as page:
+        page.write(f"{before}{rule}| {' | '.join(cells)} |\n{rows}")
+    os.replace(PAGE + ".new", PAGE)
+
+def main():
+    sizes = {name: os.environ.get(name, size) for name, size in SIZES.items()}
+    others = [f"{name}={size}" for name, size in sizes.items() if size != SIZES[name]]
+    os.makedirs(LOGS, exist_ok=True)
+    try:
+        # What is proven is what was there at the beginning.
+        state = commit()
+        cells = [run(*proof, os.environ | sizes) for proof in proofs(sizes)]
+        if commit() != state:
+            raise Failed("the sources changed meanwhile; run it again and leave them alone")
+        today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+        add_row([today, f"`{' '.join([*others, 'make prove'])}`", state[0], *cells])
+    except Failed as failed:
+        print(failed, file=sys.stderr)
+        return 1
+    print("all hold; docs/proofs.md has a new row")
+    return 0
+
+if __name__ == "__main__":
+    sys.exit(main())
