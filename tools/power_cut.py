@@ -101,7 +101,7 @@ class Life:
         self.told, self.facts, self.unseen = {}, [], 0
         disk.fresh()
         os.mkdir(self.workspace)
-        os.sync()
+        disk.sync()
         self.env = {"PATH": os.environ["PATH"], "HOME": work, "NO_COLOR": "1",
                     "CAIRN_HOME": os.path.join(disk.root, "home")}
 
@@ -125,7 +125,7 @@ class Life:
         demand(alive or went_well(writer), f"the run does not go on: {writer.errors.strip()}")
         self.check()
         settled = {body["at"] for body in self.of("outcome")}
-        self.unseen += sum(body["at"] not in settled for body in self.of("begin"))
+        self.unseen += alive and not settled.issuperset(self.begun())
         return alive
 
     def end(self):
@@ -155,6 +155,10 @@ class Life:
     def of(self, kind):
         return [fact["body"] for fact in self.facts if fact["kind"] == kind]
 
+    def begun(self):
+        """The ops that began, each once, though one that did not happen may have begun again."""
+        return list(dict.fromkeys(body["at"] for body in self.of("begin")))
+
     def check(self):
         """Everything that must hold whenever the power comes back."""
         log = self.cairn("log", "--facts", "--json")
@@ -173,7 +177,8 @@ class Life:
         if n > len(self.facts):
             return False
         fact, body = self.facts[n - 1], self.facts[n - 1]["body"]
-        return (EVENTS[fact["kind"]], fact["at"]) == (event["type"], event["at"]) and all(
+        ours, theirs = (EVENTS[fact["kind"]], fact["run"], fact["at"]), ("type", "run", "at")
+        return ours == tuple(event[name] for name in theirs) and all(
             body.get(ours) == event[theirs]
             for ours, theirs in [("at", "op_at"), ("status", "status"), ("settled", "settled")]
             if theirs in event)
@@ -208,13 +213,12 @@ class Life:
         calls = {body["at"]: self.call(body["call"]) for body in self.of("intent")}
         settled = {body["at"]: body for body in self.of("outcome")}
         expected = {}
-        for body in self.of("begin"):
-            at, call = body["at"], calls[body["at"]]
-            if call["tool"] == "bash":
+        for at in self.begun():
+            outcome, args = settled.get(at), calls[at]["args"]
+            if "path" not in args:
                 continue
-            outcome, args = settled.get(at), call["args"]
             before = expected.get(args["path"], [None])
-            after = [args.get("content") or text.replace(args["old"], args["new"], 1)
+            after = [args.get("content") or (text or "").replace(args["old"], args["new"], 1)
                      for text in before]
             if outcome is None:  # nobody has said how it ended
                 expected[args["path"]] = before + after
@@ -251,7 +255,7 @@ def prove(args, disk, dice):
     hurt, lost, told = control(disk, cuts, dice)
     print(f"control: {hurt} of {cuts} cuts took acknowledged rows from SQLite with "
           f"synchronous=NORMAL, {lost} of {told} rows", flush=True)
-    demand(hurt or not cuts, "the control lost nothing, so these cuts prove nothing")
+    demand(hurt, "the control lost nothing, so these cuts prove nothing")
     replies = script(dice)
     with open(os.path.join(args.work, "script.json"), "w") as file:
         json.dump(replies, file)
@@ -268,8 +272,8 @@ def prove(args, disk, dice):
             done += 1
         life.end()
         facts, lives, unseen = facts + len(life.told), lives + 1, unseen + life.unseen
-    print(f"{lives} runs, each continued to its end; {facts} facts acknowledged; "
-          f"{unseen} cuts in the middle of an op", flush=True)
+    print(f"{facts} facts acknowledged; runs continued to their end: {lives}; "
+          f"cuts in the middle of an op: {unseen}", flush=True)
     print(f"{done} cuts, 0 acknowledged facts lost", flush=True)
 
 def main():

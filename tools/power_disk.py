@@ -63,6 +63,12 @@ class Disk:
             if done.returncode:
                 time.sleep(0.01)
 
+    def sync(self):
+        """Makes what is there durable."""
+        handle = os.open(self.root, os.O_RDONLY)
+        LIBC.syncfs(handle)
+        os.close(handle)
+
     def cut(self, writer, dice):
         """The power goes: gives the disk as it then is, with the writer gone."""
         writer.stop()

@@ -54,7 +54,7 @@ pub enum DecideError {
     #[error("404: there is no open proposal {0}")]
     NoSuchProposal(ProposalId),
     /// Someone was faster.
-    #[error("409: {proposal} was decided already ({verdict:?} by {by:?})")]
+    #[error("409: {proposal} was decided already: {verdict} by {by}")]
     Decided {
         /// The proposal.
         proposal: ProposalId,
@@ -64,7 +64,7 @@ pub enum DecideError {
         by: By,
     },
     /// That word does not answer this question.
-    #[error("400: {verdict:?} does not answer {proposal}")]
+    #[error("400: {verdict} does not answer {proposal}")]
     Unfit {
         /// The proposal.
         proposal: ProposalId,
@@ -113,6 +113,28 @@ impl Recording {
 
     pub(crate) fn outcome_by_ref(op: &OpState, status: Status, told: ContentRef) -> Recording {
         Recording::of(Body::Outcome(outcome(op, status, told, Settled::NotPerformed)))
+    }
+
+    pub(crate) fn indeterminate(op: &OpState) -> Recording {
+        let told = match op.begin.as_ref().is_some_and(|begin| !begin.changes.is_empty()) {
+            true => words::INDETERMINATE_FILE,
+            false => words::INDETERMINATE,
+        };
+        Recording::settled(op, Status::FAILED, told, Settled::Indeterminate)
+    }
+
+    pub(crate) fn granted(op: &OpState, gates: Vec<GateVerdict>, granted: Granted) -> Recording {
+        let by = match granted {
+            Granted::Yolo => By::Yolo,
+            Granted::Remembered => By::Remembered,
+            Granted::NoEffect => By::Gate("mode".to_owned()),
+        };
+        let mut decision = decision(op, Verdict::Allow, by, gates);
+        if let Some(proposal) = &op.proposal {
+            decision.proposal = Some(proposal.id.clone());
+            decision.shown_hash = Some(proposal.shown_hash);
+        }
+        Recording::of(Body::Decision(decision))
     }
 
     pub(crate) fn refused(op: &OpState, gates: Vec<GateVerdict>, refusal: Refusal) -> Recording {
@@ -174,10 +196,10 @@ impl Engine {
         recording
     }
 
-    /// Someone says something to the running loop. Absent when none is running.
+    /// Someone says something to the running loop. Absent when none is running, or it is stopping.
     #[must_use]
     pub fn steer(&self, text: &str, writer: Writer) -> Option<Recording> {
-        self.lap.as_ref()?;
+        self.lap.as_ref().filter(|lap| lap.aborted.is_none() && lap.fault.is_none())?;
         let mut recording = Recording::default();
         let text = recording.keep(text);
         recording.facts.push(Body::Steer(Steer { text, writer }));
@@ -234,6 +256,16 @@ impl Engine {
         recording
     }
 
+    /// Whether the present driver may change anything.
+    pub(crate) fn may_act(&self) -> bool {
+        self.drive.as_ref().is_some_and(|drive| drive.mode == Mode::Act)
+    }
+
+    /// Whether the present driver has somebody to ask.
+    pub(crate) fn asks(&self) -> bool {
+        self.drive.as_ref().is_some_and(|drive| drive.approval == Approval::Ask)
+    }
+
     pub(crate) fn leave(&self, op: &OpState) -> Leave {
         let (mode, approval) = self
             .drive
@@ -250,14 +282,7 @@ impl Engine {
     pub fn prepared(&self, at: Coord, prepared: &Prepared) -> Recording {
         let Some(op) = self.op(at) else { return Recording::default() };
         match self.leave(op) {
-            Leave::Granted(gates, granted) => {
-                let by = match granted {
-                    Granted::Yolo => By::Yolo,
-                    Granted::Remembered => By::Remembered,
-                    Granted::NoEffect => By::Gate("mode".to_owned()),
-                };
-                Recording::of(Body::Decision(decision(op, Verdict::Allow, by, gates)))
-            }
+            Leave::Granted(gates, granted) => Recording::granted(op, gates, granted),
             Leave::Refused(gates, refusal) => Recording::refused(op, gates, refusal),
             Leave::Ask(_) => propose(op, prepared),
         }
@@ -375,7 +400,9 @@ pub(crate) fn proposal(
     let at = op.intent.at;
     let shown = recording.keep(shown);
     let id = match kind {
-        ProposalKind::Indeterminate => format!("p{}.{}.{}.again", at.lap, at.turn, at.seq),
+        ProposalKind::Indeterminate => {
+            format!("p{}.{}.{}.again{}", at.lap, at.turn, at.seq, op.begins)
+        }
         ProposalKind::Edit | ProposalKind::Exec => format!("p{}.{}.{}", at.lap, at.turn, at.seq),
     };
     recording.facts.push(Body::Proposal(Proposal {

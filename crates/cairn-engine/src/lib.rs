@@ -10,7 +10,6 @@ mod view;
 mod words;
 
 pub use admit::{DecideError, Prepared, Recording, Word};
-pub use gates::{Leave, leave};
 pub use settle::{Found, Settlement};
 pub use state::{Engine, Lap, OpState};
 pub use step::Step;

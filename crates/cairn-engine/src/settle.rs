@@ -1,9 +1,9 @@
 //! An op began and nobody saw it end. What becomes of it.
 
 use crate::admit::{Recording, proposal};
-use crate::state::Engine;
+use crate::state::{Engine, Lap};
 use crate::words;
-use cairn_types::{Approval, Coord, ProposalItem, ProposalKind, Settled, Status};
+use cairn_types::{Coord, ProposalItem, ProposalKind, Settled, Status};
 
 /// What the disk shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +30,20 @@ impl Engine {
     #[must_use]
     pub fn found(&self, at: Coord, found: Found) -> Settlement {
         let Some(op) = self.op(at) else { return Settlement::Record(Recording::default()) };
-        let approval = self.drive.as_ref().map_or(Approval::Nobody, |drive| drive.approval);
         let settled =
             |status, told, how| Settlement::Record(Recording::settled(op, status, told, how));
-        match (found, op.intent.repeatable, approval) {
-            (Found::Done, ..) => settled(Status::OK, words::FOUND_DONE, Settled::FoundDone),
-            (Found::NotDone, ..) | (Found::Unknown, true, _) => Settlement::Repeat,
-            (Found::Unknown, false, Approval::Ask) => {
+        let stopped = match self.lap.as_ref().is_some_and(Lap::is_aborted) {
+            true => Some((Status::CANCELLED, words::ABORTED)),
+            false => (!self.may_act()).then_some((Status::REFUSED, words::READ_ONLY)),
+        };
+        let is_write = op.begin.as_ref().is_some_and(|begin| !begin.changes.is_empty());
+        match (found, stopped) {
+            (Found::Done, _) => settled(Status::OK, words::FOUND_DONE, Settled::FoundDone),
+            (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
+            (Found::NotDone, None) => Settlement::Repeat,
+            (Found::Unknown, None) if op.intent.repeatable => Settlement::Repeat,
+            // A file that is neither as before nor as meant is somebody else's by now.
+            (Found::Unknown, None) if self.asks() && !is_write => {
                 let label = format!("{} {}", op.intent.tool, op.intent.target);
                 let shown = format!(
                     "This began before the program was interrupted; nobody saw it end:\n{label}\n"
@@ -44,9 +51,7 @@ impl Engine {
                 let items = vec![ProposalItem { item: 1, label, change: None }];
                 Settlement::Record(proposal(op, ProposalKind::Indeterminate, &shown, items))
             }
-            (Found::Unknown, false, Approval::Yolo | Approval::Nobody) => {
-                settled(Status::FAILED, words::INDETERMINATE, Settled::Indeterminate)
-            }
+            (Found::Unknown, _) => Settlement::Record(Recording::indeterminate(op)),
         }
     }
 }

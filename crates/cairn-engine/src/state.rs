@@ -3,13 +3,14 @@
 use crate::view::Item;
 use cairn_types::{
     Begin, Body, ContentRef, Decision, Drive, End, Fact, Intent, OpName, Outcome, PicoUsd,
-    Proposal, ProposalKind, Remember, Reply, RunStarted, Status, Usage, Verdict,
+    Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Status, Usage, Verdict,
 };
 use std::collections::{HashSet, VecDeque};
 
 /// A run's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Engine {
+    pub(crate) id: Option<RunId>,
     pub(crate) last_n: u64,
     pub(crate) run: Option<RunStarted>,
     pub(crate) drive: Option<Drive>,
@@ -22,7 +23,6 @@ pub struct Engine {
     pub(crate) usage: Usage,
     pub(crate) cost: Option<PicoUsd>,
     pub(crate) turns: u64,
-    pub(crate) wanted_approval: bool,
     pub(crate) settled: Option<(u32, u32)>,
 }
 
@@ -44,6 +44,7 @@ pub struct Lap {
     pub(crate) steered: bool,
     pub(crate) aborted: Option<String>,
     pub(crate) fault: Option<String>,
+    pub(crate) inherited: bool,
 }
 
 /// An op of the newest reply, as far as it has come.
@@ -55,8 +56,10 @@ pub struct OpState {
     pub proposal: Option<Proposal>,
     /// The word on it.
     pub decision: Option<Decision>,
-    /// That it began.
+    /// That it began, the last time.
     pub begin: Option<Begin>,
+    /// How often it began.
+    pub begins: u32,
     /// The question what became of it.
     pub settling: Option<Proposal>,
     /// The word on that.
@@ -77,6 +80,9 @@ impl Engine {
     /// Takes one more recorded fact. Facts of a kind this version does not know change nothing.
     pub fn apply(&mut self, fact: &Fact) {
         self.last_n = fact.n;
+        if self.id.as_ref() != Some(&fact.run) {
+            self.enter(&fact.run);
+        }
         match &fact.body {
             Body::Run(run) => self.run = Some(run.clone()),
             Body::Drive(drive) => self.drive = Some(drive.clone()),
@@ -92,10 +98,20 @@ impl Engine {
             }),
             Body::Proposal(proposal) => self.opened(proposal),
             Body::Decision(decision) => self.took_decision(decision),
-            Body::Begin(begin) => self.in_op(begin.at, |op| op.begin = Some(begin.clone())),
+            Body::Begin(begin) => self.in_op(begin.at, |op| op.began(begin)),
             Body::Outcome(outcome) => self.took_outcome(outcome),
             Body::End(end) => self.finished(end),
             Body::Unknown { .. } => {}
+        }
+    }
+
+    /// The first fact of a run, or of a fork after its parent's. A fork shares what was said and
+    /// done, not what waits to be done, nor words given for the parent.
+    fn enter(&mut self, run: &RunId) {
+        if self.id.replace(run.clone()).is_some() {
+            self.queue.clear();
+            self.remembered.clear();
+            self.in_lap(|lap| lap.inherited = true);
         }
     }
 
@@ -167,10 +183,10 @@ impl Engine {
     fn took_decision(&mut self, decision: &Decision) {
         let mut op_name = None;
         self.in_op(decision.at, |op| {
-            op_name = op.intent.op;
             if op.begin.is_some() {
                 op.settling_decision = Some(decision.clone());
             } else {
+                op_name = op.intent.op;
                 op.decision = Some(decision.clone());
             }
         });
@@ -180,7 +196,6 @@ impl Engine {
         if let Some(words) = decision.words {
             self.in_lap(|lap| lap.waiting.push(words));
         }
-        self.wanted_approval |= decision.by == cairn_types::By::Nobody;
     }
 
     fn took_outcome(&mut self, outcome: &Outcome) {
@@ -224,6 +239,12 @@ impl Lap {
         self.aborted.is_some()
     }
 
+    /// Whether a fork has it from its parent.
+    #[must_use]
+    pub fn is_inherited(&self) -> bool {
+        self.inherited
+    }
+
     pub(crate) fn op_mut(&mut self, at: cairn_types::Coord) -> Option<&mut OpState> {
         self.ops.iter_mut().find(|op| op.intent.at == at)
     }
@@ -238,12 +259,21 @@ impl Lap {
 }
 
 impl OpState {
+    /// It begins, once more. A word about an earlier beginning says nothing about this one.
+    fn began(&mut self, begin: &Begin) {
+        self.begin = Some(begin.clone());
+        self.begins += 1;
+        self.settling = None;
+        self.settling_decision = None;
+    }
+
     fn new(intent: &Intent) -> OpState {
         OpState {
             intent: intent.clone(),
             proposal: None,
             decision: None,
             begin: None,
+            begins: 0,
             settling: None,
             settling_decision: None,
             status: None,
@@ -277,12 +307,6 @@ impl Engine {
         self.lap.as_ref()
     }
 
-    /// How many loops were ever queued.
-    #[must_use]
-    pub fn laps(&self) -> u32 {
-        self.laps
-    }
-
     /// How many loops wait behind the running one.
     #[must_use]
     pub fn queued_laps(&self) -> usize {
@@ -311,12 +335,6 @@ impl Engine {
     #[must_use]
     pub fn turns(&self) -> u64 {
         self.turns
-    }
-
-    /// Whether something was refused because nobody was there to allow it.
-    #[must_use]
-    pub fn wanted_approval(&self) -> bool {
-        self.wanted_approval
     }
 
     /// Whether no op is open and the model is not being asked: where a fork may leave.

@@ -4,7 +4,7 @@ use crate::admit::Recording;
 use crate::gates::{Leave, Refusal};
 use crate::state::{Engine, Lap, OpState};
 use crate::words;
-use cairn_types::{Ask, Body, Coord, End, Finish, Settled, Status, Verdict};
+use cairn_types::{Ask, Body, By, Coord, Decision, End, Finish, Settled, Status, Verdict};
 
 /// The next thing the runtime does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Engine {
     /// This op is the first without an outcome.
     fn step_op(&self, lap: &Lap, op: &OpState) -> Step {
         if op.begin.is_some() {
-            return step_begun(op);
+            return self.step_begun(lap, op);
         }
         if let Some(problem) = &op.intent.problem {
             return Step::Record(Recording::outcome_by_ref(op, problem.status, problem.message));
@@ -97,46 +97,62 @@ impl Engine {
             return Step::Read(lap.neighbouring_reads());
         }
         match (&op.decision, &op.proposal) {
-            (Some(decision), _) => match decision.verdict {
-                Verdict::Allow => Step::Act { at: op.intent.at, again: false },
-                Verdict::Cancel | Verdict::Skip | Verdict::Happened => {
-                    Step::Record(Recording::not_performed(op, Status::CANCELLED, words::WITHDRAWN))
-                }
-                Verdict::Refuse => {
-                    Step::Record(Recording::not_performed(op, Status::REFUSED, words::REFUSED))
-                }
-            },
-            (None, Some(_)) => Step::Await(op.intent.at),
-            (None, None) => match self.leave(op) {
-                Leave::Refused(gates, Refusal::Mode) => {
+            (Some(decision), _) => self.step_decided(op, decision),
+            (None, proposal) => match (self.leave(op), proposal) {
+                (Leave::Refused(gates, Refusal::Mode), _) => {
                     Step::Record(Recording::refused(op, gates, Refusal::Mode))
                 }
-                _ => Step::Prepare(op.intent.at),
+                (_, None) => Step::Prepare(op.intent.at),
+                (Leave::Ask(_), Some(_)) => Step::Await(op.intent.at),
+                // The question was put by an earlier driver; with this one it answers itself.
+                (Leave::Refused(gates, refusal), Some(_)) => {
+                    Step::Record(Recording::refused(op, gates, refusal))
+                }
+                (Leave::Granted(gates, granted), Some(_)) => {
+                    Step::Record(Recording::granted(op, gates, granted))
+                }
             },
         }
     }
-}
 
-/// It began. While it is being performed nobody asks; so this is after a crash.
-fn step_begun(op: &OpState) -> Step {
-    match (&op.settling_decision, &op.settling) {
-        (Some(decision), _) => match decision.verdict {
-            Verdict::Allow => Step::Act { at: op.intent.at, again: true },
-            Verdict::Happened => Step::Record(Recording::settled(
-                op,
-                Status::OK,
-                words::SAID_DONE,
-                Settled::SaidDone,
-            )),
-            Verdict::Refuse | Verdict::Cancel | Verdict::Skip => Step::Record(Recording::settled(
-                op,
-                Status::FAILED,
-                words::INDETERMINATE,
-                Settled::Indeterminate,
-            )),
-        },
-        (None, Some(_)) => Step::Await(op.intent.at),
-        (None, None) => Step::Settle(op.intent.at),
+    fn step_decided(&self, op: &OpState, decision: &Decision) -> Step {
+        let (status, told) = match (decision.verdict, &decision.by) {
+            (Verdict::Allow, _) if self.may_act() => {
+                return Step::Act { at: op.intent.at, again: false };
+            }
+            // Allowed under another driver; this one is read-only.
+            (Verdict::Allow, _) => (Status::REFUSED, words::READ_ONLY),
+            (Verdict::Refuse, By::Nobody) => (Status::REFUSED, words::NOBODY),
+            (Verdict::Refuse, _) => (Status::REFUSED, words::REFUSED),
+            (Verdict::Cancel | Verdict::Skip | Verdict::Happened, _) => {
+                (Status::CANCELLED, words::WITHDRAWN)
+            }
+        };
+        Step::Record(Recording::not_performed(op, status, told))
+    }
+
+    /// It began. While it is being performed nobody asks; so this is after a crash.
+    fn step_begun(&self, lap: &Lap, op: &OpState) -> Step {
+        let at = op.intent.at;
+        if lap.is_aborted() || !self.may_act() {
+            return Step::Settle(at);
+        }
+        match (&op.settling_decision, &op.settling) {
+            (Some(decision), _) => match decision.verdict {
+                Verdict::Allow => Step::Act { at, again: true },
+                Verdict::Happened => Step::Record(Recording::settled(
+                    op,
+                    Status::OK,
+                    words::SAID_DONE,
+                    Settled::SaidDone,
+                )),
+                Verdict::Refuse | Verdict::Cancel | Verdict::Skip => {
+                    Step::Record(Recording::indeterminate(op))
+                }
+            },
+            (None, Some(_)) if self.asks() => Step::Await(at),
+            (None, _) => Step::Settle(at),
+        }
     }
 }
 

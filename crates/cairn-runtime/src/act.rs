@@ -3,7 +3,7 @@
 use crate::{Driver, Event, RunError};
 use cairn_engine::{Found, Recording, Settlement};
 use cairn_surface::native;
-use cairn_types::{Action, Begin, Body, Change, Coord, Outcome, Settled, Status};
+use cairn_types::{Action, Begin, Body, Change, Coord, Hash, Outcome, Settled, Status};
 use cairn_world::{Performed, Poised, Prepared, Probe};
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
@@ -13,8 +13,7 @@ fn changed_since_shown() -> Performed {
     Performed {
         status: Status::CONFLICT,
         exit: None,
-        text: "not performed: the file is no longer as it was when this was shown to the person"
-            .to_owned(),
+        text: "not performed: it is no longer what was shown to the person".to_owned(),
         output: None,
         changes: Vec::new(),
         layers: Vec::new(),
@@ -58,11 +57,12 @@ impl Driver {
             ats.iter().map(|at| self.action(*at)).collect::<Result<_, _>>()?;
         let world = self.world.clone();
         let cancel = CancellationToken::new();
-        let performed = join_all(actions.iter().map(|action| {
+        let mut performing = Box::pin(join_all(actions.iter().map(|action| {
             let (world, cancel) = (&world, &cancel);
             async move { world.perform(action, &[], cancel, &mut |_| {}).await }
-        }))
-        .await;
+        })));
+        let performed = self.meanwhile(&mut performing, &cancel).await?;
+        drop(performing);
         for (at, performed) in ats.iter().zip(performed) {
             self.settled_by(*at, performed, Settled::Performed)?;
         }
@@ -94,11 +94,8 @@ impl Driver {
     }
 
     fn differs_from_shown(&self, at: Coord, prepared: &Prepared) -> bool {
-        let Some(shown) = self.engine.op(at).and_then(|op| op.proposal.as_ref()) else {
-            return false;
-        };
-        let shown = shown.items.iter().filter_map(|item| item.change.as_ref());
-        !shown.eq(&prepared.changes)
+        let proposal = self.engine.op(at).and_then(|op| op.proposal.as_ref());
+        proposal.is_some_and(|shown| shown.shown_hash != Hash::of(prepared.shown.as_bytes()))
     }
 
     /// Acts, taking commands meanwhile; an abort reaches the process.
@@ -121,17 +118,7 @@ impl Driver {
                 None => world.perform(action, expected, &cancel, &mut on_output).await,
             }
         });
-        loop {
-            tokio::select! {
-                performed = &mut performing => return Ok(performed),
-                Some(command) = self.inbox.recv() => {
-                    self.take(command).await?;
-                    if self.is_aborted() {
-                        cancel.cancel();
-                    }
-                }
-            }
-        }
+        self.meanwhile(&mut performing, &cancel).await
     }
 
     /// It began before this process did; finds out what the disk shows.

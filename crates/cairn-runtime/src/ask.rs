@@ -19,27 +19,13 @@ impl Driver {
         let mut on_delta = |delta| teller.tell(delta);
         let began = Instant::now();
         let mut asking = Box::pin(provider.ask(&request, &mut on_delta, &cancel));
-        let answer = loop {
-            tokio::select! {
-                answer = &mut asking => break answer,
-                Some(command) = self.inbox.recv() => {
-                    self.take(command).await?;
-                    if self.is_aborted() {
-                        cancel.cancel();
-                    }
-                }
-            }
-        };
+        let answer = self.meanwhile(&mut asking, &cancel).await?;
         drop(asking);
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match answer {
             Ok(answer) => self.took_answer(answer, ms),
             Err(fault) => self.took_fault(&fault),
         }
-    }
-
-    pub(crate) fn is_aborted(&self) -> bool {
-        self.engine.lap().is_some_and(cairn_engine::Lap::is_aborted)
     }
 
     fn took_answer(&mut self, answer: Answer, ms: u64) -> Result<(), RunError> {

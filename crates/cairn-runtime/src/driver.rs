@@ -7,11 +7,15 @@ use crate::{Event, RunError, Sink, now_ms};
 use cairn_engine::{Engine, Recording, Step, VERSION, Word};
 use cairn_provider::Provider;
 use cairn_store::{Batch, Lease, Store, StoreError};
-use cairn_types::{By, Coord, Fact, Hash, ProposalId, Remember, RunId, SessionId, Verdict, Writer};
+use cairn_types::{
+    Body, By, Coord, Fact, Hash, Proposal, ProposalId, Remember, RunId, SessionId, Verdict, Writer,
+};
 use cairn_world::{Prepared, World};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// What a client may say to a running run.
 #[derive(Debug, Clone)]
@@ -73,6 +77,10 @@ pub struct Driver {
     pub(crate) settings: Settings,
     pub(crate) gone: bool,
     pub(crate) written: Written,
+    /// Questions that this driver has put.
+    pub(crate) told: Vec<ProposalId>,
+    /// The question that is open, and until when it waits.
+    pub(crate) question: Option<(ProposalId, Option<Instant>)>,
 }
 
 impl Driver {
@@ -177,6 +185,9 @@ impl Driver {
         self.written.bytes += committed.bytes;
         let pending = std::mem::take(&mut self.pending);
         for fact in &pending.facts {
+            if let Body::Proposal(proposal) = &fact.body {
+                self.told.push(proposal.id.clone());
+            }
             let text = told_with(&fact.body)
                 .and_then(|content| self.content_of(&pending, &content.hash).ok())
                 .map(|bytes| text_of(&bytes).to_string());
@@ -201,6 +212,29 @@ impl Driver {
     /// A content by its hash, durable or about to be.
     pub(crate) fn content(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
         self.content_of(&self.pending, hash)
+    }
+
+    /// Waits for some work, taking commands meanwhile; an abort cancels the work.
+    pub(crate) async fn meanwhile<T>(
+        &mut self,
+        work: &mut (impl Future<Output = T> + Unpin),
+        cancel: &CancellationToken,
+    ) -> Result<T, RunError> {
+        loop {
+            tokio::select! {
+                done = &mut *work => return Ok(done),
+                Some(command) = self.inbox.recv() => {
+                    self.take(command).await?;
+                    if self.is_aborted() {
+                        cancel.cancel();
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.engine.lap().is_some_and(cairn_engine::Lap::is_aborted)
     }
 
     async fn take_waiting(&mut self) -> Result<(), RunError> {
@@ -240,11 +274,11 @@ impl Driver {
         self.flush().await?;
         let Some(proposal) = self.open_proposal(at) else { return Ok(()) };
         if self.gone {
-            return self.answer(proposal, Verdict::Refuse, By::Nobody);
+            return self.answer(proposal.id, Verdict::Refuse, By::Nobody);
         }
-        let received = match self.settings.decide_within {
+        let received = match self.question_put(&proposal)? {
             None => Ok(self.inbox.recv().await),
-            Some(limit) => tokio::time::timeout(limit, self.inbox.recv()).await,
+            Some(until) => tokio::time::timeout_at(until, self.inbox.recv()).await,
         };
         match received {
             Ok(Some(command)) => self.take(command).await,
@@ -252,13 +286,29 @@ impl Driver {
                 self.gone = true;
                 Ok(())
             }
-            Err(_) => self.answer(proposal, Verdict::Cancel, By::Timeout),
+            Err(_) => self.answer(proposal.id, Verdict::Cancel, By::Timeout),
         }
     }
 
-    fn open_proposal(&self, at: Coord) -> Option<ProposalId> {
+    fn open_proposal(&self, at: Coord) -> Option<Proposal> {
         let op = self.engine.op(at)?;
-        op.settling.as_ref().or(op.proposal.as_ref()).map(|proposal| proposal.id.clone())
+        op.settling.as_ref().or(op.proposal.as_ref()).cloned()
+    }
+
+    /// Until when this question waits. One that an earlier driver put is told again first.
+    fn question_put(&mut self, proposal: &Proposal) -> Result<Option<Instant>, RunError> {
+        if let Some((id, until)) = &self.question
+            && *id == proposal.id
+        {
+            return Ok(*until);
+        }
+        if !self.told.contains(&proposal.id) {
+            let shown = text_of(&self.content(&proposal.shown.hash)?).to_string();
+            self.sink.event(&Event::StillOpen { proposal: proposal.clone(), shown });
+        }
+        let until = self.settings.decide_within.map(|limit| Instant::now() + limit);
+        self.question = Some((proposal.id.clone(), until));
+        Ok(until)
     }
 
     fn answer(&mut self, proposal: ProposalId, verdict: Verdict, by: By) -> Result<(), RunError> {

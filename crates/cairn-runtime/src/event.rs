@@ -1,6 +1,6 @@
 //! What clients are told. A durable event is told only after its fact is committed.
 
-use cairn_types::{Coord, Fact};
+use cairn_types::{Coord, Fact, Proposal};
 
 /// Something to tell a client.
 #[derive(Debug, Clone)]
@@ -15,6 +15,13 @@ pub enum Event {
         receipt: Option<String>,
         /// The anchor of the checkpoint signed with it.
         anchor: Option<String>,
+    },
+    /// A question that an earlier driver put is still open.
+    StillOpen {
+        /// The question.
+        proposal: Proposal,
+        /// What is shown with it.
+        shown: String,
     },
     /// The model says something; not durable yet.
     Text {

@@ -15,9 +15,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How much of AGENTS.md a model is told.
-const MOST_OF_AGENTS_MD: u64 = 64 * 1024;
-
 /// Which run to drive.
 #[derive(Debug, Clone)]
 pub enum Place {
@@ -67,6 +64,17 @@ pub fn holder() -> String {
     format!("pid {} on {host}", std::process::id())
 }
 
+impl Driver {
+    /// A fork that gets a prompt of its own does not first work its parent's to the end.
+    fn leave_inherited_loop(&mut self) -> Result<(), RunError> {
+        if self.engine.lap().is_some_and(cairn_engine::Lap::is_inherited) {
+            let stop = self.engine.abort("forked here, with another prompt", Writer::Client);
+            self.record(stop.unwrap_or_default())?;
+        }
+        Ok(())
+    }
+}
+
 impl Start {
     /// Takes the run, queues the prompt if there is one, and gives the driver and a way to talk
     /// to it. Nothing is durable before the driver's first commit.
@@ -81,6 +89,7 @@ impl Start {
             Place::Existing { run, session } => self.existing(&run, session, inbox)?,
         };
         if let Some(prompt) = prompt {
+            driver.leave_inherited_loop()?;
             let recording = driver.engine.prompted(prompt, Writer::Client);
             driver.record(recording)?;
         }
@@ -112,7 +121,8 @@ impl Start {
         pending.run =
             Some(NewRun { id: run, session: session.clone(), name: name.clone(), parent, at });
         let mut recording = Recording::default();
-        let system = system::message(&self.root, self.agents_md().as_deref());
+        let agents = self.world.workspace().text("AGENTS.md", system::MOST_OF_AGENTS_MD + 4);
+        let system = system::message(&self.root, agents.as_deref());
         let started = RunStarted {
             session: session.clone(),
             name,
@@ -176,11 +186,6 @@ impl Start {
         }
     }
 
-    /// The project's own words for agents, if it has any.
-    fn agents_md(&self) -> Option<String> {
-        self.world.workspace().text("AGENTS.md", MOST_OF_AGENTS_MD)
-    }
-
     fn drive_fact(&self, epoch: u64) -> Drive {
         Drive {
             epoch,
@@ -215,6 +220,8 @@ impl Start {
             settings: self.settings,
             gone: false,
             written: crate::Written::default(),
+            told: Vec::new(),
+            question: None,
         }
     }
 }

@@ -60,15 +60,16 @@ const SECRET: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDE
 const ADDED: &[(&str, &str)] =
     &[("AGENT", "cairn"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("NO_COLOR", "1")];
 
-/// The environment for a command: what our list and `allow` name of `source`, never what looks
-/// like a secret, plus a few settings that keep programs from waiting for a person. Sorted.
+/// The environment for a command: what our list and `allow` name of `source`, plus a few settings
+/// that keep programs from waiting for a person. What looks like a secret only passes when `allow`
+/// names it in full. Sorted.
 pub fn environment(
     source: impl Iterator<Item = (String, String)>,
     allow: &[&str],
 ) -> Vec<(String, String)> {
     let mut out: Vec<(String, String)> = source
         .filter(|(name, _)| ALLOWED.iter().chain(allow).any(|pattern| is_named(pattern, name)))
-        .filter(|(name, _)| !is_secret(name))
+        .filter(|(name, _)| !is_secret(name) || allow.contains(&name.as_str()))
         .filter(|(name, _)| !ADDED.iter().any(|(added, _)| added == name))
         .collect();
     out.extend(ADDED.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));

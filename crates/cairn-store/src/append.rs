@@ -62,7 +62,7 @@ impl Append<'_> {
         let mut run = self.run(batch, &mut tally)?;
         self.admit(batch, &mut run)?;
         for content in &batch.contents {
-            tally.wrote(content.insert(self.conn)?);
+            tally.wrote(content.insert(self.conn, self.home)?);
         }
         let receipts = self.facts(batch, &mut run, &mut tally)?;
         run.save(self.conn)?;

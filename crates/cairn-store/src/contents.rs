@@ -48,8 +48,12 @@ impl Packed {
     /// that names the content.
     pub(crate) fn settle_file(&self, home: &Home) -> Result<(), StoreError> {
         let (dir, path) = file_of(home, &self.hash);
-        if self.codec & IN_FILE == 0 || path.exists() {
+        if self.codec & IN_FILE == 0 {
             return Ok(());
+        }
+        if path.exists() {
+            // Whoever wrote it may have been cut off before its name was durable.
+            return sync_dir(&dir);
         }
         make_dir(&dir)?;
         sync_dir(&home.contents())?;
@@ -63,7 +67,11 @@ impl Packed {
     }
 
     /// Puts the content's row in, unless it is there. Gives the bytes written.
-    pub(crate) fn insert(&self, conn: &Connection) -> Result<u64, StoreError> {
+    pub(crate) fn insert(&self, conn: &Connection, home: &Home) -> Result<u64, StoreError> {
+        // Its file may have been freed between `settle_file` and this transaction.
+        if self.codec & IN_FILE != 0 && !file(home, &self.hash).exists() {
+            self.settle_file(home)?;
+        }
         let data = if self.codec & IN_FILE == 0 { self.data() } else { &[] };
         let rows = conn
             .prepare_cached(

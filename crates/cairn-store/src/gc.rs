@@ -50,11 +50,7 @@ pub(crate) fn gc(conn: &Connection, home: &Home, gc: Gc) -> Result<Freed, StoreE
     if gc.dry_run {
         return Ok(freed);
     }
-    for file in files {
-        // One that cannot be removed now is an orphan next time.
-        let _ = fs::remove_file(file);
-    }
-    freed.files = orphans(conn, home)?;
+    freed.files = remove_files(conn, home, &files)?;
     freed.locks = old.iter().filter(|run| lease::remove_if_free(home, run)).count() as u64;
     if freed.contents > 0 {
         // Another process at work keeps the file as it is; the space is used again anyway.
@@ -69,7 +65,7 @@ fn sweep(
     home: &Home,
     gc: Gc,
 ) -> Result<(Freed, Vec<PathBuf>, Vec<RunId>), StoreError> {
-    let (living, old) = by_age(conn, gc.before)?;
+    let (living, old) = by_age(conn, home, gc.before)?;
     let named = named_by(conn, &living)?;
     let mut freed = Freed { runs: old.len() as u64, ..Freed::default() };
     let mut files = Vec::new();
@@ -89,8 +85,12 @@ fn sweep(
     Ok((freed, files, old))
 }
 
-/// The runs that live, their forks' parents among them, and the others.
-fn by_age(conn: &Connection, before: u64) -> Result<(HashSet<RunId>, Vec<RunId>), StoreError> {
+/// The runs that live (young, driven now, or the parents of such), and the others.
+fn by_age(
+    conn: &Connection,
+    home: &Home,
+    before: u64,
+) -> Result<(HashSet<RunId>, Vec<RunId>), StoreError> {
     let mut rows = conn.prepare(
         "SELECT id, parent, max(created_at, ifnull((SELECT max(at) FROM facts WHERE run = id), 0)) FROM runs",
     )?;
@@ -101,13 +101,14 @@ fn by_age(conn: &Connection, before: u64) -> Result<(HashSet<RunId>, Vec<RunId>)
     let parents: HashMap<&str, &str> =
         rows.iter().filter_map(|(id, parent, _)| Some((id.as_str(), parent.as_deref()?))).collect();
     let mut living: HashSet<&str> = HashSet::new();
-    for (id, _, _) in rows.iter().filter(|(_, _, last)| *last >= before) {
+    let run_id = |id: &str| id.parse::<RunId>().ok();
+    let is_held = |id: &str| run_id(id).is_some_and(|run| lease::is_held(home, &run));
+    for (id, _, _) in rows.iter().filter(|(id, _, last)| *last >= before || is_held(id)) {
         let mut run = Some(id.as_str());
         while let Some(id) = run.filter(|id| living.insert(id)) {
             run = parents.get(id).copied();
         }
     }
-    let run_id = |id: &str| id.parse::<RunId>().ok();
     let old = rows.iter().map(|(id, _, _)| id.as_str()).filter(|id| !living.contains(id));
     Ok((living.iter().copied().filter_map(run_id).collect(), old.filter_map(run_id).collect()))
 }
@@ -133,6 +134,26 @@ fn collect(value: &Value, named: &mut HashSet<[u8; 32]>) {
         Value::Object(map) => map.values().for_each(|item| collect(item, named)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Removes the files of contents that were freed, and orphans; gives how many orphans there were.
+/// Nobody can name one meanwhile: a commit that does looks for its file inside its own transaction,
+/// and this is one, too.
+fn remove_files(conn: &Connection, home: &Home, freed: &[PathBuf]) -> Result<u64, StoreError> {
+    conn.execute_batch("BEGIN IMMEDIATE")?;
+    let removed = remove_unnamed(conn, home, freed).and_then(|()| orphans(conn, home));
+    conn.execute_batch("COMMIT")?;
+    removed
+}
+
+fn remove_unnamed(conn: &Connection, home: &Home, files: &[PathBuf]) -> Result<(), StoreError> {
+    for file in files {
+        if !contents::names(conn, home, file)? {
+            // One that cannot be removed now is an orphan next time.
+            let _ = fs::remove_file(file);
+        }
+    }
+    Ok(())
 }
 
 /// Removes content files that no row names and no commit can still be about to name.

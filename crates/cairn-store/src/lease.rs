@@ -70,6 +70,12 @@ impl Drop for Lease {
     }
 }
 
+/// Whether somebody drives this run now.
+pub(crate) fn is_held(home: &Home, run: &RunId) -> bool {
+    let Ok(file) = File::open(home.leases().join(format!("{run}.lock"))) else { return false };
+    flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+}
+
 /// Removes the lock file of a run that nobody drives. Whether it did.
 pub(crate) fn remove_if_free(home: &Home, run: &RunId) -> bool {
     let path = home.leases().join(format!("{run}.lock"));

@@ -100,6 +100,31 @@ pub enum Verdict {
     Skip,
 }
 
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Allow => "allow",
+            Verdict::Refuse => "refuse",
+            Verdict::Cancel => "cancel",
+            Verdict::Happened => "happened",
+            Verdict::Skip => "skip",
+        })
+    }
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            By::Person(name) => write!(f, "person:{name}"),
+            By::Gate(name) => write!(f, "gate:{name}"),
+            By::Yolo => f.write_str("yolo"),
+            By::Remembered => f.write_str("remembered"),
+            By::Nobody => f.write_str("nobody"),
+            By::Timeout => f.write_str("timeout"),
+        }
+    }
+}
+
 /// How far a word reaches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

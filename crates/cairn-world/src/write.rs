@@ -39,9 +39,19 @@ pub(crate) fn write(
             return Err(problem);
         }
     };
-    rustix::fs::fsync(&dir).map_err(refuse)?;
-    let stat = rustix::fs::fstat(&file).map_err(refuse)?;
-    Ok(state_of(&stat, Some(Hash::of(bytes))))
+    // It is in its place: whatever fails from here on, that is what happened.
+    let _ = rustix::fs::fsync(&dir);
+    match rustix::fs::fstat(&file) {
+        Ok(stat) => Ok(state_of(&stat, Some(Hash::of(bytes)))),
+        Err(_) => Ok(change.after.clone().unwrap_or(FileState {
+            kind: FileKind::File,
+            hash: Some(Hash::of(bytes)),
+            bytes: Some(bytes.len() as u64),
+            mode,
+            mtime_ns: None,
+            link: None,
+        })),
+    }
 }
 
 /// The fact that a file is not as it was.
@@ -173,10 +183,12 @@ fn hash_now(workspace: &Workspace, path: &str) -> Result<Option<Hash>, Refusal> 
     }
 }
 
-/// Removes what an unfinished write of this change left behind.
+/// Removes what an unfinished write of this change left behind, and makes durable what is there:
+/// whoever was cut off may not have come to it.
 fn clear(workspace: &Workspace, change: &Change) {
     if let Ok(dir) = workspace.directory(path::split(&change.path).0) {
         let _ = rustix::fs::unlinkat(&dir, temporary(change), AtFlags::empty());
+        let _ = rustix::fs::fsync(&dir);
     }
 }
 

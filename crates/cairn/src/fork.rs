@@ -2,7 +2,7 @@
 
 use crate::out::say;
 use crate::run::Usage;
-use crate::{cli, log, place};
+use crate::{cli, named, place};
 use anyhow::Result;
 use cairn_engine::Engine;
 use cairn_runtime::{holder, new_run_id, now_ms};
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
     let store = place::store()?;
     let at = args.at.as_deref().map(point).transpose()?;
-    let parent = log::which(&store, args.run.as_deref())?;
+    let parent = named::run(&store, args.run.as_deref())?;
     let facts = store.facts(&parent.id, 0)?;
     let n = shared(&facts, at).ok_or_else(|| {
         Usage(match at {

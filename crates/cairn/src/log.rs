@@ -1,12 +1,10 @@
 //! `cairn log`: a run's rows, or its facts.
 
-use crate::run::Usage;
-use crate::{cli, place, to_wire};
+use crate::{cli, named, place, to_wire};
 use anyhow::Result;
-use cairn_runtime::session_here;
-use cairn_store::{Found, RunRow, Store};
+use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{Body, Fact, RunId, SessionId};
+use cairn_types::{Body, Fact, RunId};
 use serde_json::json;
 use std::collections::HashMap;
 use std::io::Write;
@@ -15,7 +13,7 @@ use std::process::ExitCode;
 /// Runs the command.
 pub fn log(args: &cli::Log) -> Result<ExitCode> {
     let store = place::store_to_read()?;
-    let run = which(&store, args.run.as_deref())?;
+    let run = named::run(&store, args.run.as_deref())?;
     let facts = store.facts(&run.id, 0)?;
     let mut out = std::io::stdout().lock();
     // Someone who pipes into `head` is not an error.
@@ -26,26 +24,6 @@ pub fn log(args: &cli::Log) -> Result<ExitCode> {
         (false, false) => print_rows(&run, &facts, &store, &mut out),
     };
     Ok(ExitCode::SUCCESS)
-}
-
-/// The run a person means: by id, prefix or name; the newest here when nothing is said.
-pub fn which(store: &Store, text: Option<&str>) -> Result<RunRow> {
-    let newest = |session: &SessionId| store.runs(session).map(|runs| runs.into_iter().next());
-    match text {
-        Some(text) => match store.find(text)? {
-            Found::Run(run) => Ok(run),
-            Found::Session(session) => newest(&session.id)?
-                .ok_or_else(|| Usage(format!("session {} has no run yet", session.id)).into()),
-        },
-        None => {
-            let root = place::root(None)?;
-            let session = session_here(store, &root)?;
-            let run = session.map(|session| newest(&session)).transpose()?.flatten();
-            let root = root.display();
-            let none = || format!("there is no run in {root}; `cairn sessions` lists all");
-            run.ok_or_else(|| Usage(none()).into())
-        }
-    }
 }
 
 fn print_facts_json(facts: &[Fact], out: &mut impl Write) -> Result<()> {
@@ -113,7 +91,7 @@ fn print_rows(run: &RunRow, facts: &[Fact], store: &Store, out: &mut impl Write)
             }
             Body::Steer(steer) => writeln!(out, "{at}  steer  > {}", text(&steer.text))?,
             Body::Intent(intent) => {
-                rows.insert(intent.at, format!("{} {}", intent.tool, clean(&intent.target)));
+                rows.insert(intent.at, clean(&format!("{} {}", intent.tool, intent.target)));
             }
             Body::Reply(reply) => {
                 if let Some(said) = &reply.text {

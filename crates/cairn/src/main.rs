@@ -7,6 +7,7 @@ mod fork;
 mod gc;
 mod log;
 mod model;
+mod named;
 mod out;
 mod place;
 mod run;

@@ -1,7 +1,7 @@
 //! `cairn show`: one row, turn or loop in full, and what the model was really sent.
 
 use crate::out::say;
-use crate::{cli, diff, log, model, place, run::Usage, to_wire};
+use crate::{cli, diff, log, model, named, place, run::Usage, to_wire};
 use anyhow::{Context, Result};
 use cairn_store::Store;
 use cairn_text::shown::clean;
@@ -15,7 +15,7 @@ pub fn show(args: &cli::Show) -> Result<ExitCode> {
     let address: Address =
         args.address.parse().map_err(|e: cairn_types::AddressError| Usage(e.to_string()))?;
     let store = place::store_to_read()?;
-    let run = log::which(&store, Some(&address.run))?;
+    let run = named::run(&store, Some(&address.run))?;
     let facts = store.facts(&run.id, 0)?;
     match (address.row, address.channel.as_deref()) {
         (RowAddress::Row(at), channel) => row(&store, &facts, at, channel, args)?,
@@ -53,7 +53,7 @@ fn list(facts: &[Fact], lap: Option<u32>) -> Result<()> {
                 "log://{}/{}  {} {}",
                 fact.run,
                 intent.at,
-                intent.tool,
+                clean(&intent.tool),
                 clean(&intent.target)
             );
         }
@@ -127,7 +127,7 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
             writeln!(
                 out,
                 "{when}  asked: {}, effect {}",
-                intent.tool,
+                clean(&intent.tool),
                 to_wire::word(&intent.effect)
             )?;
             writeln!(out, "{}", text(&intent.input)?)?;
@@ -141,7 +141,7 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
                 out,
                 "{when}  {} by {}",
                 to_wire::word(&decision.verdict),
-                to_wire::by(&decision.by)
+                clean(&decision.by.to_string())
             )?;
             for gate in &decision.gates {
                 writeln!(out, "  gate {}: {} ({})", gate.gate, gate.verdict, gate.why)?;
@@ -216,7 +216,7 @@ fn turn_of(
                 say!(
                     "{}  {} {}",
                     Coord { lap, turn, seq },
-                    call.name,
+                    clean(&call.name),
                     clean(&String::from_utf8_lossy(&input))
                 );
             }

@@ -26,6 +26,7 @@ pub fn event(told: &Told, session: &t::SessionId, run: &t::RunId) -> Envelope {
         Told::Output { at, text } => {
             ephemeral(Event::OpOutput { op_at: at.to_string(), text: text.clone() })
         }
+        Told::StillOpen { proposal, shown } => ephemeral(opened(proposal, shown.clone())),
         Told::Notice(text) => ephemeral(Event::Notice { text: text.clone() }),
     };
     Envelope { event, session: session.to_string(), run: run.to_string(), cursor, at }
@@ -128,7 +129,7 @@ fn decided(decision: &t::Decision, words: String) -> Event {
         op_at: decision.at.to_string(),
         proposal: decision.proposal.as_ref().map(ToString::to_string),
         verdict: word(&decision.verdict),
-        by: by(&decision.by),
+        by: decision.by.to_string(),
         words: (!words.is_empty()).then_some(words),
     }
 }
@@ -144,15 +145,6 @@ fn settled(outcome: &t::Outcome, text: String, receipt: &Option<String>) -> Even
         settled: word(&outcome.settled),
         receipt: receipt.clone(),
         ms: outcome.ms,
-    }
-}
-
-/// Whose word it was, as one text.
-pub fn by(by: &t::By) -> String {
-    match by {
-        t::By::Person(name) => format!("person:{name}"),
-        t::By::Gate(name) => format!("gate:{name}"),
-        other => word(other),
     }
 }
 

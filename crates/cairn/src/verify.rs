@@ -2,11 +2,10 @@
 
 use crate::out::say;
 use crate::run::Usage;
-use crate::{cli, place};
+use crate::{cli, named, place};
 use anyhow::{Context, Result};
-use cairn_runtime::{now_ms, session_here};
-use cairn_store::{Found, Report, Store, Verdict, verify_bytes};
-use cairn_types::SessionId;
+use cairn_runtime::now_ms;
+use cairn_store::{Report, Verdict, verify_bytes};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -35,7 +34,7 @@ pub fn verify(args: &cli::Verify) -> Result<ExitCode> {
 
 fn in_home(args: &cli::Verify) -> Result<Report> {
     let store = place::store_to_read()?;
-    let session = session(&store, args.what.as_deref())?;
+    let session = named::session(&store, args.what.as_deref())?;
     Ok(store.verify_session(&session, args.anchor.as_deref())?)
 }
 
@@ -78,7 +77,7 @@ fn print(report: &Report, as_json: bool) {
 /// Runs `cairn bundle`.
 pub fn bundle(args: &cli::Bundle) -> Result<ExitCode> {
     let store = place::store()?;
-    let session = session(&store, args.session.as_deref())?;
+    let session = named::session(&store, args.session.as_deref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let anchor = runtime.block_on(store.checkpoint(&session, now_ms()))?;
     let failed = || format!("{} cannot be written", args.output.display());
@@ -103,24 +102,4 @@ pub fn bundle(args: &cli::Bundle) -> Result<ExitCode> {
     say!("{} holds session {session}\nanchor {anchor}", args.output.display());
     say!("check it anywhere with: cairn verify {} --anchor {anchor}", args.output.display());
     Ok(ExitCode::SUCCESS)
-}
-
-/// The session a person means: by id or prefix, by one of its runs, or the newest here.
-pub fn session(store: &Store, text: Option<&str>) -> Result<SessionId> {
-    match text {
-        Some(text) => Ok(match store.find(text)? {
-            Found::Session(session) => session.id,
-            Found::Run(run) => run.session,
-        }),
-        None => {
-            let root = place::root(None)?;
-            let none = || {
-                Usage(format!(
-                    "there is no session over {}; name one, or a bundle's file",
-                    root.display()
-                ))
-            };
-            Ok(session_here(store, &root)?.ok_or_else(none)?)
-        }
-    }
 }

@@ -5,6 +5,8 @@ use super::keys::{self, Default, KEYS, Kind};
 use super::{ConfigError, Setting, Value};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -57,6 +59,24 @@ impl fmt::Display for Origin {
     }
 }
 
+/// The longest configuration that is read.
+const LONGEST: u64 = 1 << 20;
+
+/// A regular file's text. Anything else a hostile project may put there is neither waited for nor
+/// read without end.
+fn bounded(path: &Path) -> io::Result<String> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.len() > LONGEST {
+        let why = if meta.is_file() { "it is longer than 1 MiB" } else { "it is not a file" };
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// Settings of one origin.
 #[derive(Debug, Default)]
 pub struct Layer {
@@ -82,15 +102,13 @@ impl Layer {
         path: &Path,
         origin: fn(&Path, usize) -> Origin,
     ) -> Result<Layer, ConfigError> {
-        let text = match std::fs::read_to_string(path) {
+        let text = match bounded(path) {
             Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Layer::default()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Layer::default()),
             Err(e) => {
                 let place = path.display().to_string();
                 let what = match e.kind() {
-                    std::io::ErrorKind::InvalidData => {
-                        "not UTF-8 text; save it as UTF-8".to_owned()
-                    }
+                    io::ErrorKind::InvalidData => "not UTF-8 text; save it as UTF-8".to_owned(),
                     _ => format!("cannot be read ({e}); make it a readable file, or move it away"),
                 };
                 return Err(ConfigError { place, what });

@@ -12,13 +12,16 @@ use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The first interrupt stops the loop, the second ends the process.
 pub fn watch_interrupts(commands: UnboundedSender<Command>) {
+    // Listened to from here on, not from when the task first runs.
+    let Ok(mut interrupts) = signal(SignalKind::interrupt()) else { return };
     tokio::spawn(async move {
         let mut count = 0;
-        while tokio::signal::ctrl_c().await.is_ok() {
+        while interrupts.recv().await.is_some() {
             count += 1;
             if count > 1 || commands.send(Command::Abort("interrupted".to_owned())).is_err() {
                 std::process::exit(3);
@@ -60,11 +63,29 @@ fn person() -> By {
     By::Person(crate::place::env("USER").unwrap_or_else(|| "unknown".to_owned()))
 }
 
+/// The lines of standard input until it ends. One that is not UTF-8 is said and left out.
+fn lines(sink: &dyn Sink) -> impl Iterator<Item = String> {
+    let mut input = std::io::stdin().lock();
+    std::iter::from_fn(move || {
+        loop {
+            let mut line = Vec::new();
+            if input.read_until(b'\n', &mut line).ok()? == 0 {
+                return None;
+            }
+            match String::from_utf8(line) {
+                Ok(line) => return Some(line),
+                Err(_) => {
+                    sink.event(&Event::Notice("a line that is not UTF-8 was left out".to_owned()))
+                }
+            }
+        }
+    })
+}
+
 /// Lines a person types: an answer while a question is open, else words for the agent.
 pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>) {
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { break };
+        for line in lines(&*screen) {
             let command = match screen.answer(&line) {
                 Answer::Nothing => continue,
                 Answer::Steer(text) => Command::Steer(text),
@@ -91,8 +112,7 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>) {
 /// Commands a program writes, one JSON object per line.
 pub fn json(commands: UnboundedSender<Command>, json: Arc<Json>) {
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { break };
+        for line in lines(&*json) {
             if line.trim().is_empty() {
                 continue;
             }

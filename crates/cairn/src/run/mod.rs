@@ -3,13 +3,14 @@
 mod input;
 mod json;
 mod outcome;
+mod pen;
 mod screen;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, model, place};
+use crate::{cli, model, named, place};
 use anyhow::Result;
-use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, session_here};
-use cairn_store::{Found, Store};
+use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start};
+use cairn_store::Store;
 use cairn_types::{Approval, Caps, Mode, RunId};
 use cairn_world::{Workspace, World};
 use std::io::IsTerminal;
@@ -47,16 +48,17 @@ enum Talk {
 /// Runs the command.
 pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let began = Instant::now();
-    let root = place::root(args.cwd.as_deref())?;
-    let config = configured(args, &root)?;
     let talk = match (args.json, std::io::stdin().is_terminal()) {
         (true, _) => Talk::Json,
         (false, true) => Talk::Terminal,
         (false, false) => Talk::Nobody,
     };
+    let here = place::root(args.cwd.as_deref())?;
+    let config = configured(args, &here)?;
     let task = task(args, talk)?;
     let store = place::store()?;
-    let place = which(args, &store, &root)?;
+    let (place, root) = which(args, &store, here)?;
+    let config = if args.resume.is_some() { configured(args, &root)? } else { config };
     if task.is_none() && matches!(place, Place::New { .. }) {
         return Err(Usage(
             "there is no task; write it in quotes: cairn run \"fix the failing test\"".into(),
@@ -108,30 +110,22 @@ fn task(args: &cli::Run, talk: Talk) -> Result<Option<String>> {
     })
 }
 
-/// Which run is meant.
-fn which(args: &cli::Run, store: &Store, root: &Path) -> Result<Place> {
-    let newest = |session: &cairn_types::SessionId| -> Result<Place> {
-        let newest = store.runs(session)?.into_iter().next();
-        let none =
-            || Usage(format!("session {session} has no run yet; start one: cairn run \"…\""));
-        let run = newest.ok_or_else(none)?;
-        Ok(Place::Existing { run: run.id, session: run.session })
+/// Which run is meant, and the folder it works in: its session's, wherever we are.
+fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBuf)> {
+    let run = match &args.resume {
+        Some(text) => named::run(store, Some(text))?,
+        None if args.go_on => named::newest_here(store, &here)?,
+        None => {
+            let name = args.name.clone();
+            return Ok((Place::New { new_session: args.new_session, name }, here));
+        }
     };
-    if let Some(text) = &args.resume {
-        return match store.find(text)? {
-            Found::Run(run) => Ok(Place::Existing { run: run.id, session: run.session }),
-            Found::Session(session) => newest(&session.id),
-        };
+    let root = place::root(Some(Path::new(&named::session_row(store, &run.session)?.root)))?;
+    if args.cwd.is_some() && root != here {
+        let (run, root) = (run.id, root.display());
+        return Err(Usage(format!("run {run} works in {root}; leave out --cwd")).into());
     }
-    if args.go_on {
-        let here = session_here(store, root)?;
-        let root = root.display();
-        let none = || {
-            Usage(format!("there is no run in {root} to go on with; start one: cairn run \"…\""))
-        };
-        return newest(&here.ok_or_else(none)?);
-    }
-    Ok(Place::New { new_session: args.new_session, name: args.name.clone() })
+    Ok((Place::Existing { run: run.id, session: run.session }, root))
 }
 
 impl Order<'_> {
@@ -242,6 +236,9 @@ async fn drive(
     let pause = match driver.drive(steps).await {
         Ok(pause) => pause,
         Err(why) => {
+            if let Shown::Json(json) = shown {
+                json.ended(&driver, outcome::stopped(&driver, &why, began.elapsed()));
+            }
             let run = driver.run_id().clone();
             let began = driver.store().run(&run).is_ok_and(|row| row.is_some());
             return Err(if began { Stopped { run, why }.into() } else { why.into() });

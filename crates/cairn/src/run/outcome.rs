@@ -3,7 +3,7 @@
 use super::Shown;
 use crate::to_wire;
 use cairn_protocol::RunResult;
-use cairn_runtime::{Driver, Event, Pause};
+use cairn_runtime::{Driver, Event, Pause, RunError};
 use cairn_types::{Body, By, Status};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -44,6 +44,22 @@ impl Watch {
     /// What was seen.
     pub fn seen(&self) -> Seen {
         self.0.lock().map(|seen| seen.clone()).unwrap_or_default()
+    }
+}
+
+/// How it went when it could not go on.
+pub fn stopped(driver: &Driver, why: &RunError, took: Duration) -> RunResult {
+    let engine = driver.engine();
+    RunResult {
+        status: "failed".to_owned(),
+        turns: engine.turns(),
+        usage: to_wire::usage(engine.usage()),
+        cost: engine.cost().map(|cost| cost.0),
+        duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        exit_code: 1,
+        answer: String::new(),
+        why: why.to_string(),
+        anchor: None,
     }
 }
 

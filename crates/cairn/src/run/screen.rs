@@ -2,18 +2,19 @@
 //! by typed lines. Nothing from models, files or tools reaches the terminal raw.
 
 use super::outcome::Watch;
+use super::pen::{Pen, Tone};
 use crate::{diff, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
-use cairn_text::shown::clean;
 use cairn_types::{
-    Body, Drive, Fact, Hash, Intent, Outcome, Proposal, ProposalId, ProposalKind, Remember, Reply,
-    Settled, Verdict,
+    Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Intent, Outcome, Proposal, ProposalId,
+    ProposalKind, Remember, Settled, Verdict,
 };
 use std::collections::HashMap;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 /// Said on start-up as long as it is true.
 pub const NOT_SANDBOXED: &str =
@@ -34,13 +35,17 @@ struct State {
     question: Option<Question>,
     refusing: bool,
     rows: HashMap<String, String>,
-    mid_line: bool,
-    colour: bool,
+    pen: Pen,
+    /// Whether words are shown as they come; into a pipe only whole replies go.
+    streams: bool,
+    /// The command that runs, since when, and when it last showed a sign of life.
+    running: Option<(String, Instant)>,
     /// The last fault that was told.
     fault: String,
 }
 
 struct Question {
+    at: Coord,
     proposal: ProposalId,
     kind: ProposalKind,
     shown: String,
@@ -77,26 +82,28 @@ impl Screen {
     pub(super) fn began(&self, driver: &Driver, remark: Option<&str>, may_act: bool) {
         let mut state = self.state();
         state.store = Some(driver.store().clone());
-        state.colour = std::io::stderr().is_terminal() && crate::place::env("NO_COLOR").is_none();
+        state.pen = Pen::new(crate::place::env("NO_COLOR").is_none());
+        state.streams = std::io::stdout().is_terminal();
+        state.remember_open_ops(driver);
         for line in remark.into_iter().chain(may_act.then_some(NOT_SANDBOXED)) {
-            state.line(Tone::Dim, line);
+            state.pen.line(Tone::Dim, line);
         }
     }
 
     pub(super) fn ended(&self, driver: &Driver, result: &RunResult) {
         let mut state = self.state();
         if !result.why.is_empty() && result.why != state.fault {
-            state.line(Tone::Bad, &format!("{}: {}", result.status, result.why));
+            state.pen.line(Tone::Bad, &format!("{}: {}", result.status, result.why));
         }
         if result.status == "approval-needed" {
-            state.line(Tone::Bad, "Something needed approval and nobody was there to give it. Run it in a terminal, or with --yolo.");
+            state.pen.line(Tone::Bad, "Something needed approval and nobody was there to give it. Run it in a terminal, or with --yolo.");
         }
         let cost = match result.cost {
             Some(cost) => cairn_types::PicoUsd(cost).to_string(),
             None => "cost unknown (no price is configured)".to_owned(),
         };
         let usage = result.usage;
-        state.line(
+        state.pen.line(
             Tone::Plain,
             &format!(
                 "{}: {} turns, {} tokens in, {} out, {cost}, {}.{} s",
@@ -108,10 +115,10 @@ impl Screen {
                 result.duration_ms % 1000 / 100,
             ),
         );
-        state.line(Tone::Dim, &format!("run {}", driver.run_id()));
+        state.pen.line(Tone::Dim, &format!("run {}", driver.run_id()));
         let queued = driver.engine().queued_laps();
         if queued > 0 {
-            state.line(
+            state.pen.line(
                 Tone::Plain,
                 &format!(
                     "{queued} queued prompts wait; go on with cairn run --resume {}",
@@ -124,7 +131,7 @@ impl Screen {
     /// What a typed line means now.
     pub(super) fn answer(&self, line: &str) -> Answer {
         let mut state = self.state();
-        state.mid_line = false;
+        state.pen.answered();
         let line = line.trim();
         let Some(question) = &state.question else {
             return if line.is_empty() { Answer::Nothing } else { Answer::Steer(line.to_owned()) };
@@ -154,12 +161,12 @@ impl Screen {
             (_, "a") => word(Verdict::Allow, None, Remember::Run),
             (_, "d") => {
                 let shown = question.shown.clone();
-                state.block(&shown, usize::MAX);
+                state.pen.block(&shown, usize::MAX);
                 state.ask_again()
             }
             (_, "r") => {
                 state.refusing = true;
-                state.prompt("what shall it do instead? ");
+                state.pen.prompt("what shall it do instead? ");
                 Answer::Nothing
             }
             _ => state.ask_again(),
@@ -172,68 +179,87 @@ impl Sink for Screen {
         self.watch.look(event);
         let mut state = self.state();
         match event {
-            Event::Text { text, .. } => state.says(text),
-            Event::Reasoning { .. } | Event::Output { .. } => {}
-            Event::Retrying { attempt, wait_ms, why } => state.line(
-                Tone::Dim,
-                &format!(
-                    "{why}; attempt {attempt} in {}.{} s",
-                    wait_ms / 1000,
-                    wait_ms % 1000 / 100
-                ),
-            ),
-            Event::Notice(text) => state.line(Tone::Dim, text),
+            Event::Text { text, .. } if state.streams => state.pen.says(text),
+            Event::Text { .. } | Event::Reasoning { .. } => {}
+            Event::Output { text, .. } => state.printed(text),
+            Event::Retrying { attempt, wait_ms, why } => {
+                let void = if state.pen.end_line() { "; the words above are void" } else { "" };
+                let (s, tenth) = (wait_ms / 1000, wait_ms % 1000 / 100);
+                let said = format!("{why}{void}; attempt {attempt} in {s}.{tenth} s");
+                state.pen.line(Tone::Dim, &said);
+            }
+            Event::StillOpen { proposal, shown } => state.ask(proposal, shown),
+            Event::Notice(text) => state.pen.line(Tone::Dim, text),
             Event::Fact { fact, text, .. } => state.fact(fact, text.as_deref().unwrap_or_default()),
         }
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Tone {
-    Plain,
-    Dim,
-    Good,
-    Bad,
 }
 
 impl State {
     fn fact(&mut self, fact: &Fact, text: &str) {
         match &fact.body {
             Body::Drive(drive) => self.driven(fact, drive),
-            Body::Prompt(_) => self.line(Tone::Plain, &format!("> {text}")),
+            Body::Prompt(_) => self.pen.line(Tone::Plain, &format!("> {text}")),
             Body::Steer(_) => {
-                self.line(Tone::Dim, "told the agent; it hears it after what it is doing")
+                self.pen.line(Tone::Dim, "told the agent; it hears it after what it is doing")
             }
-            Body::Abort(_) => self.line(Tone::Dim, "stopping"),
-            Body::Reply(reply) => self.replied(reply),
+            Body::Abort(_) => self.pen.line(Tone::Dim, "stopping"),
+            Body::Reply(_) => self.replied(text),
             Body::Fault(fault) => {
-                self.line(Tone::Bad, &fault.message);
+                self.pen.line(Tone::Bad, &fault.message);
                 self.fault.clone_from(&fault.message);
             }
             Body::Intent(intent) => self.requested(intent),
             Body::Proposal(proposal) => self.ask(proposal, text),
             Body::Decision(decision) => {
                 (self.question, self.refusing) = (None, false);
-                if decision.verdict != Verdict::Allow {
-                    let by = to_wire::by(&decision.by);
-                    self.line(
-                        Tone::Dim,
-                        &format!("{}: {} ({by})", decision.at, to_wire::word(&decision.verdict)),
-                    );
+                if let Some(said) = spoken(decision) {
+                    self.pen.line(Tone::Dim, &format!("{}: {said}", decision.at));
                 }
             }
             Body::Outcome(outcome) => self.settled(outcome, text),
-            Body::Run(_) | Body::Ask(_) | Body::Begin(_) | Body::End(_) | Body::Unknown { .. } => {}
+            Body::Begin(begin) => self.began(begin),
+            Body::Run(_) | Body::Ask(_) | Body::End(_) | Body::Unknown { .. } => {}
         }
     }
 
     fn driven(&mut self, fact: &Fact, drive: &Drive) {
         let mode = to_wire::word(&drive.mode);
-        self.line(Tone::Dim, &format!("run {}, model {}, {mode}", fact.run, drive.model));
+        self.pen.line(Tone::Dim, &format!("run {}, model {}, {mode}", fact.run, drive.model));
     }
 
-    fn replied(&mut self, _: &Reply) {
-        self.end_line();
+    fn replied(&mut self, text: &str) {
+        if !self.streams && !text.is_empty() {
+            self.pen.says(text);
+        }
+        self.pen.end_line();
+    }
+
+    /// Rows whose ops an earlier driver left open are named, too.
+    fn remember_open_ops(&mut self, driver: &Driver) {
+        let open = driver.engine().lap().map(|lap| lap.ops.as_slice()).unwrap_or_default();
+        for op in open.iter().filter(|op| op.status.is_none()) {
+            self.requested(&op.intent);
+        }
+    }
+
+    /// A command prints: its last line is shown, at most a few times a second.
+    fn printed(&mut self, text: &str) {
+        let Some((row, drawn)) = &mut self.running else { return };
+        if drawn.elapsed() < Duration::from_millis(300) {
+            return;
+        }
+        *drawn = Instant::now();
+        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let moving = format!("  {row}: {last}");
+        self.pen.moving(&moving);
+    }
+
+    fn began(&mut self, begin: &Begin) {
+        if let Some(row) = self.rows.get(&begin.at.to_string()) {
+            self.running = Some((row.clone(), Instant::now()));
+            self.pen.moving(&format!("  {row}"));
+        }
     }
 
     fn requested(&mut self, intent: &Intent) {
@@ -243,32 +269,37 @@ impl State {
 
     fn settled(&mut self, outcome: &Outcome, text: &str) {
         let row = self.rows.remove(&outcome.at.to_string()).unwrap_or_default();
+        self.running = None;
+        if self.question.as_ref().is_some_and(|question| question.at == outcome.at) {
+            (self.question, self.refusing) = (None, false);
+        }
         let end = match outcome.exit {
             Some(code) => format!("exit {code}"),
             None => outcome.status.to_string(),
         };
         let well = outcome.status.is_success() && outcome.exit.is_none_or(|code| code == 0);
-        self.line(if well { Tone::Good } else { Tone::Bad }, &format!("  {row}  → {end}"));
+        self.pen.line(if well { Tone::Good } else { Tone::Bad }, &format!("  {row}  → {end}"));
         if !outcome.changes.is_empty() {
             let store = self.store.clone();
             for change in &outcome.changes {
                 if let Some(store) = &store {
-                    self.block(&diff::of(store, change), SHORT);
+                    self.pen.block(&diff::of(store, change), SHORT);
                 }
             }
         } else if outcome.exit.is_some()
             || !outcome.status.is_success()
             || outcome.settled != Settled::Performed
         {
-            self.block(text, 12);
+            self.pen.block(text, 12);
         }
     }
 
     fn ask(&mut self, proposal: &Proposal, shown: &str) {
         let label = proposal.items.first().map(|item| item.label.as_str()).unwrap_or_default();
-        self.line(Tone::Plain, &format!("? {} {label}", proposal.at));
-        self.block(shown, SHORT);
+        self.pen.line(Tone::Plain, &format!("? {} {label}", proposal.at));
+        self.pen.block(shown, SHORT);
         self.question = Some(Question {
+            at: proposal.at,
             proposal: proposal.id.clone(),
             kind: proposal.kind,
             shown: shown.to_owned(),
@@ -290,71 +321,22 @@ impl State {
             }
             None => return Answer::Nothing,
         };
-        self.prompt(prompt);
+        self.pen.prompt(prompt);
         Answer::Nothing
     }
+}
 
-    fn prompt(&mut self, text: &str) {
-        self.end_line();
-        let _ = write!(std::io::stderr().lock(), "{text}");
-        let _ = std::io::stderr().flush();
-        self.mid_line = true;
-    }
-
-    /// The model's words, as they come.
-    fn says(&mut self, text: &str) {
-        let text = clean(text);
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        if let Some(last) = text.chars().last() {
-            self.mid_line = last != '\n';
-        }
-    }
-
-    fn end_line(&mut self) {
-        if std::mem::take(&mut self.mid_line) {
-            let _ = writeln!(std::io::stdout().lock());
-        }
-    }
-
-    fn line(&mut self, tone: Tone, text: &str) {
-        self.end_line();
-        let text = clean(text);
-        let code = match tone {
-            Tone::Plain => "",
-            Tone::Dim => "\x1b[2m",
-            Tone::Good => "\x1b[32m",
-            Tone::Bad => "\x1b[31m",
-        };
-        let _ = match self.colour && !code.is_empty() {
-            true => writeln!(std::io::stderr().lock(), "{code}{text}\x1b[0m"),
-            false => writeln!(std::io::stderr().lock(), "{text}"),
-        };
-    }
-
-    /// Several lines, indented, the middle left out when there are too many.
-    fn block(&mut self, text: &str, most: usize) {
-        let text = clean(text);
-        let lines: Vec<&str> = text.lines().collect();
-        let (head, tail) =
-            if lines.len() <= most { (lines.len(), 0) } else { (most / 2, most - most / 2) };
-        for line in &lines[..head] {
-            self.diff_line(line);
-        }
-        if tail > 0 {
-            self.line(Tone::Dim, &format!("      … {} lines …", lines.len() - head - tail));
-        }
-        for line in &lines[lines.len() - tail..] {
-            self.diff_line(line);
-        }
-    }
-
-    fn diff_line(&mut self, line: &str) {
-        let tone = match line.as_bytes().first() {
-            Some(b'+') => Tone::Good,
-            Some(b'-') => Tone::Bad,
-            _ => Tone::Dim,
-        };
-        self.line(tone, &format!("      {line}"));
-    }
+/// A decision that is not simply yes, as people say it.
+fn spoken(decision: &Decision) -> Option<String> {
+    Some(match (decision.verdict, &decision.by) {
+        (Verdict::Allow, _) => return None,
+        (Verdict::Refuse, By::Person(_)) => "refused".to_owned(),
+        (Verdict::Refuse, By::Nobody) => "refused: nobody is there to allow it".to_owned(),
+        (Verdict::Refuse, By::Gate(gate)) => format!("refused by {gate}"),
+        (Verdict::Refuse, by) => format!("refused by {by}"),
+        (Verdict::Cancel, By::Timeout) => "nobody answered in time".to_owned(),
+        (Verdict::Cancel, _) => "withdrawn".to_owned(),
+        (Verdict::Happened, _) => "it happened".to_owned(),
+        (Verdict::Skip, _) => "skipped".to_owned(),
+    })
 }

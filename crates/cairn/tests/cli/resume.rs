@@ -1,0 +1,222 @@
+//! Going on with a run: elsewhere, at an open question, as a fork, beside others.
+
+use crate::bench_world::Bench;
+use serde_json::{Value, json};
+
+fn bash(command: &str) -> Value {
+    json!({"calls": [{"tool": "bash", "args": {"command": command}}]})
+}
+
+/// A run that was killed while it waited for an answer; gives its id.
+fn killed_at_a_question(bench: &Bench) -> String {
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    let question = talk.until("proposal/opened");
+    talk.child.kill().unwrap();
+    talk.child.wait().unwrap();
+    question["run"].as_str().unwrap().to_owned()
+}
+
+// keeps: resumes-in-place
+#[test]
+fn a_run_goes_on_in_its_own_folder_wherever_it_is_called_from() {
+    let bench = Bench::new(json!([bash("touch made"), {"say": "ok"}]));
+    let run = killed_at_a_question(&bench);
+    let elsewhere = bench.temp.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let resumed = bench
+        .command(&["run", "--yolo", "--resume", &run])
+        .current_dir(&elsewhere)
+        .output()
+        .unwrap();
+    assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
+    assert!(bench.file("made").exists() && !elsewhere.join("made").exists());
+    let wrong = bench.cairn(&[
+        "run",
+        "--yolo",
+        "--resume",
+        &run,
+        "--cwd",
+        elsewhere.to_str().unwrap(),
+        "more",
+    ]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("leave out --cwd"), "{}", wrong.err);
+}
+
+// keeps: questions-survive
+#[test]
+fn a_question_survives_a_kill_and_is_put_again() {
+    let bench = Bench::new(json!([bash("touch made"), {"say": "ok"}]));
+    killed_at_a_question(&bench);
+    let mut talk = bench.talk(&["run", "--json", "-c"]);
+    let again = talk.until("proposal/opened");
+    assert!(again["shown"].as_str().unwrap().contains("touch made"), "{again}");
+    talk.say(json!({"type": "decide", "proposal": again["proposal"], "verdict": "allow", "shown_hash": again["shown_hash"]}));
+    assert_eq!(talk.result()["status"], "done");
+    assert!(bench.file("made").exists());
+}
+
+// keeps: questions-survive
+#[test]
+fn a_question_left_open_is_answered_by_yolo_and_refused_by_nobody() {
+    for (args, code, made) in
+        [(&["run", "--yolo", "-c"][..], 0, true), (&["run", "-c"][..], 5, false)]
+    {
+        let bench = Bench::new(json!([bash("touch made"), {"say": "ok"}]));
+        killed_at_a_question(&bench);
+        let done = bench.cairn(args);
+        assert_eq!(
+            (done.code, bench.file("made").exists()),
+            (code, made),
+            "{args:?}: {}",
+            done.err
+        );
+    }
+}
+
+// keeps: questions-survive
+#[test]
+fn what_is_no_longer_what_was_shown_is_not_done() {
+    let edit =
+        json!({"calls": [{"tool": "edit", "args": {"path": "a.txt", "old": "one", "new": "two"}}]});
+    let bench = Bench::new(json!([edit, {"say": "ok"}]));
+    bench.temp.write("a.txt", "one\n");
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    let question = talk.until("proposal/opened");
+    bench.temp.write("a.txt", "one\nand more\n");
+    talk.say(json!({"type": "decide", "proposal": question["proposal"], "verdict": "allow"}));
+    let settled = talk.until("op/settled");
+    assert_eq!(settled["status"], 409, "{settled}");
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!(bench.temp.read("a.txt"), "one\nand more\n");
+}
+
+// keeps: survives-kill
+#[test]
+fn a_command_cut_off_twice_is_asked_about_twice() {
+    let bench = Bench::new(json!([bash("echo x >> count; sleep 60"), {"say": "ok"}]));
+    let began = |times: usize| {
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while std::fs::read_to_string(bench.file("count")).unwrap_or_default().lines().count()
+            < times
+        {
+            assert!(std::time::Instant::now() < deadline, "it never ran");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    };
+    let mut first = bench.talk(&["run", "--yolo", "--json", "work"]);
+    began(1);
+    first.child.kill().unwrap();
+    first.child.wait().unwrap();
+
+    let mut second = bench.talk(&["run", "--json", "-c"]);
+    let question = second.until("proposal/opened");
+    assert_eq!(question["kind"], "indeterminate");
+    second.say(json!({"type": "decide", "proposal": question["proposal"], "verdict": "allow"}));
+    began(2);
+    second.child.kill().unwrap();
+    second.child.wait().unwrap();
+
+    let third = bench.cairn(&["run", "--yolo", "-c"]);
+    assert_eq!(third.code, 0, "{}", third.err);
+    assert_eq!(std::fs::read_to_string(bench.file("count")).unwrap(), "x\nx\n");
+    let told = bench.requests().pop().unwrap()["messages"].take();
+    assert!(
+        told[3]["content"].as_str().unwrap().contains("may or may not have happened"),
+        "{told}"
+    );
+}
+
+// keeps: forks-share
+#[test]
+fn a_fork_with_a_prompt_of_its_own_leaves_its_parents_task() {
+    let bench = Bench::new(json!([bash("echo one >> log"), {"say": "as you now say"}]));
+    bench.temp.write("log", "");
+    let events = bench.events(&["run", "--yolo", "--json", "--max-turns", "1", "the old task"]);
+    let fork =
+        bench.cairn(&["fork", events[0]["run"].as_str().unwrap(), "--at", "1/1", "--json"]).out;
+    let fork: Value = serde_json::from_str(&fork).unwrap();
+    let done =
+        bench.cairn(&["run", "--yolo", "--resume", fork["run"].as_str().unwrap(), "a new task"]);
+    assert_eq!((done.code, done.out.as_str()), (0, "as you now say\n"), "{}", done.err);
+    let asked = bench.requests().pop().unwrap()["messages"].as_array().unwrap().clone();
+    assert_eq!(asked.last().unwrap()["content"], "a new task");
+    assert_eq!(bench.requests().len(), 2, "the old task was not worked on");
+    assert_eq!(bench.temp.read("log"), "one\n");
+}
+
+// keeps: gc
+#[test]
+fn gc_leaves_a_run_alone_that_is_being_driven() {
+    let bench = Bench::new(json!([bash("sleep 1"), {"say": "still here"}]));
+    let mut talk = bench.talk(&["run", "--yolo", "--json", "work"]);
+    talk.until("op/began");
+    let freed: Value =
+        serde_json::from_str(&bench.cairn(&["gc", "--keep-days", "0", "--json"]).out).unwrap();
+    assert_eq!(freed["contents"], 0, "{freed}");
+    assert_eq!(talk.result()["answer"], "still here");
+}
+
+// keeps: clean-screen
+#[test]
+fn log_and_show_draw_no_control_characters_either() {
+    let bench = Bench::new(json!([
+        {"say": "\u{1b}[31mred", "calls": [{"tool": "\u{1b}]0;pwned\u{7}\u{1b}[2Jx", "args": {"\u{1b}[2J": 1}}]},
+        {"say": "ok"},
+    ]));
+    let events = bench.events(&["run", "--yolo", "--json", "work"]);
+    let run = events[0]["run"].as_str().unwrap();
+    for args in [
+        &["log"][..],
+        &["log", "--facts"],
+        &["show", &format!("log://{run}")],
+        &["show", &format!("log://{run}/1/1/1")],
+    ] {
+        let out = bench.cairn(args).out;
+        assert!(out.contains("pwned") && !out.contains(['\u{1b}', '\u{7}']), "{args:?}: {out:?}");
+    }
+}
+
+// keeps: steering
+#[test]
+fn a_line_that_is_not_utf8_is_left_out_and_the_client_stays() {
+    use std::io::Write;
+    let bench = Bench::new(json!([bash("touch made"), {"say": "ok"}]));
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    let question = talk.until("proposal/opened");
+    talk.stdin.as_mut().unwrap().write_all(b"{\"type\":\"steer\",\"text\":\"caf\xe9\"}\n").unwrap();
+    assert!(talk.until("notice")["text"].as_str().unwrap().contains("not UTF-8"));
+    talk.say(json!({"type": "decide", "proposal": question["proposal"], "verdict": "allow"}));
+    assert_eq!(talk.result()["status"], "done");
+    assert!(bench.file("made").exists());
+}
+
+// keeps: bad-input
+#[test]
+fn a_configuration_that_is_no_file_is_named_not_waited_for() {
+    let bench = Bench::new(json!([{"say": "ok"}]));
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        bench.file("cairn.toml"),
+        rustix::fs::Mode::from_raw_mode(0o644),
+    )
+    .unwrap();
+    let done = bench.cairn(&["run", "work"]);
+    assert_eq!(done.code, 2, "{}", done.err);
+    assert!(done.err.contains("cairn.toml") && done.err.contains("not a file"), "{}", done.err);
+}
+
+// keeps: no-key-in-log
+#[test]
+fn a_command_sees_a_secret_only_when_the_user_names_it() {
+    let bench = Bench::new(json!([bash("env"), {"say": "ok"}]));
+    let folder = bench.temp.path().join(".config/cairn");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("cairn.toml"), "pass_env = [\"MY_TOKEN\", \"PLAIN\"]\n").unwrap();
+    let mut command = bench.command(&["run", "--yolo", "work"]);
+    command.env("MY_TOKEN", "t-named").env("OTHER_TOKEN", "t-other").env("PLAIN", "p");
+    assert!(command.output().unwrap().status.success());
+    let told = bench.requests()[1]["messages"][3]["content"].as_str().unwrap().to_owned();
+    assert!(told.contains("MY_TOKEN=t-named") && told.contains("PLAIN=p"), "{told}");
+    assert!(!told.contains("t-other") && !told.contains("sk-secret-key"), "{told}");
+}
