@@ -28,10 +28,6 @@ pub trait Provider: Send + Sync {
         cancel: &CancellationToken,
     ) -> Result<Answer, Fault>;
 
-    /// Exactly the bytes that `ask` sends. Empty when the request cannot be sent at all, which
-    /// `ask` answers with a fault.
-    fn body(&self, request: &Request) -> Vec<u8>;
-
     /// What a token costs; `None` when nobody has said.
     fn price(&self) -> Option<Price>;
 }

@@ -370,7 +370,7 @@ async fn a_conversation_grows_byte_by_byte_over_one_connection() {
     assert_eq!(answer.text, "Done.");
     let sent = server.requests();
     assert!(sent[1].starts_with(sent[0].strip_suffix(b"]}").unwrap()));
-    assert_eq!(sent[1], chat.body(&request));
+    assert_eq!(sent[1], cairn_provider::chat::render("demo-1", &request).unwrap());
     assert_eq!(server.connections(), 1);
 }
 

@@ -13,8 +13,6 @@ impl Status {
     pub const OK: Status = Status(200);
     /// Made something new.
     pub const CREATED: Status = Status(201);
-    /// Held until someone decides.
-    pub const PROPOSED: Status = Status(202);
     /// Looked, found nothing.
     pub const NOTHING_FOUND: Status = Status(204);
     /// Nothing changed.

@@ -15,8 +15,8 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 cancelled or timed out, \
-4 budget or turn cap, 5 approval needed, 7 unverifiable.";
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 cancelled, 4 turn cap, \
+5 approval needed, 7 unverifiable.";
 
 /// The commands.
 #[derive(Subcommand)]

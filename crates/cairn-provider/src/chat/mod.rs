@@ -128,10 +128,6 @@ impl Provider for Chat {
         ended.unwrap_or_else(|| Err(self.peer.cancelled().after(made)))
     }
 
-    fn body(&self, request: &Request) -> Vec<u8> {
-        render(&self.peer.model, request).unwrap_or_default()
-    }
-
     fn price(&self) -> Option<Price> {
         self.price
     }

@@ -1,7 +1,7 @@
 //! Plays a script in this process: a provider without a network, for walkthroughs and first tries.
 
 use super::{Reply, Script, ScriptedCall, words};
-use crate::{Answer, CallText, Delta, Fault, FaultClass, Message, Price, Provider, Request, chat};
+use crate::{Answer, CallText, Delta, Fault, FaultClass, Message, Price, Provider, Request};
 use async_trait::async_trait;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -41,10 +41,6 @@ impl Provider for Player {
             }
             () = speak(&reply, on_delta) => Ok(answer(reply)),
         }
-    }
-
-    fn body(&self, request: &Request) -> Vec<u8> {
-        chat::render(&self.script.name, request).unwrap_or_default()
     }
 
     fn price(&self) -> Option<Price> {

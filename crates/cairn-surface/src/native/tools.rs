@@ -171,7 +171,7 @@ static TOOLS: [Tool; 5] = [
                 "timeout_ms",
                 &["timeout"],
                 Kind::Count,
-                "When to end it, in milliseconds. Default 120000.",
+                "When to end it, in milliseconds, up to the configured maximum.",
             ),
         ],
         effect: Effect::Host,

@@ -1,0 +1,158 @@
+//! What must hold whatever happens.
+
+use super::*;
+use crate::*;
+use cairn_types::*;
+use proptest::prelude::*;
+
+/// What may happen next, drawn at random; what does not fit the moment is left out.
+#[derive(Debug, Clone)]
+enum Happening {
+    Reply(Vec<u8>, bool),
+    Fault,
+    Steer,
+    Abort,
+    Prompt,
+    Word(Verdict),
+    Status(u16),
+    Crash(Found),
+    Drive(bool, u8),
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    prop_oneof![
+        4 => (prop::collection::vec(0u8..5, 0..5), any::<bool>()).prop_map(|(c, cut)| Happening::Reply(c, cut)),
+        1 => Just(Happening::Fault),
+        1 => Just(Happening::Steer),
+        1 => Just(Happening::Abort),
+        1 => Just(Happening::Prompt),
+        3 => prop::sample::select(vec![Verdict::Allow, Verdict::Refuse, Verdict::Cancel, Verdict::Happened, Verdict::Skip]).prop_map(Happening::Word),
+        1 => (any::<bool>(), 0u8..3).prop_map(|(act, who)| Happening::Drive(act, who)),
+        6 => prop::sample::select(vec![200u16, 404, 409, 500]).prop_map(Happening::Status),
+        1 => prop::sample::select(vec![Found::Done, Found::NotDone, Found::Unknown]).prop_map(Happening::Crash),
+    ]
+}
+
+/// An effect is about to be performed: somebody's own word stands behind this very beginning, the
+/// driver may act, and nobody stopped the loop.
+fn check_leave_to_act(sim: &Sim, at: Coord) {
+    assert_eq!(sim.engine.drive.as_ref().unwrap().mode, Mode::Act, "{at} under read-only");
+    assert!(!sim.engine.lap().unwrap().is_aborted(), "{at} after an abort");
+    let is_begin = |fact: &Fact| matches!(&fact.body, Body::Begin(begin) if begin.at == at);
+    let since = sim.facts.iter().rposition(is_begin).map_or(0, |last| last + 1);
+    let allowed = sim.facts[since..].iter().any(
+        |fact| matches!(&fact.body, Body::Decision(d) if d.at == at && d.verdict == Verdict::Allow),
+    );
+    assert!(allowed, "{at} without a word of its own");
+}
+
+fn happen(sim: &mut Sim, happening: &Happening) {
+    let step = sim.go();
+    if let Step::Act { at, .. } = &step {
+        check_leave_to_act(sim, *at);
+    }
+    match (happening, step) {
+        (Happening::Reply(calls, cut), Step::AskModel { .. }) => {
+            let calls: Vec<(&str, &str)> = calls
+                .iter()
+                .map(|c| [READ, BASH, WRITE, ("nonsense", "{}"), ("bash", "{")][*c as usize])
+                .collect();
+            let finish = match (*cut, calls.is_empty()) {
+                (true, _) => Finish::Length,
+                (false, true) => Finish::Stop,
+                (false, false) => Finish::Calls,
+            };
+            sim.reply(&calls, finish);
+        }
+        (Happening::Fault, Step::AskModel { .. }) => {
+            let fault = sim.engine.faulted("cut", "the stream was cut", 1);
+            sim.record(fault);
+        }
+        (Happening::Steer, _) => {
+            let recording = sim.engine.steer("words", Writer::Client).unwrap_or_default();
+            sim.record(recording);
+        }
+        (Happening::Abort, _) => {
+            let recording = sim.engine.abort("enough", Writer::Client).unwrap_or_default();
+            sim.record(recording);
+        }
+        (Happening::Prompt, _) => sim.prompt("more"),
+        (Happening::Drive(act, who), _) => {
+            let mode = if *act { Mode::Act } else { Mode::ReadOnly };
+            let approval = [Approval::Ask, Approval::Yolo, Approval::Nobody][*who as usize];
+            sim.drive(mode, approval);
+        }
+        (Happening::Word(verdict), Step::Await(at)) => {
+            let op = sim.engine.op(at).unwrap();
+            let open = op.settling.as_ref().or(op.proposal.as_ref()).unwrap();
+            let word = word(&open.id.0, *verdict, Some("words"));
+            match sim.engine.decided(&word) {
+                Ok(recording) => sim.record(recording),
+                Err(error) => assert!(matches!(error, DecideError::Unfit { .. }), "{error}"),
+            }
+        }
+        (_, Step::Prepare(at)) => sim.prepared(at),
+        (Happening::Crash(_), Step::Act { at, .. }) => sim.begin(at),
+        (Happening::Status(status), Step::Act { at, .. }) => {
+            sim.begin(at);
+            sim.settle(at, Status(*status));
+        }
+        (Happening::Status(status), Step::Read(ats)) => {
+            ats.iter().for_each(|at| sim.settle(*at, Status(*status)));
+        }
+        (Happening::Crash(found), Step::Settle(at)) => match sim.engine.found(at, *found) {
+            Settlement::Record(recording) => sim.record(recording),
+            Settlement::Repeat => {
+                sim.begin(at);
+                sim.settle(at, Status::OK);
+            }
+        },
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn whatever_happens_the_fold_is_the_state_messages_never_change_and_every_call_has_its_result(
+        happenings in prop::collection::vec(happening(), 1..60),
+        ask in any::<bool>(),
+    ) {
+        let approval = if ask { Approval::Ask } else { Approval::Yolo };
+        let mut sim = Sim::new(Mode::Act, approval);
+        sim.prompt("go");
+        let mut before: Vec<Item> = Vec::new();
+        for happening in &happenings {
+            happen(&mut sim, happening);
+            prop_assert!(sim.engine.items().starts_with(&before), "a message changed");
+            before = sim.engine.items().to_vec();
+        }
+        prop_assert_eq!(&Engine::fold(&sim.facts), &sim.engine);
+        for n in 0..sim.facts.len() {
+            let folded = Engine::fold(&sim.facts[..n]);
+            let _ = folded.step();
+        }
+        check_every_call_is_answered(&sim);
+    }
+}
+
+/// In the transcript, each call is followed by exactly one result before anything else is said.
+fn check_every_call_is_answered(sim: &Sim) {
+    let open = sim.engine.lap().is_some_and(Lap::has_open_ops);
+    let mut owed: Vec<&str> = Vec::new();
+    for item in sim.engine.items() {
+        match item {
+            Item::Assistant { calls, .. } => {
+                assert!(owed.is_empty(), "unanswered: {owed:?}");
+                owed = calls.iter().map(|call| call.id.as_str()).collect();
+            }
+            Item::Result { call, .. } => {
+                assert_eq!(owed.first().copied(), Some(call.as_str()), "out of order");
+                owed.remove(0);
+            }
+            Item::User(_) => assert!(owed.is_empty(), "unanswered: {owed:?}"),
+        }
+    }
+    assert!(owed.is_empty() || open);
+}

@@ -1,0 +1,187 @@
+//! What becomes of an op that began and was not seen to end, and of words under another driver.
+
+use super::*;
+use crate::*;
+use cairn_types::*;
+
+#[test]
+fn an_op_that_began_and_was_not_seen_to_end_is_never_repeated_by_itself() {
+    for (approval, found, expect) in [
+        (Approval::Yolo, Found::Unknown, "1/1/1 → 500 Indeterminate"),
+        (Approval::Nobody, Found::Unknown, "1/1/1 → 500 Indeterminate"),
+        (Approval::Yolo, Found::Done, "1/1/1 → 200 FoundDone"),
+        (Approval::Yolo, Found::NotDone, "repeat"),
+        (Approval::Ask, Found::Unknown, "Await(Coord { lap: 1, turn: 1, seq: 1 })"),
+    ] {
+        let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+        sim.prompt("go");
+        sim.go();
+        sim.reply(&[BASH], Finish::Calls);
+        sim.go();
+        sim.prepared(at(1, 1, 1));
+        sim.begin(at(1, 1, 1));
+        sim.drive(Mode::Act, approval);
+        sim.said.clear();
+        assert_eq!(sim.go(), Step::Settle(at(1, 1, 1)));
+        sim.said.clear();
+        match sim.engine.found(at(1, 1, 1), found) {
+            Settlement::Repeat => sim.said.push("repeat".into()),
+            Settlement::Record(recording) => {
+                sim.record(recording);
+                sim.go();
+            }
+        }
+        assert_eq!(sim.said[0], expect);
+    }
+}
+
+#[test]
+fn a_person_settles_what_nobody_saw_end() {
+    for (verdict, expect) in [
+        (Verdict::Happened, "1/1/1 → 200 SaidDone"),
+        (Verdict::Skip, "1/1/1 → 500 Indeterminate"),
+        (Verdict::Allow, "Act { at: Coord { lap: 1, turn: 1, seq: 1 }, again: true }"),
+    ] {
+        let mut sim = Sim::new(Mode::Act, Approval::Ask);
+        sim.prompt("go");
+        sim.go();
+        sim.reply(&[BASH], Finish::Calls);
+        sim.go();
+        sim.prepared(at(1, 1, 1));
+        sim.decide(at(1, 1, 1), Verdict::Allow, None);
+        sim.begin(at(1, 1, 1));
+        let Settlement::Record(asked) = sim.engine.found(at(1, 1, 1), Found::Unknown) else {
+            panic!("a person is there to be asked");
+        };
+        sim.record(asked);
+        sim.said.clear();
+        let recording = sim.engine.decided(&word("p1.1.1.again1", verdict, None)).unwrap();
+        sim.record(recording);
+        sim.go();
+        assert_eq!(sim.said[0], expect);
+    }
+}
+
+/// A run whose only command began under somebody who can be asked, and was not seen to end.
+fn cut_off() -> Sim {
+    let mut sim = Sim::new(Mode::Act, Approval::Ask);
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[BASH], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    sim.decide(at(1, 1, 1), Verdict::Allow, None);
+    sim.begin(at(1, 1, 1));
+    sim
+}
+
+fn found(sim: &mut Sim, found: Found) {
+    match sim.engine.found(at(1, 1, 1), found) {
+        Settlement::Repeat => sim.said.push("repeat".into()),
+        Settlement::Record(recording) => sim.record(recording),
+    }
+}
+
+#[test]
+fn a_word_about_one_beginning_says_nothing_about_the_next() {
+    let mut sim = cut_off();
+    found(&mut sim, Found::Unknown);
+    sim.decide(at(1, 1, 1), Verdict::Allow, None);
+    assert_eq!(sim.go(), Step::Act { at: at(1, 1, 1), again: true });
+    sim.begin(at(1, 1, 1));
+    assert_eq!(sim.go(), Step::Settle(at(1, 1, 1)), "cut off again: it is not simply run again");
+    found(&mut sim, Found::Unknown);
+    assert_eq!(sim.go(), Step::Await(at(1, 1, 1)));
+    assert_eq!(
+        sim.engine.op(at(1, 1, 1)).unwrap().settling.as_ref().unwrap().id.0,
+        "p1.1.1.again2"
+    );
+}
+
+#[test]
+fn a_read_only_driver_performs_nothing_that_another_was_allowed() {
+    let mut sim = Sim::new(Mode::Act, Approval::Ask);
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[WRITE], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    sim.decide(at(1, 1, 1), Verdict::Allow, None);
+    sim.drive(Mode::ReadOnly, Approval::Ask);
+    sim.said.clear();
+    sim.go();
+    assert_eq!(sim.said[0], "1/1/1 → 403 NotPerformed");
+
+    for (disk, expect) in [
+        (Found::NotDone, "1/1/1 → 403 NotPerformed"),
+        (Found::Unknown, "1/1/1 → 500 Indeterminate"),
+        (Found::Done, "1/1/1 → 200 FoundDone"),
+    ] {
+        let mut sim = cut_off();
+        sim.drive(Mode::ReadOnly, Approval::Ask);
+        sim.said.clear();
+        found(&mut sim, disk);
+        assert_eq!(sim.said[0], expect);
+    }
+}
+
+#[test]
+fn a_stopped_loop_performs_nothing_that_began_before_a_crash() {
+    for (disk, expect) in [
+        (Found::NotDone, "1/1/1 → 499 NotPerformed"),
+        (Found::Unknown, "1/1/1 → 500 Indeterminate"),
+    ] {
+        let mut sim = cut_off();
+        found(&mut sim, Found::Unknown);
+        let abort = sim.engine.abort("enough", Writer::Client).unwrap();
+        sim.record(abort);
+        assert_eq!(sim.go(), Step::Settle(at(1, 1, 1)), "it no longer waits for a word");
+        sim.said.clear();
+        found(&mut sim, disk);
+        assert_eq!(sim.said[0], expect);
+    }
+}
+
+#[test]
+fn a_question_of_an_earlier_driver_is_answered_by_the_gates_of_this_one() {
+    for (approval, expect) in [
+        (Approval::Ask, "Await(Coord { lap: 1, turn: 1, seq: 1 })"),
+        (Approval::Yolo, "Act { at: Coord { lap: 1, turn: 1, seq: 1 }, again: false }"),
+        (Approval::Nobody, "1/1/1 → 403 NotPerformed"),
+    ] {
+        let mut sim = Sim::new(Mode::Act, Approval::Ask);
+        sim.prompt("go");
+        sim.go();
+        sim.reply(&[BASH], Finish::Calls);
+        sim.go();
+        sim.prepared(at(1, 1, 1));
+        sim.drive(Mode::Act, approval);
+        sim.said.clear();
+        sim.go();
+        assert_eq!(sim.said[0], expect);
+    }
+}
+
+#[test]
+fn a_fork_shares_what_was_said_but_not_what_waits_nor_words_given_for_its_parent() {
+    let mut sim = Sim::new(Mode::Act, Approval::Ask);
+    sim.prompt("one");
+    sim.prompt("two");
+    sim.go();
+    sim.reply(&[BASH], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    let mut all = word("p1.1.1", Verdict::Allow, None);
+    all.remember = Remember::Run;
+    let recording = sim.engine.decided(&all).unwrap();
+    sim.record(recording);
+    sim.begin(at(1, 1, 1));
+    sim.settle(at(1, 1, 1), Status::OK);
+    let mut fork = Engine::fold(&sim.facts);
+    let drive = sim.facts[1].body.clone();
+    let n = fork.last_n() + 1;
+    fork.apply(&Fact { run: RunId::new(2, 2), n, at: n, engine: VERSION.into(), body: drive });
+    assert_eq!(fork.items(), sim.engine.items());
+    assert_eq!(fork.queued_laps(), 0);
+    assert!(fork.lap().unwrap().is_inherited() && fork.remembered.is_empty());
+}

@@ -1,0 +1,165 @@
+//! A run without a world, to try the engine on.
+
+mod anything;
+mod crashes;
+mod turns;
+
+use crate::*;
+use cairn_types::*;
+use expect_test::Expect;
+
+/// A run without a world: facts, the engine that folded them, and the steps it asked for.
+struct Sim {
+    engine: Engine,
+    facts: Vec<Fact>,
+    said: Vec<String>,
+}
+
+impl Sim {
+    fn new(mode: Mode, approval: Approval) -> Sim {
+        let mut sim = Sim { engine: Engine::default(), facts: Vec::new(), said: Vec::new() };
+        let content = ContentRef::of(b"");
+        sim.record(Recording::of(Body::Run(RunStarted {
+            session: SessionId::new(1, 1),
+            name: None,
+            system: content,
+            tools: content,
+            surface: Surface::Native,
+            view: View::Transcript,
+        })));
+        sim.drive(mode, approval);
+        sim
+    }
+
+    fn drive(&mut self, mode: Mode, approval: Approval) {
+        self.record(Recording::of(Body::Drive(Drive {
+            epoch: 1,
+            holder: "test".into(),
+            model: "scripted/test".into(),
+            mode,
+            approval,
+            caps: Caps { turns: 5, ops: 3 },
+        })));
+    }
+
+    fn record(&mut self, recording: Recording) {
+        for body in recording.facts {
+            if let Body::Outcome(outcome) = &body {
+                self.said
+                    .push(format!("{} → {} {:?}", outcome.at, outcome.status, outcome.settled));
+            }
+            if let Body::End(end) = &body {
+                self.said
+                    .push(format!("end {} {} {}", end.lap, end.status, end.why).trim_end().into());
+            }
+            let n = self.engine.last_n() + 1;
+            let fact = Fact { run: RunId::new(1, 1), n, at: n, engine: VERSION.into(), body };
+            self.engine.apply(&fact);
+            self.facts.push(fact);
+        }
+    }
+
+    fn prompt(&mut self, text: &str) {
+        let recording = self.engine.prompted(text, Writer::Client);
+        self.record(recording);
+    }
+
+    fn reply(&mut self, calls: &[(&str, &str)], finish: Finish) {
+        let turn = self.facts.len();
+        let args: Vec<&str> = calls.iter().map(|(_, args)| *args).collect();
+        let calls = calls.iter().enumerate().map(|(i, (name, args))| Call {
+            id: format!("call-{turn}-{i}"),
+            name: (*name).into(),
+            args: ContentRef::of(args.as_bytes()),
+        });
+        let reply = Reply {
+            lap: 0,
+            turn: 0,
+            model: "scripted/test".into(),
+            text: None,
+            reasoning: None,
+            calls: calls.collect(),
+            finish,
+            usage: None,
+            cost: None,
+            attempts: 1,
+            ms: 0,
+        };
+        let recording = self.engine.replied(reply, &args);
+        self.record(recording);
+    }
+
+    /// Records what the engine wants recorded, until it wants something done.
+    fn go(&mut self) -> Step {
+        loop {
+            match self.engine.step() {
+                Step::Record(recording) => self.record(recording),
+                step => {
+                    self.said.push(format!("{step:?}"));
+                    return step;
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, at: Coord, status: Status) {
+        let result = ContentRef::of(b"result");
+        let (exit, output, changes, layers) = (None, None, Vec::new(), Vec::new());
+        let settled = Settled::Performed;
+        let gates = Vec::new();
+        self.record(Recording::of(Body::Outcome(Outcome {
+            at,
+            status,
+            exit,
+            result,
+            output,
+            changes,
+            layers,
+            gates,
+            settled,
+            ms: 1,
+        })));
+    }
+
+    fn begin(&mut self, at: Coord) {
+        self.record(Recording::of(Body::Begin(Begin { at, changes: Vec::new(), again: false })));
+    }
+
+    fn prepared(&mut self, at: Coord) {
+        let prepared =
+            Prepared { shown: "what".into(), label: "what".into(), ..Prepared::default() };
+        let recording = self.engine.prepared(at, &prepared);
+        self.record(recording);
+    }
+
+    fn decide(&mut self, at: Coord, verdict: Verdict, words: Option<&str>) {
+        let op = self.engine.op(at).unwrap();
+        let open = op.settling.as_ref().or(op.proposal.as_ref()).unwrap();
+        let word = word(&open.id.0, verdict, words);
+        let recording = self.engine.decided(&word).unwrap();
+        self.record(recording);
+    }
+}
+
+fn word(proposal: &str, verdict: Verdict, words: Option<&str>) -> Word {
+    Word {
+        proposal: ProposalId(proposal.into()),
+        verdict,
+        by: By::Person("someone".into()),
+        shown_hash: None,
+        words: words.map(str::to_owned),
+        remember: Remember::Once,
+    }
+}
+
+fn at(lap: u32, turn: u32, seq: u32) -> Coord {
+    Coord { lap, turn, seq }
+}
+
+fn check(sim: &Sim, expect: Expect) {
+    expect.assert_eq(&sim.said.join("\n"));
+}
+
+const READ: (&str, &str) = ("read", r#"{"path":"a"}"#);
+const BASH: (&str, &str) = ("bash", r#"{"command":"x"}"#);
+const WRITE: (&str, &str) = ("write", r#"{"path":"a","content":"b"}"#);

@@ -1,0 +1,216 @@
+//! What the engine says to do, turn by turn.
+
+use super::*;
+use crate::*;
+use cairn_types::*;
+use expect_test::expect;
+
+#[test]
+fn reads_run_side_by_side_and_effects_one_after_the_other() {
+    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[READ, READ, BASH], Finish::Calls);
+    sim.go();
+    sim.settle(at(1, 1, 1), Status::OK);
+    sim.settle(at(1, 1, 2), Status::NOT_FOUND);
+    sim.go();
+    sim.prepared(at(1, 1, 3));
+    sim.go();
+    sim.begin(at(1, 1, 3));
+    sim.settle(at(1, 1, 3), Status::OK);
+    sim.go();
+    sim.reply(&[], Finish::Stop);
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+        AskModel { lap: 1, turn: 1, messages: 1 }
+        Read([Coord { lap: 1, turn: 1, seq: 1 }, Coord { lap: 1, turn: 1, seq: 2 }])
+        1/1/1 → 200 Performed
+        1/1/2 → 404 Performed
+        Prepare(Coord { lap: 1, turn: 1, seq: 3 })
+        Act { at: Coord { lap: 1, turn: 1, seq: 3 }, again: false }
+        1/1/3 → 200 Performed
+        AskModel { lap: 1, turn: 2, messages: 5 }
+        end 1 200
+        Idle"#]],
+    );
+}
+
+#[test]
+fn after_an_effect_that_could_not_act_the_rest_of_the_effects_is_not_performed() {
+    let mut sim = Sim::new(Mode::Act, Approval::Ask);
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[WRITE, BASH, READ], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    sim.go();
+    sim.decide(at(1, 1, 1), Verdict::Refuse, Some("rather not"));
+    sim.go();
+    sim.settle(at(1, 1, 3), Status::OK);
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+        AskModel { lap: 1, turn: 1, messages: 1 }
+        Prepare(Coord { lap: 1, turn: 1, seq: 1 })
+        Await(Coord { lap: 1, turn: 1, seq: 1 })
+        1/1/1 → 403 NotPerformed
+        1/1/2 → 499 NotPerformed
+        Read([Coord { lap: 1, turn: 1, seq: 3 }])
+        1/1/3 → 200 Performed
+        AskModel { lap: 1, turn: 2, messages: 6 }"#]],
+    );
+    assert_eq!(sim.engine.items().last(), Some(&Item::User(ContentRef::of(b"rather not"))));
+}
+
+#[test]
+fn the_first_word_on_a_proposal_wins_and_a_word_on_something_else_is_refused() {
+    let mut sim = Sim::new(Mode::Act, Approval::Ask);
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[BASH], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    let mut stale = word("p1.1.1", Verdict::Allow, None);
+    stale.shown_hash = Some(Hash::of(b"something else"));
+    assert!(matches!(sim.engine.decided(&stale), Err(DecideError::Stale(_))));
+    let unfit = sim.engine.decided(&word("p1.1.1", Verdict::Happened, None));
+    assert!(matches!(unfit, Err(DecideError::Unfit { .. })));
+    sim.decide(at(1, 1, 1), Verdict::Allow, None);
+    let second = sim.engine.decided(&word("p1.1.1", Verdict::Refuse, None));
+    assert!(matches!(second, Err(DecideError::Decided { verdict: Verdict::Allow, .. })));
+    let none = sim.engine.decided(&word("p1.1.9", Verdict::Allow, None));
+    assert!(matches!(none, Err(DecideError::NoSuchProposal(_))));
+}
+
+#[test]
+fn an_answer_for_the_whole_run_covers_its_kind_only() {
+    let mut sim = Sim::new(Mode::Act, Approval::Ask);
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[BASH, BASH, WRITE], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    let mut all = word("p1.1.1", Verdict::Allow, None);
+    all.remember = Remember::Run;
+    let recording = sim.engine.decided(&all).unwrap();
+    sim.record(recording);
+    sim.begin(at(1, 1, 1));
+    sim.settle(at(1, 1, 1), Status::OK);
+    sim.prepared(at(1, 1, 2));
+    assert_eq!(sim.go(), Step::Act { at: at(1, 1, 2), again: false });
+    sim.begin(at(1, 1, 2));
+    sim.settle(at(1, 1, 2), Status::OK);
+    sim.prepared(at(1, 1, 3));
+    assert_eq!(sim.go(), Step::Await(at(1, 1, 3)));
+}
+
+#[test]
+fn words_skip_the_rest_of_the_turn_and_follow_its_results() {
+    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+    sim.prompt("go");
+    sim.go();
+    let steer = sim.engine.steer("stop that", Writer::Client).unwrap();
+    sim.record(steer);
+    sim.reply(&[BASH], Finish::Calls);
+    sim.go();
+    sim.reply(&[], Finish::Stop);
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+        AskModel { lap: 1, turn: 1, messages: 1 }
+        1/1/1 → 499 NotPerformed
+        AskModel { lap: 1, turn: 2, messages: 4 }
+        end 1 200
+        Idle"#]],
+    );
+}
+
+#[test]
+fn read_only_refuses_effects_and_nobody_refuses_what_needs_asking() {
+    for (mode, approval) in [(Mode::ReadOnly, Approval::Yolo), (Mode::Act, Approval::Nobody)] {
+        let mut sim = Sim::new(mode, approval);
+        sim.prompt("go");
+        sim.go();
+        sim.reply(&[BASH], Finish::Calls);
+        if mode == Mode::Act {
+            assert_eq!(sim.go(), Step::Prepare(at(1, 1, 1)));
+            sim.prepared(at(1, 1, 1));
+        }
+        sim.go();
+        assert!(sim.said.contains(&"1/1/1 → 403 NotPerformed".to_owned()), "{:?}", sim.said);
+        let refusal = sim.facts.iter().find_map(|fact| match &fact.body {
+            Body::Decision(decision) => Some(decision.by.clone()),
+            _ => None,
+        });
+        let by = if approval == Approval::Nobody { By::Nobody } else { By::Gate("mode".into()) };
+        assert_eq!(refusal, Some(by));
+    }
+}
+
+#[test]
+fn caps_end_the_loop_and_cut_the_reply() {
+    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+    sim.prompt("go");
+    for turn in 1..=5 {
+        sim.go();
+        sim.reply(&[READ, READ, READ, READ], Finish::Calls);
+        sim.go();
+        (1..=3).for_each(|seq| sim.settle(at(1, turn, seq), Status::OK));
+    }
+    sim.said.clear();
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+        1/5/4 → 429 NotPerformed
+        end 1 429 the loop reached its 5 turns
+        Idle"#]],
+    );
+}
+
+#[test]
+fn a_reply_cut_at_its_length_performs_nothing() {
+    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[BASH, READ], Finish::Length);
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+        AskModel { lap: 1, turn: 1, messages: 1 }
+        1/1/1 → 422 NotPerformed
+        1/1/2 → 422 NotPerformed
+        AskModel { lap: 1, turn: 2, messages: 4 }"#]],
+    );
+}
+
+#[test]
+fn an_abort_settles_everything_and_the_next_prompt_is_taken() {
+    let mut sim = Sim::new(Mode::Act, Approval::Ask);
+    sim.prompt("one");
+    sim.prompt("two");
+    sim.go();
+    sim.reply(&[BASH, READ], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    let abort = sim.engine.abort("enough", Writer::Client).unwrap();
+    sim.record(abort);
+    assert!(sim.engine.abort("enough", Writer::Client).is_none());
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+        AskModel { lap: 1, turn: 1, messages: 1 }
+        Prepare(Coord { lap: 1, turn: 1, seq: 1 })
+        1/1/1 → 499 NotPerformed
+        1/1/2 → 499 NotPerformed
+        end 1 499 enough
+        AskModel { lap: 2, turn: 1, messages: 5 }"#]],
+    );
+}
