@@ -4,7 +4,7 @@ use crate::{Driver, Event, RunError};
 use cairn_engine::{Found, Recording, Settlement};
 use cairn_surface::native;
 use cairn_types::{Action, Begin, Body, Change, Coord, Hash, Outcome, Settled, Status};
-use cairn_world::{Performed, Poised, Prepared, Probe};
+use cairn_world::{Performed, Prepared, Probe};
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
@@ -85,11 +85,8 @@ impl Driver {
         let Prepared { changes, contents, .. } = prepared;
         let begin = Begin { at, changes: changes.clone(), again };
         self.record(Recording { facts: vec![Body::Begin(begin)], contents })?;
-        // A command is made ready while its beginning becomes durable; it runs only after that.
-        let world = self.world.clone();
-        let (flushed, poised) = tokio::join!(self.flush(), async { world.poise(&action) });
-        flushed?;
-        let performed = self.perform(at, &action, &changes, poised).await?;
+        self.flush().await?;
+        let performed = self.perform(at, &action, &changes).await?;
         self.settled_by(at, performed, Settled::Performed)
     }
 
@@ -104,7 +101,6 @@ impl Driver {
         at: Coord,
         action: &Action,
         expected: &[Change],
-        poised: Option<Poised>,
     ) -> Result<Performed, RunError> {
         let (world, sink) = (self.world.clone(), self.sink.clone());
         let cancel = CancellationToken::new();
@@ -112,12 +108,7 @@ impl Driver {
             let text = String::from_utf8_lossy(piece).into_owned();
             sink.event(&Event::Output { at, text });
         };
-        let mut performing = Box::pin(async {
-            match poised {
-                Some(poised) => world.perform_poised(poised, &cancel, &mut on_output).await,
-                None => world.perform(action, expected, &cancel, &mut on_output).await,
-            }
-        });
+        let mut performing = Box::pin(world.perform(action, expected, &cancel, &mut on_output));
         self.meanwhile(&mut performing, &cancel).await
     }
 

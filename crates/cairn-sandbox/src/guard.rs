@@ -66,7 +66,6 @@ pub(crate) unsafe fn guard(plan: &Plan) -> ! {
         libc::sigaddset(&raw mut only_child, libc::SIGCHLD);
         let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
         let signals = libc::signalfd(-1, &raw const only_child, flags);
-        wait_for_the_word(plan.life);
         let child = if signals < 0 { -1 } else { start_the_command(plan) };
         if child < 0 {
             give_up(plan, Tag::NoProcess);
@@ -141,21 +140,6 @@ unsafe fn mount_own_proc() -> bool {
         libc::unshare(libc::CLONE_NEWNS) == 0
             && libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), private, none) == 0
             && libc::mount(proc, c"/proc".as_ptr(), proc, flags, none) == 0
-    }
-}
-
-/// Waits for the byte that says go. When the pipe ends instead, so do we, and nothing was run.
-unsafe fn wait_for_the_word(life: RawFd) {
-    let mut word = 0u8;
-    // SAFETY: one byte of room on this stack.
-    unsafe {
-        loop {
-            match libc::read(life, (&raw mut word).cast(), 1) {
-                1 => return,
-                n if n < 0 && *libc::__errno_location() == libc::EINTR => {}
-                _ => libc::_exit(0),
-            }
-        }
     }
 }
 

@@ -10,7 +10,7 @@ mod run;
 mod start;
 
 pub use environment::{environment, shell};
-pub use run::{Poised, poise, run};
+pub use run::run;
 
 use cairn_types::Hash;
 use std::io;

@@ -19,30 +19,15 @@ const CHUNK: usize = 64 * 1024;
 /// How long we wait for everything to end after we ended it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A command with everything ready for it, not run yet. Dropping it runs nothing.
-pub struct Poised {
-    spec: Spec,
-    ready: Option<Command>,
-}
-
-/// Makes everything ready to run a command: its guardian waits for the word. What cannot be had now
-/// is tried again when it is run.
-#[must_use]
-pub fn poise(spec: Spec) -> Poised {
-    let ready = holds(spec.way).first().and_then(|hold| Command::start(&spec, *hold).ok());
-    Poised { spec, ready }
-}
-
 /// Runs the command. When this returns, or when its future is dropped, everything the command
 /// started has ended. stdout and stderr are one stream, in the order of writing; stdin is empty.
 /// `on_output` sees every byte as it comes.
 pub async fn run(
-    poised: Poised,
+    spec: Spec,
     cancel: &CancellationToken,
     on_output: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<Finished, SandboxError> {
     let begun = Instant::now();
-    let Poised { spec, mut ready } = poised;
     let mut kept = Kept::new(spec.keep_head, spec.keep_tail);
     if cancel.is_cancelled() {
         return Ok(finished(End::Cancelled, Vec::new(), kept, begun));
@@ -50,13 +35,11 @@ pub async fn run(
     let ways = holds(spec.way);
     for (n, hold) in ways.iter().enumerate() {
         let is_last = n + 1 == ways.len();
-        let started = ready.take().map_or_else(|| Command::start(&spec, *hold), Ok);
-        let mut command = match started {
+        let mut command = match Command::start(&spec, *hold) {
             Ok(command) => command,
             Err(SandboxError::Start { .. }) if !is_last => continue,
             Err(problem) => return Err(problem),
         };
-        command.say_go();
         let mut sink = |chunk: &[u8]| {
             kept.push(chunk);
             on_output(chunk);
@@ -124,19 +107,12 @@ struct Command {
 }
 
 impl Command {
-    /// Starts its guardian, which waits for the word.
+    /// Starts it with its guardian.
     fn start(spec: &Spec, hold: Hold) -> Result<Self, SandboxError> {
         let Started { process, life, status, output } = start(spec, hold)?;
         let process = watched(process)?;
         let output = watched(output)?;
         Ok(Self { process, output, status, life: Some(life), hold, reaped: false })
-    }
-
-    /// Lets the guardian run the command. One that has given up already says why in its report.
-    fn say_go(&self) {
-        if let Some(life) = &self.life {
-            let _ = rustix::io::write(life, b"g");
-        }
     }
 
     /// Reads until the guardian, and so everything, has ended. Says what we ended it for, if we did.

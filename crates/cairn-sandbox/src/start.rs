@@ -18,7 +18,7 @@ const STACK_WORDS: usize = 4096;
 pub(crate) struct Started {
     /// The guardian itself.
     pub(crate) process: OwnedFd,
-    /// A byte in it says go. Open as long as we live; its end is the guardian's sign.
+    /// Open as long as we live; its end is the guardian's sign.
     pub(crate) life: OwnedFd,
     /// Its report. Does not block.
     pub(crate) status: OwnedFd,
@@ -61,7 +61,7 @@ fn quiet_pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
     Ok((read, write))
 }
 
-/// Starts a guardian that holds the command in this way and waits for the word to run it.
+/// Starts the command held in this way.
 pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
     let texts = Texts::new(spec)?;
     let (argv, envp) = (pointers(&texts.argv), pointers(&texts.envp));

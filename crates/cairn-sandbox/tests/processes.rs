@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "a test starts itself again to be killed")]
 
-use cairn_sandbox::{End, Finished, SandboxError, Spec, Way, poise, run, shell};
+use cairn_sandbox::{End, Finished, SandboxError, Spec, Way, run, shell};
 use cairn_types::Hash;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -28,7 +28,7 @@ fn spec(directory: &Path, command: &str, way: Way) -> Spec {
 }
 
 async fn finish(spec: Spec) -> Result<Finished, SandboxError> {
-    run(poise(spec), &CancellationToken::new(), &mut |_| {}).await
+    run(spec, &CancellationToken::new(), &mut |_| {}).await
 }
 
 /// Writes `up` into the directory from a process that left session, group and parent behind and that
@@ -87,21 +87,21 @@ async fn orphan_is_gone(way: Way, over: Over, seconds: &str) {
     };
     let mut ignore = |_: &[u8]| {};
     let end = match over {
-        Over::Ended | Over::Failed => run(poise(spec), &cancel, &mut ignore).await.unwrap().end,
+        Over::Ended | Over::Failed => run(spec, &cancel, &mut ignore).await.unwrap().end,
         Over::TimedOut => {
             spec.timeout = Duration::from_millis(700);
-            run(poise(spec), &cancel, &mut ignore).await.unwrap().end
+            run(spec, &cancel, &mut ignore).await.unwrap().end
         }
         Over::Cancelled => {
             let cancelled = async {
                 is_up.await;
                 cancel.cancel();
             };
-            tokio::join!(run(poise(spec), &cancel, &mut ignore), cancelled).0.unwrap().end
+            tokio::join!(run(spec, &cancel, &mut ignore), cancelled).0.unwrap().end
         }
         Over::Dropped => {
             tokio::select! {
-                ended = run(poise(spec), &cancel, &mut ignore) => ended.unwrap().end,
+                ended = run(spec, &cancel, &mut ignore) => ended.unwrap().end,
                 () = is_up => End::Cancelled,
             }
         }
@@ -221,7 +221,7 @@ async fn what_cannot_start_says_why() {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
     let never = spec(directory.path(), "touch ran", Way::Best);
-    let done = run(poise(never), &cancelled, &mut |_| {}).await.unwrap();
+    let done = run(never, &cancelled, &mut |_| {}).await.unwrap();
     assert_eq!(done.end, End::Cancelled);
     assert!(!directory.path().join("ran").exists());
 }
@@ -234,7 +234,7 @@ async fn two_hundred_megabytes_are_counted_and_hashed_without_being_held() {
     let mut seen = 0;
     let mut count = |chunk: &[u8]| seen += chunk.len();
     let spec = spec(directory.path(), &command, Way::Best);
-    let done = run(poise(spec), &CancellationToken::new(), &mut count).await.unwrap();
+    let done = run(spec, &CancellationToken::new(), &mut count).await.unwrap();
     assert_eq!((done.bytes, seen), (BYTES as u64 + 3, BYTES + 3));
     assert_eq!((done.head.len(), done.tail.len()), (1000, 1000));
     assert!(done.tail.ends_with(b"\0end"));
@@ -263,23 +263,8 @@ async fn a_pipe_held_open_by_someone_else_is_not_waited_for() {
         let path = format!("/proc/{pid}/fd/1");
         held.extend(std::fs::OpenOptions::new().write(true).open(path).ok());
     };
-    let done = run(poise(spec), &CancellationToken::new(), &mut hold).await.unwrap();
+    let done = run(spec, &CancellationToken::new(), &mut hold).await.unwrap();
     assert_eq!(done.end, End::Exited(0));
     assert!(!held.is_empty(), "nothing held the pipe, so nothing was shown");
     assert!(begun.elapsed() < Duration::from_secs(20));
-}
-
-#[tokio::test]
-async fn a_poised_command_that_is_dropped_never_runs() {
-    for way in WAYS {
-        let directory = tempfile::tempdir().unwrap();
-        let poised = poise(spec(directory.path(), "touch ran", way));
-        std::thread::sleep(Duration::from_millis(50));
-        drop(poised);
-        std::thread::sleep(Duration::from_millis(50));
-        assert!(!directory.path().join("ran").exists());
-        let done = finish(spec(directory.path(), "touch ran", way)).await.unwrap();
-        assert_eq!(done.end, End::Exited(0));
-        assert!(directory.path().join("ran").exists());
-    }
 }

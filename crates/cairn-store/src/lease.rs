@@ -11,12 +11,16 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The right to drive a run, as long as it lives. It ends when it is dropped, or with the process.
 #[derive(Debug)]
 pub struct Lease {
     key: LeaseKey,
     file: File,
+    /// How many leases this process holds in this store.
+    held: Arc<AtomicUsize>,
 }
 
 impl Lease {
@@ -41,8 +45,8 @@ impl Lease {
     /// Takes the run's lock, or says who has it. `epoch` is asked for once the lock is held.
     pub(crate) fn take(
         home: &Home,
-        run: &RunId,
-        holder: &str,
+        (run, holder): (&RunId, &str),
+        held: &Arc<AtomicUsize>,
         epoch: impl FnOnce() -> Result<u64, StoreError>,
     ) -> Result<Lease, StoreError> {
         make_dir(&home.leases())?;
@@ -59,12 +63,14 @@ impl Lease {
         }
         file.set_len(0).and_then(|()| file.write_all(holder.as_bytes())).map_err(fail)?;
         let key = LeaseKey { run: run.clone(), epoch: epoch()? };
-        Ok(Lease { key, file })
+        held.fetch_add(1, Ordering::Relaxed);
+        Ok(Lease { key, file, held: Arc::clone(held) })
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        self.held.fetch_sub(1, Ordering::Relaxed);
         // Explicit, so that a child between fork and exec cannot keep the lock a moment longer.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }

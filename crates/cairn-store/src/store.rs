@@ -8,13 +8,12 @@ use crate::lease::{Lease, SessionLock};
 use crate::read::{self, Found, ReceiptRow, RunRow, SessionRow};
 use crate::run::RunState;
 use crate::verify::{HomeJudge, Report};
-use crate::writer::{Ask, Job, Writer, ask};
+use crate::writer::{Ask, Writer, Writing};
 use crate::{StoreError, bundle, contents, heads, open};
 use cairn_types::{Fact, Hash, RunId, SessionId};
 use rusqlite::{Connection, OptionalExtension};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -57,7 +56,7 @@ struct Inner {
     home: Home,
     busy_timeout: Duration,
     readers: Mutex<Vec<Connection>>,
-    writer: Option<Sender<Job>>,
+    writer: Option<Writing>,
 }
 
 impl std::fmt::Debug for Store {
@@ -81,7 +80,7 @@ impl Store {
                 home.make()?;
                 let conn = open::writer(&home, options.busy_timeout)?;
                 let keys = keys(&home, &conn).map_err(|e| e.placed(&home.db()))?;
-                Some(Writer::new(conn, home.clone(), keys).start()?)
+                Some(Writing::start(Writer::new(conn, home.clone(), keys))?)
             }
         };
         let busy_timeout = options.busy_timeout;
@@ -138,8 +137,8 @@ impl Store {
     /// Takes the right to drive a run, or says who has it. Writes nothing to the database; the
     /// run's next `drive` fact makes the lease's epoch binding.
     pub fn lease(&self, run: &RunId, holder: &str) -> Result<Lease, StoreError> {
-        self.writer()?;
-        Lease::take(&self.0.home, run, holder, || {
+        let drivers = &self.writer()?.drivers;
+        Lease::take(&self.0.home, (run, holder), drivers, || {
             let state = self.read(|conn| RunState::load(conn, run))?;
             Ok(state.map_or(0, |state| state.epoch) + 1)
         })
@@ -160,12 +159,12 @@ impl Store {
 
     /// Writes a batch whole or not at all. When it returns, the batch is durable.
     pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
-        ask(self.writer()?, Ask::Commit(Box::new(batch))).await
+        self.writer()?.ask(Ask::Commit(Box::new(batch))).await
     }
 
     /// Sees to it that a stored checkpoint covers the whole session; gives its anchor.
     pub async fn checkpoint(&self, session: &SessionId, at: u64) -> Result<String, StoreError> {
-        let done = ask(self.writer()?, Ask::Checkpoint(session.clone(), at)).await?;
+        let done = self.writer()?.ask(Ask::Checkpoint(session.clone(), at)).await?;
         done.anchor.ok_or(StoreError::Stopped)
     }
 
@@ -187,7 +186,7 @@ impl Store {
         self.snapshot(|conn| HomeJudge { conn, home, keys, session }.all(&heads, anchor))
     }
 
-    fn writer(&self) -> Result<&Sender<Job>, StoreError> {
+    fn writer(&self) -> Result<&Writing, StoreError> {
         let path = || self.0.home.0.clone();
         self.0.writer.as_ref().ok_or_else(|| StoreError::ReadOnlyHome { path: path() })
     }

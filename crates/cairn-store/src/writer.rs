@@ -1,5 +1,6 @@
-//! The one writer: a thread with its own connection that commits all waiting batches together and
-//! answers after the commit. Knows nothing of what a batch means.
+//! The one writer, with its own connection. Where several runs are driven a thread commits all their
+//! waiting batches together; where only one is, it commits on the caller's own thread, and no other
+//! is woken for it. Answers after the commit. Knows nothing of what a batch means.
 
 use crate::StoreError;
 use crate::append::{Append, Prepared};
@@ -11,7 +12,9 @@ use crate::keys::Keys;
 use crate::open::WAL_LIMIT;
 use cairn_types::SessionId;
 use rusqlite::{Connection, OptionalExtension};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use tokio::sync::oneshot;
 
@@ -26,17 +29,69 @@ pub(crate) enum Ask {
     Checkpoint(SessionId, u64),
 }
 
-/// A question and where the answer goes.
-pub(crate) struct Job {
-    ask: Ask,
-    reply: oneshot::Sender<Result<Committed, StoreError>>,
+/// Work for the writer's thread.
+enum Job {
+    /// A question and where the answer goes.
+    Settle(Ask, oneshot::Sender<Result<Committed, StoreError>>),
+    /// The log has grown long.
+    Fold,
 }
 
-/// Asks the writer and waits for the answer.
-pub(crate) async fn ask(jobs: &Sender<Job>, ask: Ask) -> Result<Committed, StoreError> {
-    let (reply, answer) = oneshot::channel();
-    jobs.send(Job { ask, reply }).map_err(|_| StoreError::Stopped)?;
-    answer.await.map_err(|_| StoreError::Stopped)?
+/// The writer as callers hold it.
+pub(crate) struct Writing {
+    writer: Arc<Mutex<Writer>>,
+    jobs: Sender<Job>,
+    /// How many runs are driven with this store.
+    pub(crate) drivers: Arc<AtomicUsize>,
+}
+
+impl Writing {
+    /// Starts the writer's thread. It ends when this is dropped.
+    pub(crate) fn start(writer: Writer) -> Result<Writing, StoreError> {
+        let (jobs, inbox) = channel();
+        let home = writer.home.0.clone();
+        let writer = Arc::new(Mutex::new(writer));
+        let shared = Arc::clone(&writer);
+        thread::Builder::new()
+            .name("cairn-store".to_owned())
+            .spawn(move || run(&shared, &inbox))
+            .map_err(|e| StoreError::io(&home, e))?;
+        Ok(Writing { writer, jobs, drivers: Arc::default() })
+    }
+
+    /// Asks the writer and waits for the answer.
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<Committed, StoreError> {
+        let alone = self.drivers.load(Ordering::Relaxed) <= 1;
+        if let (true, Ok(mut writer)) = (alone, self.writer.try_lock()) {
+            let settled = writer.settle(vec![ask]).pop().unwrap_or(Err(StoreError::Stopped));
+            if writer.log_is_long() {
+                let _ = self.jobs.send(Job::Fold);
+            }
+            return settled;
+        }
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(Job::Settle(ask, reply)).map_err(|_| StoreError::Stopped)?;
+        answer.await.map_err(|_| StoreError::Stopped)?
+    }
+}
+
+/// The thread: settles what waits, group by group.
+fn run(writer: &Mutex<Writer>, inbox: &Receiver<Job>) {
+    while let Ok(first) = inbox.recv() {
+        let jobs = std::iter::once(first).chain(inbox.try_iter().take(GROUP - 1));
+        let (asks, replies): (Vec<_>, Vec<_>) = jobs
+            .filter_map(|job| match job {
+                Job::Settle(ask, reply) => Some((ask, reply)),
+                Job::Fold => None,
+            })
+            .unzip();
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        for (reply, result) in replies.into_iter().zip(writer.settle(asks)) {
+            // Whoever asked may have gone away; the commit stands.
+            let _ = reply.send(result);
+        }
+        writer.fold_log();
+    }
 }
 
 /// A job whose work outside the transaction is done.
@@ -63,31 +118,6 @@ impl Writer {
     /// A writer that has not begun.
     pub(crate) fn new(conn: Connection, home: Home, keys: Keys) -> Writer {
         Writer { conn, home, keys, heads: HeadFiles::default() }
-    }
-
-    /// Starts the thread. It ends when the last sender is gone.
-    pub(crate) fn start(self) -> Result<Sender<Job>, StoreError> {
-        let (jobs, inbox) = channel();
-        let home = self.home.0.clone();
-        thread::Builder::new()
-            .name("cairn-store".to_owned())
-            .spawn(move || self.run(&inbox))
-            .map_err(|e| StoreError::io(&home, e))?;
-        Ok(jobs)
-    }
-
-    fn run(mut self, inbox: &Receiver<Job>) {
-        while let Ok(first) = inbox.recv() {
-            let mut group = vec![first];
-            group.extend(inbox.try_iter().take(GROUP - 1));
-            let (asks, replies): (Vec<_>, Vec<_>) =
-                group.into_iter().map(|job| (job.ask, job.reply)).unzip();
-            for (reply, result) in replies.into_iter().zip(self.settle(asks)) {
-                // Whoever asked may have gone away; the commit stands.
-                let _ = reply.send(result);
-            }
-            self.fold_log();
-        }
     }
 
     /// Settles a group of jobs in one transaction. One that is refused fails alone.
@@ -183,11 +213,14 @@ impl Writer {
         Ok((Committed { receipts: Vec::new(), anchor: Some(anchor), rows, bytes }, None))
     }
 
+    fn log_is_long(&self) -> bool {
+        std::fs::metadata(self.home.wal()).is_ok_and(|wal| wal.len() > WAL_LIMIT)
+    }
+
     /// Folds a long write-ahead log into the database. Everyone has their answer by now, and what
     /// fails here is tried again after the next commit.
     fn fold_log(&self) {
-        let long = std::fs::metadata(self.home.wal()).is_ok_and(|wal| wal.len() > WAL_LIMIT);
-        if long {
+        if self.log_is_long() {
             let _ = self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         }
     }

@@ -22,10 +22,11 @@ const GRACE: Duration = Duration::from_millis(50);
 /// The length of a label, in characters.
 const LABEL: usize = 80;
 
-/// A command with everything ready for it, not run yet. Dropping it runs nothing.
-pub struct Poised {
-    command: cairn_sandbox::Poised,
-    timeout: Duration,
+/// A command to run.
+pub(crate) struct Run<'a> {
+    pub(crate) command: &'a str,
+    pub(crate) timeout_ms: Option<u64>,
+    pub(crate) cancel: &'a CancellationToken,
 }
 
 /// What running a command would mean. The command stands last and indented, so that nothing in it
@@ -77,20 +78,24 @@ fn timeout(settings: &Settings, asked: Option<u64>) -> Duration {
     asked.min(settings.timeout_max)
 }
 
-/// Makes everything ready to run a command in the root, without running it.
-pub(crate) fn poise(
+/// Runs a command in the root.
+pub(crate) async fn perform(
     workspace: &Workspace,
     settings: &Settings,
-    command: &str,
-    timeout_ms: Option<u64>,
-) -> Result<Poised, Refusal> {
-    admit(command)?;
+    run: Run<'_>,
+    on_output: &mut (dyn FnMut(&[u8]) + Send),
+) -> Performed {
+    if let Err(refusal) = admit(run.command) {
+        return refusal.into();
+    }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-    let cwd = crate::workspace::entry(workspace.root(), b".", flags)
-        .map_err(|e| crate::workspace::refusal("the workspace", e))?;
-    let timeout = timeout(settings, timeout_ms);
+    let cwd = match crate::workspace::entry(workspace.root(), b".", flags) {
+        Ok(cwd) => cwd,
+        Err(e) => return crate::workspace::refusal("the workspace", e).into(),
+    };
+    let timeout = timeout(settings, run.timeout_ms);
     let spec = Spec {
-        command: command.to_owned(),
+        command: run.command.to_owned(),
         shell: settings.shell.clone(),
         cwd,
         env: settings.env.clone(),
@@ -100,17 +105,8 @@ pub(crate) fn poise(
         keep_tail: KEPT,
         way: settings.way,
     };
-    Ok(Poised { command: cairn_sandbox::poise(spec), timeout })
-}
-
-/// Runs a command that is ready.
-pub(crate) async fn perform(
-    poised: Poised,
-    cancel: &CancellationToken,
-    on_output: &mut (dyn FnMut(&[u8]) + Send),
-) -> Performed {
-    match cairn_sandbox::run(poised.command, cancel, on_output).await {
-        Ok(finished) => told(finished, poised.timeout),
+    match cairn_sandbox::run(spec, run.cancel, on_output).await {
+        Ok(finished) => told(finished, timeout),
         Err(problem) => Performed::told(Status::FAILED, problem.to_string()),
     }
 }

@@ -11,7 +11,6 @@ mod walk;
 mod workspace;
 mod write;
 
-pub use exec::Poised;
 pub use settled::{Performed, Prepared, Probe};
 pub use workspace::{Workspace, WorldError};
 
@@ -83,31 +82,6 @@ impl World {
         }
     }
 
-    /// Makes ready what takes a moment, so that it can be done while something else is waited for.
-    /// Nothing is done yet, and nothing is if the result is dropped.
-    #[must_use]
-    pub fn poise(&self, action: &Action) -> Option<Poised> {
-        match action {
-            Action::Exec { command, timeout_ms } => {
-                exec::poise(&self.workspace, &self.settings, command, *timeout_ms).ok()
-            }
-            Action::Find { .. } | Action::Read { .. } | Action::Edit { .. } => None,
-        }
-    }
-
-    /// Runs a command that was made ready.
-    pub async fn perform_poised(
-        &self,
-        poised: Poised,
-        cancel: &CancellationToken,
-        on_output: &mut (dyn FnMut(&[u8]) + Send),
-    ) -> Performed {
-        let begun = Instant::now();
-        let mut performed = exec::perform(poised, cancel, on_output).await;
-        performed.ms = ms_since(begun);
-        performed
-    }
-
     /// Does it. An edit is refused (409) unless the file is as `expected` says it was; without
     /// `expected` it is taken as it is.
     pub async fn perform(
@@ -123,14 +97,12 @@ impl World {
                 edit::perform(&self.workspace, path, body, expected).unwrap_or_else(Into::into)
             }
             Action::Exec { command, timeout_ms } => {
-                match exec::poise(&self.workspace, &self.settings, command, *timeout_ms) {
-                    Ok(poised) => exec::perform(poised, cancel, on_output).await,
-                    Err(refusal) => refusal.into(),
-                }
+                let run = exec::Run { command, timeout_ms: *timeout_ms, cancel };
+                exec::perform(&self.workspace, &self.settings, run, on_output).await
             }
             Action::Read { .. } | Action::Find { .. } => self.look(action, cancel).await,
         };
-        performed.ms = ms_since(begun);
+        performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         performed
     }
 
@@ -163,8 +135,4 @@ impl World {
     pub fn probe(&self, expected: &[Change]) -> Probe {
         write::probe(&self.workspace, expected)
     }
-}
-
-fn ms_since(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
