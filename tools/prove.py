@@ -17,7 +17,7 @@ PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
 RULE = "|---|---|---|---|---|---|---|---|\n"
-SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "160", "CAIRN_POWER_CUTS": "100",
+SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "1000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000"}
 
 def test(package, target, name):

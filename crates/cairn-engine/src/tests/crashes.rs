@@ -13,10 +13,7 @@ fn an_op_that_began_and_was_not_seen_to_end_is_never_repeated_by_itself() {
         (Approval::Yolo, Found::NotDone, "repeat"),
         (Approval::Ask, Found::Unknown, "Await(Coord { lap: 1, turn: 1, seq: 1 })"),
     ] {
-        let mut sim = Sim::new(Mode::Act, Approval::Yolo);
-        sim.prompt("go");
-        sim.go();
-        sim.reply(&[BASH], Finish::Calls);
+        let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[BASH], Finish::Calls);
         sim.go();
         sim.prepared(at(1, 1, 1));
         sim.begin(at(1, 1, 1));
@@ -42,10 +39,7 @@ fn a_person_settles_what_nobody_saw_end() {
         (Verdict::Skip, "1/1/1 → 500 Indeterminate"),
         (Verdict::Allow, "Act { at: Coord { lap: 1, turn: 1, seq: 1 }, again: true }"),
     ] {
-        let mut sim = Sim::new(Mode::Act, Approval::Ask);
-        sim.prompt("go");
-        sim.go();
-        sim.reply(&[BASH], Finish::Calls);
+        let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH], Finish::Calls);
         sim.go();
         sim.prepared(at(1, 1, 1));
         sim.decide(at(1, 1, 1), Verdict::Allow, None);
@@ -64,10 +58,7 @@ fn a_person_settles_what_nobody_saw_end() {
 
 /// A run whose only command began under somebody who can be asked, and was not seen to end.
 fn cut_off() -> Sim {
-    let mut sim = Sim::new(Mode::Act, Approval::Ask);
-    sim.prompt("go");
-    sim.go();
-    sim.reply(&[BASH], Finish::Calls);
+    let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH], Finish::Calls);
     sim.go();
     sim.prepared(at(1, 1, 1));
     sim.decide(at(1, 1, 1), Verdict::Allow, None);
@@ -100,10 +91,7 @@ fn a_word_about_one_beginning_says_nothing_about_the_next() {
 
 #[test]
 fn a_read_only_driver_performs_nothing_that_another_was_allowed() {
-    let mut sim = Sim::new(Mode::Act, Approval::Ask);
-    sim.prompt("go");
-    sim.go();
-    sim.reply(&[WRITE], Finish::Calls);
+    let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[WRITE], Finish::Calls);
     sim.go();
     sim.prepared(at(1, 1, 1));
     sim.decide(at(1, 1, 1), Verdict::Allow, None);
@@ -149,10 +137,7 @@ fn a_question_of_an_earlier_driver_is_answered_by_the_gates_of_this_one() {
         (Approval::Yolo, "Act { at: Coord { lap: 1, turn: 1, seq: 1 }, again: false }"),
         (Approval::Nobody, "1/1/1 → 403 NotPerformed"),
     ] {
-        let mut sim = Sim::new(Mode::Act, Approval::Ask);
-        sim.prompt("go");
-        sim.go();
-        sim.reply(&[BASH], Finish::Calls);
+        let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH], Finish::Calls);
         sim.go();
         sim.prepared(at(1, 1, 1));
         sim.drive(Mode::Act, approval);

@@ -31,6 +31,15 @@ impl Sim {
         sim
     }
 
+    /// A run that was asked to go, and whose model replied like this.
+    fn replied(mode: Mode, approval: Approval, calls: &[(&str, &str)], finish: Finish) -> Sim {
+        let mut sim = Sim::new(mode, approval);
+        sim.prompt("go");
+        sim.go();
+        sim.reply(calls, finish);
+        sim
+    }
+
     fn drive(&mut self, mode: Mode, approval: Approval) {
         self.record(Recording::of(Body::Drive(Drive {
             epoch: 1,

@@ -7,10 +7,7 @@ use expect_test::expect;
 
 #[test]
 fn reads_run_side_by_side_and_effects_one_after_the_other() {
-    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
-    sim.prompt("go");
-    sim.go();
-    sim.reply(&[READ, READ, BASH], Finish::Calls);
+    let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[READ, READ, BASH], Finish::Calls);
     sim.go();
     sim.settle(at(1, 1, 1), Status::OK);
     sim.settle(at(1, 1, 2), Status::NOT_FOUND);
@@ -40,10 +37,7 @@ fn reads_run_side_by_side_and_effects_one_after_the_other() {
 
 #[test]
 fn after_an_effect_that_could_not_act_the_rest_of_the_effects_is_not_performed() {
-    let mut sim = Sim::new(Mode::Act, Approval::Ask);
-    sim.prompt("go");
-    sim.go();
-    sim.reply(&[WRITE, BASH, READ], Finish::Calls);
+    let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[WRITE, BASH, READ], Finish::Calls);
     sim.go();
     sim.prepared(at(1, 1, 1));
     sim.go();
@@ -68,10 +62,7 @@ fn after_an_effect_that_could_not_act_the_rest_of_the_effects_is_not_performed()
 
 #[test]
 fn the_first_word_on_a_proposal_wins_and_a_word_on_something_else_is_refused() {
-    let mut sim = Sim::new(Mode::Act, Approval::Ask);
-    sim.prompt("go");
-    sim.go();
-    sim.reply(&[BASH], Finish::Calls);
+    let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH], Finish::Calls);
     sim.go();
     sim.prepared(at(1, 1, 1));
     let mut stale = word("p1.1.1", Verdict::Allow, None);
@@ -88,10 +79,7 @@ fn the_first_word_on_a_proposal_wins_and_a_word_on_something_else_is_refused() {
 
 #[test]
 fn an_answer_for_the_whole_run_covers_its_kind_only() {
-    let mut sim = Sim::new(Mode::Act, Approval::Ask);
-    sim.prompt("go");
-    sim.go();
-    sim.reply(&[BASH, BASH, WRITE], Finish::Calls);
+    let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH, BASH, WRITE], Finish::Calls);
     sim.go();
     sim.prepared(at(1, 1, 1));
     let mut all = word("p1.1.1", Verdict::Allow, None);
@@ -133,10 +121,7 @@ fn words_skip_the_rest_of_the_turn_and_follow_its_results() {
 #[test]
 fn read_only_refuses_effects_and_nobody_refuses_what_needs_asking() {
     for (mode, approval) in [(Mode::ReadOnly, Approval::Yolo), (Mode::Act, Approval::Nobody)] {
-        let mut sim = Sim::new(mode, approval);
-        sim.prompt("go");
-        sim.go();
-        sim.reply(&[BASH], Finish::Calls);
+        let mut sim = Sim::replied(mode, approval, &[BASH], Finish::Calls);
         if mode == Mode::Act {
             assert_eq!(sim.go(), Step::Prepare(at(1, 1, 1)));
             sim.prepared(at(1, 1, 1));
@@ -175,10 +160,7 @@ fn caps_end_the_loop_and_cut_the_reply() {
 
 #[test]
 fn a_reply_cut_at_its_length_performs_nothing() {
-    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
-    sim.prompt("go");
-    sim.go();
-    sim.reply(&[BASH, READ], Finish::Length);
+    let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[BASH, READ], Finish::Length);
     sim.go();
     check(
         &sim,
