@@ -33,11 +33,13 @@ fi
 run=$("$cairn" sessions | sed -n 's/^  \(r[0-9a-z]*\) .*/\1/p' | head -n 1)
 cat <<END
 
-It worked in $(pwd); what it did is in $CAIRN_HOME.
-Try next, from that folder, with CAIRN_HOME set to that home:
-  cairn log                                 every row of the run
-  cairn show log://$run/1/2/1   the edit: asked, decided, done, its diff and receipt
-  cairn show log://$run/1/2#request         exactly what the model was sent
+It worked in a copy of the sample. To look at what it did:
+  cd $(pwd)
+  export CAIRN_HOME=$CAIRN_HOME PATH=$(dirname "$cairn"):\$PATH
+and try next:
+  cairn log                                        every row of the run
+  cairn show log://$run/1/2/1         the edit: asked, decided, done, its diff and receipt
+  cairn show log://$run/1/2#request   exactly what the model was sent
 
 With a model of your own: make try MODEL=openai/gpt-5-mini (uses OPENAI_API_KEY and its money),
 or make try MODEL=ollama/NAME with a local server.

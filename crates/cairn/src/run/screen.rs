@@ -34,6 +34,8 @@ struct State {
     store: Option<Store>,
     question: Option<Question>,
     refusing: bool,
+    /// The op whose diff a person has just seen and decided on.
+    approved: Option<Coord>,
     rows: HashMap<String, String>,
     pen: Pen,
     /// Whether words are shown as they come; into a pipe only whole replies go.
@@ -212,7 +214,8 @@ impl State {
             Body::Intent(intent) => self.requested(intent),
             Body::Proposal(proposal) => self.ask(proposal, text),
             Body::Decision(decision) => {
-                (self.question, self.refusing) = (None, false);
+                self.approved = self.question.take().map(|question| question.at);
+                self.refusing = false;
                 if let Some(said) = spoken(decision) {
                     self.pen.line(Tone::Dim, &format!("{}: {said}", decision.at));
                 }
@@ -279,7 +282,9 @@ impl State {
         };
         let well = outcome.status.is_success() && outcome.exit.is_none_or(|code| code == 0);
         self.pen.line(if well { Tone::Good } else { Tone::Bad }, &format!("  {row}  → {end}"));
-        if !outcome.changes.is_empty() {
+        if self.approved.take() == Some(outcome.at) && outcome.exit.is_none() && well {
+            // The person has just seen it.
+        } else if !outcome.changes.is_empty() {
             let store = self.store.clone();
             for change in &outcome.changes {
                 if let Some(store) = &store {

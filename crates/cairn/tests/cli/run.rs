@@ -267,7 +267,7 @@ fn the_walkthrough_fixes_the_sample_twice_in_a_row() {
         {
             assert!(err.contains(part), "{part}: {err}");
         }
-        assert!(out.contains("Fixed.") && out.contains("Try next"), "{out}");
+        assert!(out.contains("Fixed.") && out.contains("try next"), "{out}");
     }
 }
 
