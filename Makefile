@@ -16,7 +16,7 @@ build:
 	$(CARGO) build --locked --package cairn
 
 test: check
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --all-targets
 	$(CARGO) doc --locked --workspace --no-deps --quiet
 
 check: setup
