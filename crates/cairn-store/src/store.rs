@@ -162,6 +162,14 @@ impl Store {
         self.writer()?.ask(Ask::Commit(Box::new(batch))).await
     }
 
+    /// Leaves the home tidy: the write-ahead log is folded into the database and its space given
+    /// back, unless others are at work. Nothing depends on it.
+    pub fn fold(&self) {
+        if let Ok(writer) = self.writer() {
+            writer.fold();
+        }
+    }
+
     /// Sees to it that a stored checkpoint covers the whole session; gives its anchor.
     pub async fn checkpoint(&self, session: &SessionId, at: u64) -> Result<String, StoreError> {
         let done = self.writer()?.ask(Ask::Checkpoint(session.clone(), at)).await?;

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// How many jobs share a transaction at most.
@@ -57,6 +58,13 @@ impl Writing {
             .spawn(move || run(&shared, &inbox))
             .map_err(|e| StoreError::io(&home, e))?;
         Ok(Writing { writer, jobs, drivers: Arc::default() })
+    }
+
+    /// Folds the whole log into the database and gives its space back, unless others are at work.
+    pub(crate) fn fold(&self) {
+        if let Ok(writer) = self.writer.try_lock() {
+            writer.fold_whole();
+        }
     }
 
     /// Asks the writer and waits for the answer.
@@ -213,6 +221,15 @@ impl Writer {
         Ok((Committed { receipts: Vec::new(), anchor: Some(anchor), rows, bytes }, None))
     }
 
+    /// Folds the whole log and cuts it to nothing. Waits for nobody: what others need stays.
+    fn fold_whole(&self) {
+        let conn = &self.conn;
+        let waits = conn.pragma_query_value(None, "busy_timeout", |row| row.get::<_, u64>(0));
+        let _ = conn.busy_timeout(Duration::ZERO);
+        let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let _ = conn.busy_timeout(Duration::from_millis(waits.unwrap_or(0)));
+    }
+
     fn log_is_long(&self) -> bool {
         std::fs::metadata(self.home.wal()).is_ok_and(|wal| wal.len() > WAL_LIMIT)
     }
@@ -231,7 +248,6 @@ mod tests {
     use super::*;
     use crate::batch::{LeaseKey, NewRun, NewSession};
     use cairn_types::{Approval, Body, Caps, Drive, Fact, Mode, RunId};
-    use std::time::Duration;
 
     fn batch(number: u32, contents: Vec<Vec<u8>>) -> Ask {
         let (run, session) = (RunId::new(1, number), SessionId::new(1, 1));

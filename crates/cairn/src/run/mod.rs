@@ -250,5 +250,6 @@ async fn drive(
         Shown::Screen(screen) => screen.ended(&driver, &result),
         Shown::Json(json) => json.ended(&driver, result),
     }
+    driver.store().fold();
     Ok(ExitCode::from(code))
 }
