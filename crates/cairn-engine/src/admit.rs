@@ -288,6 +288,35 @@ impl Engine {
         }
     }
 
+    /// An open question shows something else than what would happen now: it is put afresh. Nothing
+    /// when it is still as shown.
+    #[must_use]
+    pub fn put_afresh(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
+        let op = self.op(at).filter(|op| op.begin.is_none() && op.decision.is_none())?;
+        (!self.is_as_shown(at, &prepared.shown)).then(|| propose(op, prepared))
+    }
+
+    /// Whether what would happen now is what the person decided on. True when nobody was asked.
+    #[must_use]
+    pub fn is_as_shown(&self, at: Coord, shown: &str) -> bool {
+        let Some(op) = self.op(at) else { return true };
+        match (&op.settling, &op.proposal) {
+            (Some(question), _) => question.shown_hash == Hash::of(unfinished(shown).as_bytes()),
+            (None, Some(question)) => question.shown_hash == Hash::of(shown.as_bytes()),
+            (None, None) => true,
+        }
+    }
+
+    /// What would happen now is not what the person decided on, so it is not done.
+    #[must_use]
+    pub fn not_as_shown(&self, at: Coord) -> Recording {
+        match self.op(at) {
+            Some(op) if op.begin.is_some() => Recording::indeterminate(op),
+            Some(op) => Recording::not_performed(op, Status::CONFLICT, words::NOT_AS_SHOWN),
+            None => Recording::default(),
+        }
+    }
+
     /// Someone gave a word on a proposal. The first one wins.
     pub fn decided(&self, word: &Word) -> Result<Recording, DecideError> {
         let (op, proposal) = self.open_proposal(&word.proposal)?;
@@ -390,6 +419,11 @@ fn propose(op: &OpState, prepared: &Prepared) -> Recording {
     proposal(op, kind, &prepared.shown, items)
 }
 
+/// What is shown of an op that began and was not seen to end.
+pub(crate) fn unfinished(shown: &str) -> String {
+    format!("This began before the program was interrupted; nobody saw it end.\n{shown}")
+}
+
 pub(crate) fn proposal(
     op: &OpState,
     kind: ProposalKind,
@@ -403,7 +437,12 @@ pub(crate) fn proposal(
         ProposalKind::Indeterminate => {
             format!("p{}.{}.{}.again{}", at.lap, at.turn, at.seq, op.begins)
         }
-        ProposalKind::Edit | ProposalKind::Exec => format!("p{}.{}.{}", at.lap, at.turn, at.seq),
+        ProposalKind::Edit | ProposalKind::Exec if op.questions == 0 => {
+            format!("p{}.{}.{}", at.lap, at.turn, at.seq)
+        }
+        ProposalKind::Edit | ProposalKind::Exec => {
+            format!("p{}.{}.{}.{}", at.lap, at.turn, at.seq, op.questions + 1)
+        }
     };
     recording.facts.push(Body::Proposal(Proposal {
         id: ProposalId(id),

@@ -1,6 +1,6 @@
 //! An op began and nobody saw it end. What becomes of it.
 
-use crate::admit::{Recording, proposal};
+use crate::admit::{Recording, proposal, unfinished};
 use crate::state::{Engine, Lap};
 use crate::words;
 use cairn_types::{Coord, ProposalItem, ProposalKind, Settled, Status};
@@ -26,9 +26,10 @@ pub enum Settlement {
 }
 
 impl Engine {
-    /// It is known what the disk shows of an op that began and has no outcome.
+    /// It is known what the disk shows of an op that began and has no outcome; `shown` is what a
+    /// person would be shown of doing it now.
     #[must_use]
-    pub fn found(&self, at: Coord, found: Found) -> Settlement {
+    pub fn found(&self, at: Coord, found: Found, shown: &str) -> Settlement {
         let Some(op) = self.op(at) else { return Settlement::Record(Recording::default()) };
         let settled =
             |status, told, how| Settlement::Record(Recording::settled(op, status, told, how));
@@ -45,9 +46,7 @@ impl Engine {
             // A file that is neither as before nor as meant is somebody else's by now.
             (Found::Unknown, None) if self.asks() && !is_write => {
                 let label = format!("{} {}", op.intent.tool, op.intent.target);
-                let shown = format!(
-                    "This began before the program was interrupted; nobody saw it end:\n{label}\n"
-                );
+                let shown = unfinished(shown);
                 let items = vec![ProposalItem { item: 1, label, change: None }];
                 Settlement::Record(proposal(op, ProposalKind::Indeterminate, &shown, items))
             }

@@ -52,8 +52,10 @@ pub struct Lap {
 pub struct OpState {
     /// What was asked for.
     pub intent: Intent,
-    /// The question put to a person.
+    /// The question put to a person, the last time.
     pub proposal: Option<Proposal>,
+    /// How often it was put.
+    pub questions: u32,
     /// The word on it.
     pub decision: Option<Decision>,
     /// That it began, the last time.
@@ -89,7 +91,10 @@ impl Engine {
             Body::Prompt(prompt) => self.queued(prompt.lap, prompt.text),
             Body::Steer(steer) => self.steered(steer.text),
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
-            Body::Ask(ask) => self.in_lap(|lap| lap.asked = Some(ask.turn)),
+            Body::Ask(ask) => self.in_lap(|lap| {
+                lap.asked = Some(ask.turn);
+                lap.inherited = false;
+            }),
             Body::Reply(reply) => self.took_reply(reply),
             Body::Fault(fault) => self.in_lap(|lap| lap.fault = Some(fault.message.clone())),
             Body::Intent(intent) => self.in_lap(|lap| {
@@ -176,7 +181,10 @@ impl Engine {
     fn opened(&mut self, proposal: &Proposal) {
         self.in_op(proposal.at, |op| match proposal.kind {
             ProposalKind::Indeterminate => op.settling = Some(proposal.clone()),
-            ProposalKind::Edit | ProposalKind::Exec => op.proposal = Some(proposal.clone()),
+            ProposalKind::Edit | ProposalKind::Exec => {
+                op.proposal = Some(proposal.clone());
+                op.questions += 1;
+            }
         });
     }
 
@@ -239,7 +247,7 @@ impl Lap {
         self.aborted.is_some()
     }
 
-    /// Whether a fork has it from its parent.
+    /// Whether a fork has it from its parent and has not worked on it itself.
     #[must_use]
     pub fn is_inherited(&self) -> bool {
         self.inherited
@@ -271,6 +279,7 @@ impl OpState {
         OpState {
             intent: intent.clone(),
             proposal: None,
+            questions: 0,
             decision: None,
             begin: None,
             begins: 0,

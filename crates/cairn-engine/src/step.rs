@@ -134,11 +134,10 @@ impl Engine {
     /// It began. While it is being performed nobody asks; so this is after a crash.
     fn step_begun(&self, lap: &Lap, op: &OpState) -> Step {
         let at = op.intent.at;
-        if lap.is_aborted() || !self.may_act() {
-            return Step::Settle(at);
-        }
+        let stopped = lap.is_aborted() || !self.may_act();
         match (&op.settling_decision, &op.settling) {
             (Some(decision), _) => match decision.verdict {
+                Verdict::Allow if stopped => Step::Settle(at),
                 Verdict::Allow => Step::Act { at, again: true },
                 Verdict::Happened => Step::Record(Recording::settled(
                     op,
@@ -150,7 +149,7 @@ impl Engine {
                     Step::Record(Recording::indeterminate(op))
                 }
             },
-            (None, Some(_)) if self.asks() => Step::Await(at),
+            (None, Some(_)) if self.asks() && !stopped => Step::Await(at),
             (None, _) => Step::Settle(at),
         }
     }

@@ -6,6 +6,7 @@ pub(crate) const READ_ONLY: &str = "refused: this run is read-only";
 pub(crate) const REFUSED: &str = "refused by the person";
 pub(crate) const NOBODY: &str = "refused: it needs approval and nobody is there to give it";
 pub(crate) const WITHDRAWN: &str = "not performed: nobody decided in time";
+pub(crate) const NOT_AS_SHOWN: &str = "not performed: it is no longer what was shown to the person";
 pub(crate) const ABORTED: &str = "not performed: the person stopped the work";
 pub(crate) const STEERED: &str = "not performed: the person said something meanwhile; it follows";
 pub(crate) const CUT: &str =

@@ -3,22 +3,16 @@
 use crate::{Driver, Event, RunError};
 use cairn_engine::{Found, Recording, Settlement};
 use cairn_surface::native;
-use cairn_types::{Action, Begin, Body, Change, Coord, Hash, Outcome, Settled, Status};
+use cairn_types::{Action, Begin, Body, Change, Coord, Outcome, Settled};
 use cairn_world::{Performed, Prepared, Probe};
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-/// What a person allowed is not what would happen now.
-fn changed_since_shown() -> Performed {
-    Performed {
-        status: Status::CONFLICT,
-        exit: None,
-        text: "not performed: it is no longer what was shown to the person".to_owned(),
-        output: None,
-        changes: Vec::new(),
-        layers: Vec::new(),
-        contents: Vec::new(),
-        ms: 0,
+fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
+    cairn_engine::Prepared {
+        changes: prepared.changes.clone(),
+        shown: prepared.shown.clone(),
+        label: prepared.label.clone(),
     }
 }
 
@@ -38,16 +32,26 @@ impl Driver {
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, Settled::NotPerformed);
         }
-        let recording = self.engine.prepared(
-            at,
-            &cairn_engine::Prepared {
-                changes: prepared.changes.clone(),
-                shown: prepared.shown.clone(),
-                label: prepared.label.clone(),
-            },
-        );
+        let recording = self.engine.prepared(at, &to_be_shown(&prepared));
         self.prepared = Some((at, prepared));
         self.record(recording)
+    }
+
+    /// An earlier driver put this question. If what would happen is no longer what it shows, it is
+    /// put afresh, or settled when there is nothing left to ask. Whether it stands as it was.
+    pub(crate) fn question_stands(&mut self, at: Coord) -> Result<bool, RunError> {
+        if self.engine.op(at).is_none_or(|op| op.begin.is_some()) {
+            return Ok(true);
+        }
+        let prepared = self.world.prepare(&self.action(at)?);
+        if let Some(settled) = prepared.settled {
+            self.settled_by(at, settled, Settled::NotPerformed)?;
+            return Ok(false);
+        }
+        match self.engine.put_afresh(at, &to_be_shown(&prepared)) {
+            None => Ok(true),
+            Some(recording) => self.record(recording).map(|()| false),
+        }
     }
 
     /// Performs ops that change nothing side by side; their rows keep the model's order.
@@ -79,8 +83,8 @@ impl Driver {
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, Settled::NotPerformed);
         }
-        if self.differs_from_shown(at, &prepared) {
-            return self.settled_by(at, changed_since_shown(), Settled::NotPerformed);
+        if !self.engine.is_as_shown(at, &prepared.shown) {
+            return self.record(self.engine.not_as_shown(at));
         }
         let Prepared { changes, contents, .. } = prepared;
         let begin = Begin { at, changes: changes.clone(), again };
@@ -88,11 +92,6 @@ impl Driver {
         self.flush().await?;
         let performed = self.perform(at, &action, &changes).await?;
         self.settled_by(at, performed, Settled::Performed)
-    }
-
-    fn differs_from_shown(&self, at: Coord, prepared: &Prepared) -> bool {
-        let proposal = self.engine.op(at).and_then(|op| op.proposal.as_ref());
-        proposal.is_some_and(|shown| shown.shown_hash != Hash::of(prepared.shown.as_bytes()))
     }
 
     /// Acts, taking commands meanwhile; an abort reaches the process.
@@ -123,7 +122,8 @@ impl Driver {
             },
             _ => Found::Unknown,
         };
-        match self.engine.found(at, found) {
+        let shown = self.world.prepare(&self.action(at)?).shown;
+        match self.engine.found(at, found, &shown) {
             Settlement::Record(recording) => self.record(recording),
             Settlement::Repeat => self.act(at, true).await,
         }

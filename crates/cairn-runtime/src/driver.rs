@@ -276,6 +276,9 @@ impl Driver {
         if self.gone {
             return self.answer(proposal.id, Verdict::Refuse, By::Nobody);
         }
+        if !self.told.contains(&proposal.id) && !self.question_stands(at)? {
+            return Ok(());
+        }
         let received = match self.question_put(&proposal)? {
             None => Ok(self.inbox.recv().await),
             Some(until) => tokio::time::timeout_at(until, self.inbox.recv()).await,
@@ -305,6 +308,7 @@ impl Driver {
         if !self.told.contains(&proposal.id) {
             let shown = text_of(&self.content(&proposal.shown.hash)?).to_string();
             self.sink.event(&Event::StillOpen { proposal: proposal.clone(), shown });
+            self.told.push(proposal.id.clone());
         }
         let until = self.settings.decide_within.map(|limit| Instant::now() + limit);
         self.question = Some((proposal.id.clone(), until));

@@ -43,10 +43,7 @@ pub struct Freed {
 
 /// Frees, with a connection of its own.
 pub(crate) fn gc(conn: &Connection, home: &Home, gc: Gc) -> Result<Freed, StoreError> {
-    conn.execute_batch("BEGIN IMMEDIATE")?;
-    let marked = sweep(conn, home, gc);
-    conn.execute_batch(if marked.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    let (mut freed, files, old) = marked?;
+    let (mut freed, files, old) = sweep_alone(conn, home, gc)?;
     if gc.dry_run {
         return Ok(freed);
     }
@@ -59,12 +56,26 @@ pub(crate) fn gc(conn: &Connection, home: &Home, gc: Gc) -> Result<Freed, StoreE
     Ok(freed)
 }
 
+/// Sweeps in one transaction. If somebody takes one of the old runs meanwhile, it is old no longer,
+/// and the sweep begins again.
+fn sweep_alone(conn: &Connection, home: &Home, gc: Gc) -> Result<Swept, StoreError> {
+    loop {
+        conn.execute_batch("BEGIN IMMEDIATE")?;
+        let swept = sweep(conn, home, gc);
+        let taken = |run: &RunId| lease::is_held(home, run);
+        let stands = swept.as_ref().is_ok_and(|(_, _, old)| !old.iter().any(taken));
+        conn.execute_batch(if stands { "COMMIT" } else { "ROLLBACK" })?;
+        if stands || swept.is_err() {
+            return swept;
+        }
+    }
+}
+
+/// What was freed, the files of it, and the old runs.
+type Swept = (Freed, Vec<PathBuf>, Vec<RunId>);
+
 /// Deletes the rows of contents no living run names; gives their files and the old runs.
-fn sweep(
-    conn: &Connection,
-    home: &Home,
-    gc: Gc,
-) -> Result<(Freed, Vec<PathBuf>, Vec<RunId>), StoreError> {
+fn sweep(conn: &Connection, home: &Home, gc: Gc) -> Result<Swept, StoreError> {
     let (living, old) = by_age(conn, home, gc.before)?;
     let named = named_by(conn, &living)?;
     let mut freed = Freed { runs: old.len() as u64, ..Freed::default() };

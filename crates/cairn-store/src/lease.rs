@@ -9,10 +9,11 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// The right to drive a run, as long as it lives. It ends when it is dropped, or with the process.
 #[derive(Debug)]
@@ -52,15 +53,10 @@ impl Lease {
         make_dir(&home.leases())?;
         let path = home.leases().join(format!("{run}.lock"));
         let fail = |e: io::Error| StoreError::io(&path, e);
-        let mut file = open(&path).map_err(fail)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => {
-                let holder = holder_of(home, run).unwrap_or_else(|| "another process".to_owned());
-                return Err(StoreError::Held { run: run.clone(), holder });
-            }
-            Err(errno) => return Err(fail(errno.into())),
-        }
+        let Some(mut file) = lock(&path).map_err(fail)? else {
+            let holder = holder_of(home, run).unwrap_or_else(|| "another process".to_owned());
+            return Err(StoreError::Held { run: run.clone(), holder });
+        };
         file.set_len(0).and_then(|()| file.write_all(holder.as_bytes())).map_err(fail)?;
         let key = LeaseKey { run: run.clone(), epoch: epoch()? };
         held.fetch_add(1, Ordering::Relaxed);
@@ -74,6 +70,25 @@ impl Drop for Lease {
         // Explicit, so that a child between fork and exec cannot keep the lock a moment longer.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
+}
+
+/// Locks the file at a path; `None` when somebody holds it. A moment's lock of one who only looks is
+/// waited for, and a file that was removed meanwhile is made again.
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    for _ in 0..10 {
+        let file = open(path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {
+                let there = std::fs::metadata(path).map(|meta| meta.ino()).ok();
+                if there == Some(file.metadata()?.ino()) {
+                    return Ok(Some(file));
+                }
+            }
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(2)),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(None)
 }
 
 /// Whether somebody drives this run now.

@@ -80,7 +80,7 @@ impl Store {
                 home.make()?;
                 let conn = open::writer(&home, options.busy_timeout)?;
                 let keys = keys(&home, &conn).map_err(|e| e.placed(&home.db()))?;
-                Some(Writing::start(Writer::new(conn, home.clone(), keys))?)
+                Some(Writing::start(Writer::new(conn, home.clone(), keys, options.busy_timeout))?)
             }
         };
         let busy_timeout = options.busy_timeout;

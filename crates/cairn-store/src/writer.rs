@@ -70,7 +70,10 @@ impl Writing {
     /// Asks the writer and waits for the answer.
     pub(crate) async fn ask(&self, ask: Ask) -> Result<Committed, StoreError> {
         let alone = self.drivers.load(Ordering::Relaxed) <= 1;
-        if let (true, Ok(mut writer)) = (alone, self.writer.try_lock()) {
+        // Another process at work is waited for on the thread, so that the caller's stays awake.
+        if let (true, Ok(mut writer)) = (alone, self.writer.try_lock())
+            && writer.is_free()
+        {
             let settled = writer.settle(vec![ask]).pop().unwrap_or(Err(StoreError::Stopped));
             if writer.log_is_long() {
                 let _ = self.jobs.send(Job::Fold);
@@ -119,13 +122,15 @@ pub(crate) struct Writer {
     pub(crate) home: Home,
     /// Who signs.
     pub(crate) keys: Keys,
+    /// How long it waits for other processes.
+    pub(crate) busy_timeout: Duration,
     heads: HeadFiles,
 }
 
 impl Writer {
     /// A writer that has not begun.
-    pub(crate) fn new(conn: Connection, home: Home, keys: Keys) -> Writer {
-        Writer { conn, home, keys, heads: HeadFiles::default() }
+    pub(crate) fn new(conn: Connection, home: Home, keys: Keys, busy_timeout: Duration) -> Writer {
+        Writer { conn, home, keys, busy_timeout, heads: HeadFiles::default() }
     }
 
     /// Settles a group of jobs in one transaction. One that is refused fails alone.
@@ -221,13 +226,27 @@ impl Writer {
         Ok((Committed { receipts: Vec::new(), anchor: Some(anchor), rows, bytes }, None))
     }
 
-    /// Folds the whole log and cuts it to nothing. Waits for nobody: what others need stays.
+    /// Folds the whole log and cuts it to nothing. What others need stays.
     fn fold_whole(&self) {
-        let conn = &self.conn;
-        let waits = conn.pragma_query_value(None, "busy_timeout", |row| row.get::<_, u64>(0));
-        let _ = conn.busy_timeout(Duration::ZERO);
-        let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        let _ = conn.busy_timeout(Duration::from_millis(waits.unwrap_or(0)));
+        self.without_waiting(|conn| {
+            conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        });
+    }
+
+    /// Whether no other process is writing right now.
+    fn is_free(&self) -> bool {
+        self.without_waiting(|conn| {
+            conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+            conn.prepare_cached("COMMIT")?.execute([])
+        })
+    }
+
+    /// Does something now or not at all. Whether it did.
+    fn without_waiting<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> bool {
+        let _ = self.conn.busy_timeout(Duration::ZERO);
+        let done = work(&self.conn).is_ok();
+        let _ = self.conn.busy_timeout(self.busy_timeout);
+        done
     }
 
     fn log_is_long(&self) -> bool {
@@ -276,7 +295,7 @@ mod tests {
         home.make().unwrap();
         let conn = crate::open::writer(&home, Duration::from_secs(1)).unwrap();
         let keys = Keys::make(&home).unwrap();
-        let mut writer = Writer::new(conn, home, keys);
+        let mut writer = Writer::new(conn, home, keys, Duration::from_secs(1));
         let pages: u32 =
             writer.conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         let limit = |writer: &Writer, pages: u32| {

@@ -51,7 +51,13 @@ pub enum Command {
 
 While it works: a typed line is told to the agent, Ctrl-C stops it, twice kills it.
 Questions are answered with y yes, n no, a all of this kind in this run, d show the diff,
-r refuse with words.")]
+r refuse with words.
+
+With --json, one object per line on stdin (docs/json.md has them all, and the events):
+  {\"type\":\"steer\",\"text\":\"…\"}    {\"type\":\"prompt\",\"text\":\"…\"}    {\"type\":\"abort\"}
+  {\"type\":\"decide\",\"proposal\":\"p1.1.1\",\"verdict\":\"allow\"}
+
+AGENTS.md in the project's folder is told to the model, as words of the project's authors.")]
 /// Give an agent a task.
 pub struct Run {
     /// The task. Piped input is added to it; without a task, the piped input is the task.
@@ -156,7 +162,7 @@ pub struct Fork {
 #[derive(Args)]
 #[command(after_help = "Examples:
   cairn verify                              the session here
-  cairn verify audit.cairn --anchor 5be1…   a bundle, against an anchor kept elsewhere
+  cairn verify audit.cairn --anchor HASH    a bundle, against an anchor kept elsewhere
 Says VERIFIED, UNANCHORED (consistent, but compared with nothing), REFUTED (exit 1) or
 UNVERIFIABLE (exit 7). docs/receipts.md says what is checked.")]
 pub struct Verify {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use cairn_engine::Engine;
 use cairn_runtime::{holder, new_run_id, now_ms};
 use cairn_store::{Batch, NewRun};
-use cairn_types::{Address, Fact, ForkPoint, RowAddress};
+use cairn_types::{Address, Body, Fact, ForkPoint, RowAddress};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -68,13 +68,16 @@ fn shared(facts: &[Fact], at: Option<(u32, u32)>) -> Option<u64> {
     for fact in facts {
         engine.apply(fact);
         let settled = engine.last_settled();
-        match at {
-            None if engine.is_between_turns() => last = Some(fact.n),
-            Some(turn) if settled == Some(turn) && engine.is_between_turns() => {
-                return Some(fact.n);
-            }
-            _ => {}
+        // Of a turn that is named: up to its loop's end, when it was the last one.
+        let wanted = at.is_none_or(|turn| settled == Some(turn) && closes(&fact.body));
+        if wanted && engine.is_between_turns() {
+            last = Some(fact.n);
         }
     }
     last
+}
+
+/// Whether a fact ends a turn, or its loop.
+fn closes(body: &Body) -> bool {
+    matches!(body, Body::Reply(_) | Body::Outcome(_) | Body::End(_))
 }

@@ -4,9 +4,9 @@ use crate::{cli, named, place, to_wire};
 use anyhow::Result;
 use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{Body, Fact, RunId};
+use cairn_types::{Body, Fact, RunId, Settled};
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -83,6 +83,7 @@ fn print_rows(run: &RunRow, facts: &[Fact], store: &Store, out: &mut impl Write)
         clean(&String::from_utf8_lossy(&bytes))
     };
     let mut rows = HashMap::new();
+    let mut begun = BTreeMap::new();
     for fact in facts {
         let at = time(fact.at);
         match &fact.body {
@@ -98,10 +99,23 @@ fn print_rows(run: &RunRow, facts: &[Fact], store: &Store, out: &mut impl Write)
                     writeln!(out, "{at}  {}/{}  {}", reply.lap, reply.turn, text(said).trim_end())?;
                 }
             }
+            Body::Begin(begin) => {
+                begun.insert(begin.at, at);
+            }
+            Body::Decision(decision) => {
+                if let Some(words) = &decision.words {
+                    writeln!(out, "{at}  {}  > {}", decision.at, text(words))?;
+                }
+            }
             Body::Outcome(outcome) => {
+                begun.remove(&outcome.at);
                 let row = rows.remove(&outcome.at).unwrap_or_default();
                 let exit = outcome.exit.map(|exit| format!(" exit {exit}")).unwrap_or_default();
-                writeln!(out, "{at}  {}  {row}  → {}{exit}", outcome.at, outcome.status)?;
+                let known = match outcome.settled {
+                    Settled::Performed | Settled::NotPerformed => String::new(),
+                    other => format!(" ({})", to_wire::word(&other)),
+                };
+                writeln!(out, "{at}  {}  {row}  → {}{exit}{known}", outcome.at, outcome.status)?;
                 for change in &outcome.changes {
                     writeln!(
                         out,
@@ -120,6 +134,10 @@ fn print_rows(run: &RunRow, facts: &[Fact], store: &Store, out: &mut impl Write)
             }
             _ => {}
         }
+    }
+    for (at, when) in begun {
+        let row = rows.remove(&at).unwrap_or_default();
+        writeln!(out, "{when}  {at}  {row}  → began, its end was not seen")?;
     }
     Ok(())
 }

@@ -33,7 +33,8 @@ pub fn home() -> Result<PathBuf> {
     Ok(data.join("cairn"))
 }
 
-fn user_file() -> Option<PathBuf> {
+/// The user's own configuration.
+pub fn user_file() -> Option<PathBuf> {
     let folder = env("XDG_CONFIG_HOME")
         .map(PathBuf::from)
         .or_else(|| env("HOME").map(|home| PathBuf::from(home).join(".config")))?;

@@ -100,7 +100,11 @@ fn row(
         return Ok(());
     }
     for fact in of_row {
-        print_fact(store, fact)?;
+        match print_fact(store, fact) {
+            // Someone who pipes into `head` is not an error.
+            Err(error) if is_broken_pipe(&error) => return Ok(()),
+            printed => printed?,
+        }
     }
     Ok(())
 }
@@ -143,6 +147,9 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
                 to_wire::word(&decision.verdict),
                 clean(&decision.by.to_string())
             )?;
+            if let Some(words) = &decision.words {
+                writeln!(out, "  with the words: {}", text(words)?)?;
+            }
             for gate in &decision.gates {
                 writeln!(out, "  gate {}: {} ({})", gate.gate, gate.verdict, gate.why)?;
             }
@@ -244,4 +251,9 @@ fn raw(bytes: &[u8]) -> Result<()> {
         false => out.write_all(bytes),
     };
     Ok(())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -7,18 +7,22 @@ use anyhow::{Context, Result};
 use cairn_runtime::now_ms;
 use cairn_store::{Report, Verdict, verify_bytes};
 use serde_json::json;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs `cairn verify`.
 pub fn verify(args: &cli::Verify) -> Result<ExitCode> {
+    let anchor = args.anchor.as_deref().map(str::to_lowercase);
+    if anchor.as_deref().is_some_and(|anchor| anchor.parse::<cairn_types::Hash>().is_err()) {
+        return Err(Usage("an anchor is 64 hex digits, all of them".to_owned()).into());
+    }
     let report = match args.what.as_deref().map(Path::new).filter(|path| path.is_file()) {
         Some(path) => match std::fs::read(path) {
-            Ok(bytes) => verify_bytes(&bytes, args.anchor.as_deref()),
+            Ok(bytes) => verify_bytes(&bytes, anchor.as_deref()),
             Err(e) => unreadable(&format!("{} cannot be read: {e}", path.display())),
         },
-        None => match in_home(args) {
+        None => match in_home(args, anchor.as_deref()) {
             // What cannot be judged is not refuted.
             Err(error) if crate::code_of(&error) != 2 => unreadable(&crate::sentence(&error)),
             judged => judged?,
@@ -32,10 +36,10 @@ pub fn verify(args: &cli::Verify) -> Result<ExitCode> {
     }))
 }
 
-fn in_home(args: &cli::Verify) -> Result<Report> {
+fn in_home(args: &cli::Verify, anchor: Option<&str>) -> Result<Report> {
     let store = place::store_to_read()?;
     let session = named::session(&store, args.what.as_deref())?;
-    Ok(store.verify_session(&session, args.anchor.as_deref())?)
+    Ok(store.verify_session(&session, anchor)?)
 }
 
 fn unreadable(why: &str) -> Report {
@@ -74,8 +78,21 @@ fn print(report: &Report, as_json: bool) {
     }
 }
 
+/// Whether a path holds something that a bundle must not be written over.
+fn is_something_else(path: &Path) -> bool {
+    let mut start = [0; 32];
+    match std::fs::File::open(path).and_then(|mut file| file.read(&mut start)) {
+        Ok(read) => read > 0 && !start.starts_with(b"{\"format\":\"cairn-bundle\""),
+        Err(e) => e.kind() != std::io::ErrorKind::NotFound,
+    }
+}
+
 /// Runs `cairn bundle`.
 pub fn bundle(args: &cli::Bundle) -> Result<ExitCode> {
+    if is_something_else(&args.output) {
+        let output = args.output.display();
+        return Err(Usage(format!("{output} exists and is no bundle; name another file")).into());
+    }
     let store = place::store()?;
     let session = named::session(&store, args.session.as_deref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

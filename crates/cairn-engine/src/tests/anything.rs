@@ -100,7 +100,7 @@ fn happen(sim: &mut Sim, happening: &Happening) {
         (Happening::Status(status), Step::Read(ats)) => {
             ats.iter().for_each(|at| sim.settle(*at, Status(*status)));
         }
-        (Happening::Crash(found), Step::Settle(at)) => match sim.engine.found(at, *found) {
+        (Happening::Crash(found), Step::Settle(at)) => match sim.engine.found(at, *found, "what") {
             Settlement::Record(recording) => sim.record(recording),
             Settlement::Repeat => {
                 sim.begin(at);

@@ -21,7 +21,7 @@ fn an_op_that_began_and_was_not_seen_to_end_is_never_repeated_by_itself() {
         sim.said.clear();
         assert_eq!(sim.go(), Step::Settle(at(1, 1, 1)));
         sim.said.clear();
-        match sim.engine.found(at(1, 1, 1), found) {
+        match sim.engine.found(at(1, 1, 1), found, "what") {
             Settlement::Repeat => sim.said.push("repeat".into()),
             Settlement::Record(recording) => {
                 sim.record(recording);
@@ -44,7 +44,8 @@ fn a_person_settles_what_nobody_saw_end() {
         sim.prepared(at(1, 1, 1));
         sim.decide(at(1, 1, 1), Verdict::Allow, None);
         sim.begin(at(1, 1, 1));
-        let Settlement::Record(asked) = sim.engine.found(at(1, 1, 1), Found::Unknown) else {
+        let Settlement::Record(asked) = sim.engine.found(at(1, 1, 1), Found::Unknown, "what")
+        else {
             panic!("a person is there to be asked");
         };
         sim.record(asked);
@@ -67,7 +68,7 @@ fn cut_off() -> Sim {
 }
 
 fn found(sim: &mut Sim, found: Found) {
-    match sim.engine.found(at(1, 1, 1), found) {
+    match sim.engine.found(at(1, 1, 1), found, "what") {
         Settlement::Repeat => sim.said.push("repeat".into()),
         Settlement::Record(recording) => sim.record(recording),
     }

@@ -10,20 +10,20 @@ use cairn_runtime::{Command, Event, Sink};
 use cairn_types::{By, ProposalId, Remember, Verdict};
 use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// The first interrupt stops the loop, the second ends the process.
-pub fn watch_interrupts(commands: UnboundedSender<Command>) {
+/// An interrupt stops the running loop; one while it is stopping ends the process.
+pub fn watch_interrupts(commands: UnboundedSender<Command>, stopping: Arc<AtomicBool>) {
     // Listened to from here on, not from when the task first runs.
     let Ok(mut interrupts) = signal(SignalKind::interrupt()) else { return };
     tokio::spawn(async move {
-        let mut count = 0;
         while interrupts.recv().await.is_some() {
-            count += 1;
-            if count > 1 || commands.send(Command::Abort("interrupted".to_owned())).is_err() {
+            let again = stopping.swap(true, Ordering::Relaxed);
+            if again || commands.send(Command::Abort("interrupted".to_owned())).is_err() {
                 std::process::exit(3);
             }
         }
@@ -60,7 +60,10 @@ pub fn piped() -> Result<String> {
 
 /// Who sits at this terminal.
 fn person() -> By {
-    By::Person(crate::place::env("USER").unwrap_or_else(|| "unknown".to_owned()))
+    let uid = || format!("uid {}", rustix::process::getuid().as_raw());
+    By::Person(
+        crate::place::env("USER").or_else(|| crate::place::env("LOGNAME")).unwrap_or_else(uid),
+    )
 }
 
 /// The lines of standard input until it ends. One that is not UTF-8 is said and left out.

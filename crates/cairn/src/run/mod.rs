@@ -54,11 +54,17 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
         (false, false) => Talk::Nobody,
     };
     let here = place::root(args.cwd.as_deref())?;
-    let config = configured(args, &here)?;
+    // A run that is named may work elsewhere, with another project's configuration.
+    let early = args.resume.is_none().then(|| configured(args, &here)).transpose()?;
     let task = task(args, talk)?;
     let store = place::store()?;
     let (place, root) = which(args, &store, here)?;
-    let config = if args.resume.is_some() { configured(args, &root)? } else { config };
+    let mut config = early.map_or_else(|| configured(args, &root), Ok)?;
+    if let (None, Place::Existing { run, .. }) = (config.text("model"), &place) {
+        // Nobody says which model: the run's own.
+        let model = last_model(&store, run)?;
+        config.lay(Layer::flag("model", "resume", Value::Text(model))?)?;
+    }
     if task.is_none() && matches!(place, Place::New { .. }) {
         return Err(Usage(
             "there is no task; write it in quotes: cairn run \"fix the failing test\"".into(),
@@ -110,6 +116,16 @@ fn task(args: &cli::Run, talk: Talk) -> Result<Option<String>> {
     })
 }
 
+/// The model that a run was last driven with.
+fn last_model(store: &Store, run: &RunId) -> Result<String> {
+    let facts = store.facts(run, 0)?;
+    let model = facts.into_iter().rev().find_map(|fact| match fact.body {
+        cairn_types::Body::Drive(drive) => Some(drive.model),
+        _ => None,
+    });
+    Ok(model.unwrap_or_default())
+}
+
 /// Which run is meant, and the folder it works in: its session's, wherever we are.
 fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBuf)> {
     let run = match &args.resume {
@@ -120,7 +136,12 @@ fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBu
             return Ok((Place::New { new_session: args.new_session, name }, here));
         }
     };
-    let root = place::root(Some(Path::new(&named::session_row(store, &run.session)?.root)))?;
+    let root = PathBuf::from(named::session_row(store, &run.session)?.root);
+    if !root.is_dir() {
+        let (run, root) = (run.id, root.display());
+        let fix = "put the folder back there, or a link to where it is now";
+        return Err(Usage(format!("run {run} works in {root}, which is gone; {fix}")).into());
+    }
     if args.cwd.is_some() && root != here {
         let (run, root) = (run.id, root.display());
         return Err(Usage(format!("run {run} works in {root}; leave out --cwd")).into());
@@ -135,7 +156,7 @@ impl Order<'_> {
         place: Place,
         task: Option<&str>,
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>, Shown)> {
-        let name = self.config.text("model").ok_or_else(|| Usage(NO_MODEL.to_owned()))?;
+        let name = self.config.text("model").ok_or_else(no_model)?;
         let chosen = model::choose(name, &self.config, &place::env)?;
         let shown = Shown::new(self.talk);
         let workspace = Workspace::open(&self.root)?;
@@ -173,8 +194,15 @@ impl Order<'_> {
     }
 }
 
-const NO_MODEL: &str = "no model is chosen; use --model provider/name, set CAIRN_MODEL, or put \
-     model = \"provider/name\" into your cairn.toml. To see Cairn work without one: make try";
+fn no_model() -> Usage {
+    let file = place::user_file().map_or_else(String::new, |path| {
+        format!(", or put model = \"provider/name\" into {}", path.display())
+    });
+    Usage(format!(
+        "no model is chosen; use --model provider/name, set CAIRN_MODEL{file}. To see Cairn work \
+         without one: make try"
+    ))
+}
 
 fn world_settings(config: &Config) -> cairn_world::Settings {
     let shell = config.text("shell").map(PathBuf::from);
@@ -219,7 +247,11 @@ impl Shown {
 
 /// Listens to whoever may say something.
 fn watch(commands: mpsc::UnboundedSender<Command>, shown: &Shown, talk: Talk) {
-    input::watch_interrupts(commands.clone());
+    let watch = match shown {
+        Shown::Screen(screen) => &screen.watch,
+        Shown::Json(json) => &json.watch,
+    };
+    input::watch_interrupts(commands.clone(), watch.stopping.clone());
     match (shown, talk) {
         (Shown::Screen(screen), Talk::Terminal) => input::terminal(commands, screen.clone()),
         (Shown::Json(json), _) => input::json(commands, json.clone()),
@@ -236,8 +268,11 @@ async fn drive(
     let pause = match driver.drive(steps).await {
         Ok(pause) => pause,
         Err(why) => {
-            if let Shown::Json(json) = shown {
-                json.ended(&driver, outcome::stopped(&driver, &why, began.elapsed()));
+            match shown {
+                Shown::Json(json) => {
+                    json.ended(&driver, outcome::stopped(&driver, &why, began.elapsed()));
+                }
+                Shown::Screen(screen) => screen.end_line(),
             }
             let run = driver.run_id().clone();
             let began = driver.store().run(&run).is_ok_and(|row| row.is_some());

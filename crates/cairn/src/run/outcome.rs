@@ -5,7 +5,8 @@ use crate::to_wire;
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Pause, RunError};
 use cairn_types::{Body, By, Status};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What must be remembered of the events to say how it went.
@@ -23,17 +24,22 @@ pub struct Seen {
 
 /// Remembers what `outcome::of` needs.
 #[derive(Debug, Default)]
-pub struct Watch(Mutex<Seen>);
+pub struct Watch {
+    seen: Mutex<Seen>,
+    /// The running loop was told to stop.
+    pub(super) stopping: Arc<AtomicBool>,
+}
 
 impl Watch {
     /// Looks at one event.
     pub fn look(&self, event: &Event) {
         let Event::Fact { fact, text, anchor, .. } = event else { return };
-        let Ok(mut seen) = self.0.lock() else { return };
+        let Ok(mut seen) = self.seen.lock() else { return };
         match &fact.body {
             Body::Reply(_) => seen.answer = text.clone().unwrap_or_default(),
             Body::Decision(decision) => seen.wanted_approval |= decision.by == By::Nobody,
             Body::End(_) => {
+                self.stopping.store(false, Ordering::Relaxed);
                 seen.ended = true;
                 seen.anchor.clone_from(anchor);
             }
@@ -43,7 +49,7 @@ impl Watch {
 
     /// What was seen.
     pub fn seen(&self) -> Seen {
-        self.0.lock().map(|seen| seen.clone()).unwrap_or_default()
+        self.seen.lock().map(|seen| seen.clone()).unwrap_or_default()
     }
 }
 

@@ -8,8 +8,8 @@ use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
 use cairn_types::{
-    Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Intent, Outcome, Proposal, ProposalId,
-    ProposalKind, Remember, Settled, Verdict,
+    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Intent, Mode, Outcome, Proposal,
+    ProposalId, ProposalKind, Remember, Settled, Verdict,
 };
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -157,7 +157,7 @@ impl Screen {
             (ProposalKind::Indeterminate, "h") => word(Verdict::Happened, None, Remember::Once),
             (ProposalKind::Indeterminate, "r") => word(Verdict::Allow, None, Remember::Once),
             (ProposalKind::Indeterminate, "s") => word(Verdict::Skip, None, Remember::Once),
-            (ProposalKind::Indeterminate, _) => state.ask_again(),
+            (ProposalKind::Indeterminate, _) => state.not_an_answer("h, r or s"),
             (_, "y" | "yes") => word(Verdict::Allow, None, Remember::Once),
             (_, "n" | "no") => word(Verdict::Refuse, None, Remember::Once),
             (_, "a") => word(Verdict::Allow, None, Remember::Run),
@@ -171,8 +171,13 @@ impl Screen {
                 state.pen.prompt("what shall it do instead? ");
                 Answer::Nothing
             }
-            _ => state.ask_again(),
+            _ => state.not_an_answer("y, n, a, d or r; words are passed on with r"),
         }
+    }
+
+    /// Ends a line that is still open, before something else is said.
+    pub(super) fn end_line(&self) {
+        self.state().pen.end_line();
     }
 }
 
@@ -228,7 +233,12 @@ impl State {
 
     fn driven(&mut self, fact: &Fact, drive: &Drive) {
         let mode = to_wire::word(&drive.mode);
-        self.pen.line(Tone::Dim, &format!("run {}, model {}, {mode}", fact.run, drive.model));
+        let asks = match (drive.mode, drive.approval) {
+            (Mode::ReadOnly, _) | (_, Approval::Ask) => "",
+            (Mode::Act, Approval::Yolo) => ", asks nothing",
+            (Mode::Act, Approval::Nobody) => ", nobody to ask",
+        };
+        self.pen.line(Tone::Dim, &format!("run {}, model {}, {mode}{asks}", fact.run, drive.model));
     }
 
     fn replied(&mut self, text: &str) {
@@ -280,9 +290,11 @@ impl State {
             Some(code) => format!("exit {code}"),
             None => outcome.status.to_string(),
         };
-        let well = outcome.status.is_success() && outcome.exit.is_none_or(|code| code == 0);
+        let is_command = outcome.output.is_some();
+        let well = outcome.status.is_success() && (!is_command || outcome.exit == Some(0));
         self.pen.line(if well { Tone::Good } else { Tone::Bad }, &format!("  {row}  → {end}"));
-        if self.approved.take() == Some(outcome.at) && outcome.exit.is_none() && well {
+        let seen = self.approved.take() == Some(outcome.at);
+        if !outcome.changes.is_empty() && seen {
             // The person has just seen it.
         } else if !outcome.changes.is_empty() {
             let store = self.store.clone();
@@ -291,7 +303,7 @@ impl State {
                     self.pen.block(&diff::of(store, change), SHORT);
                 }
             }
-        } else if outcome.exit.is_some()
+        } else if is_command
             || !outcome.status.is_success()
             || outcome.settled != Settled::Performed
         {
@@ -313,6 +325,11 @@ impl State {
         let _ = self.ask_again();
     }
 
+    fn not_an_answer(&mut self, answers: &str) -> Answer {
+        self.pen.line(Tone::Dim, &format!("answer with {answers}"));
+        self.ask_again()
+    }
+
     fn ask_again(&mut self) -> Answer {
         let prompt = match self.question.as_ref().map(|question| question.kind) {
             Some(ProposalKind::Edit) => {
@@ -322,7 +339,7 @@ impl State {
                 "allow? y yes, n no, a all commands in this run, d show it in full, r refuse with words: "
             }
             Some(ProposalKind::Indeterminate) => {
-                "what became of it? h it happened, r run it, s skip it: "
+                "what became of it? h it happened, r run it again, s skip it: "
             }
             None => return Answer::Nothing,
         };

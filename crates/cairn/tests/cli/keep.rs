@@ -92,6 +92,15 @@ fn a_bundle_is_checked_anywhere_and_needs_its_anchor_to_be_verified() {
     assert_eq!(verdict(&["--anchor", anchor]), (0, "VERIFIED".into()));
     assert_eq!(verdict(&[]), (0, "UNANCHORED".into()));
     assert_eq!(verdict(&["--anchor", &"0".repeat(64)]), (1, "REFUTED".into()));
+    assert_eq!(verdict(&["--anchor", &anchor.to_uppercase()]), (0, "VERIFIED".into()));
+    assert_eq!(verdict(&["--anchor", &anchor[..8]]).0, 2, "a part of an anchor proves nothing");
     std::fs::write(file, "hello").unwrap();
     assert_eq!(verdict(&[]), (7, "UNVERIFIABLE".into()));
+    let over = bench.cairn(&["bundle", "-o", file]);
+    assert_eq!(
+        (over.code, std::fs::read_to_string(file).unwrap().as_str()),
+        (2, "hello"),
+        "{}",
+        over.err
+    );
 }

@@ -220,3 +220,64 @@ fn a_command_sees_a_secret_only_when_the_user_names_it() {
     assert!(told.contains("MY_TOKEN=t-named") && told.contains("PLAIN=p"), "{told}");
     assert!(!told.contains("t-other") && !told.contains("sk-secret-key"), "{told}");
 }
+
+// keeps: questions-survive
+#[test]
+fn a_question_that_shows_what_is_no_longer_so_is_put_afresh() {
+    let edit =
+        json!({"calls": [{"tool": "edit", "args": {"path": "a.txt", "old": "one", "new": "two"}}]});
+    let bench = Bench::new(json!([edit, {"say": "ok"}]));
+    bench.temp.write("a.txt", "one\n");
+    killed_at_a_question(&bench);
+    bench.temp.write("a.txt", "one\nand more\n");
+    let mut talk = bench.talk(&["run", "--json", "-c"]);
+    let again = talk.until("proposal/opened");
+    assert_eq!(again["proposal"], "p1.1.1.2", "{again}");
+    assert!(again["shown"].as_str().unwrap().contains("and more"), "{again}");
+    talk.say(json!({"type": "decide", "proposal": "p1.1.1", "verdict": "allow"}));
+    assert!(talk.until("notice")["text"].as_str().unwrap().starts_with("404"));
+    talk.say(json!({"type": "decide", "proposal": again["proposal"], "verdict": "allow", "shown_hash": again["shown_hash"]}));
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!(bench.temp.read("a.txt"), "two\nand more\n");
+}
+
+// keeps: resumes-in-place
+#[test]
+fn a_run_goes_on_with_its_own_model_unless_another_is_named() {
+    let bench = Bench::new(json!([{"say": "one"}, {"say": "two"}]));
+    let run = |args: &[&str]| {
+        let output = bench.command(args).env_remove("CAIRN_MODEL").output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    assert_eq!(run(&["run", "--model", "openai/chosen", "work"]).1, "one\n");
+    let (code, out, err) = run(&["run", "-c", "more"]);
+    assert_eq!((code, out.as_str()), (Some(0), "two\n"), "{err}");
+    assert!(bench.requests().iter().all(|request| request["model"] == "chosen"));
+    let (code, _, err) = run(&["run", "another"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains(".config/cairn/cairn.toml"), "{err}");
+}
+
+// keeps: log-shows
+#[test]
+fn the_log_shows_words_given_with_a_refusal_and_what_was_not_seen_to_end() {
+    let bench = Bench::new(json!([bash("touch made"), bash("touch began; sleep 60")]));
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    let question = talk.until("proposal/opened");
+    talk.say(json!({"type": "decide", "proposal": question["proposal"], "verdict": "refuse", "words": "rather not"}));
+    let question = talk.until("proposal/opened");
+    talk.say(json!({"type": "decide", "proposal": question["proposal"], "verdict": "allow"}));
+    talk.until("op/began");
+    talk.child.kill().unwrap();
+    talk.child.wait().unwrap();
+    let log = bench.cairn(&["log"]).out;
+    assert!(log.contains("1/1/1  > rather not"), "{log}");
+    assert!(log.contains("touch began; sleep 60  → began, its end was not seen"), "{log}");
+    let run = question["run"].as_str().unwrap();
+    let row = bench.cairn(&["show", &format!("log://{run}/1/1/1")]).out;
+    assert!(row.contains("with the words: rather not") && row.contains("person:tester"), "{row}");
+}
