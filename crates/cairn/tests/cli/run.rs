@@ -145,7 +145,7 @@ fn without_anybody_to_ask_effects_are_refused_the_loop_goes_on_and_the_code_is_5
 
 // keeps: read-only
 #[test]
-fn read_only_changes_nothing_even_with_everything_else_allowed() {
+fn read_only_changes_nothing_and_still_looks() {
     for flag in ["--read-only", "--ask"] {
         let bench = Bench::new(json!([
             {"calls": [{"tool": "bash", "args": {"command": "touch made"}}, {"tool": "read", "args": {"path": "."}}]},
