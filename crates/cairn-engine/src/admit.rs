@@ -6,9 +6,13 @@ use crate::words;
 use cairn_surface::native;
 use cairn_types::{
     Abort, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish,
-    GateVerdict, Hash, Intent, ItemChoice, Mode, Outcome, Problem, Prompt, Proposal, ProposalId,
-    ProposalItem, ProposalKind, Remember, Reply, Settled, Status, Steer, Surface, Verdict, Writer,
+    GateVerdict, Hash, Intent, ItemChoice, Mode, OpName, Outcome, Problem, Prompt, Proposal,
+    ProposalId, ProposalItem, ProposalKind, Remember, Reply, Seen, Settled, Status, Steer, Surface,
+    Verdict, Writer,
 };
+
+/// A result of so many bytes is told again rather than pointed at.
+const SHORT_RESULT: u64 = 200;
 
 /// Facts to record, with the contents they name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub struct Prepared {
     pub shown: String,
     /// The same in one line.
     pub label: String,
+    /// The files it would edit as they now are; empty where that is nobody's business.
+    pub fresh: Vec<String>,
 }
 
 /// Someone's word on a proposal.
@@ -165,6 +171,7 @@ fn outcome(op: &OpState, status: Status, result: ContentRef, settled: Settled) -
             }
             Settled::Performed | Settled::NotPerformed | Settled::Indeterminate => Vec::new(),
         },
+        seen: Vec::new(),
         layers: Vec::new(),
         gates: op.decision.as_ref().map(|decision| decision.gates.clone()).unwrap_or_default(),
         settled,
@@ -281,6 +288,9 @@ impl Engine {
     #[must_use]
     pub fn prepared(&self, at: Coord, prepared: &Prepared) -> Recording {
         let Some(op) = self.op(at) else { return Recording::default() };
+        if let Some(unseen) = self.unseen(op, prepared) {
+            return unseen;
+        }
         match self.leave(op) {
             Leave::Granted(gates, granted) => Recording::granted(op, gates, granted),
             Leave::Refused(gates, refusal) => Recording::refused(op, gates, refusal),
@@ -288,11 +298,45 @@ impl Engine {
         }
     }
 
+    /// A file is edited only by a model that has seen it as it is. If it has not, it is shown, and
+    /// the edit is refused.
+    fn unseen(&self, op: &OpState, prepared: &Prepared) -> Option<Recording> {
+        if op.intent.op != Some(OpName::Edit) || op.intent.writer != Writer::Model {
+            return None;
+        }
+        let known = |change: &&Change| {
+            let is = change.before.as_ref().and_then(|state| state.hash);
+            is.is_none() || self.seen.get(&change.path) == is.as_ref()
+        };
+        let first = prepared.changes.iter().find(|change| !known(change))?;
+        let why = match self.seen.contains_key(&first.path) {
+            true => words::stale(&first.path),
+            false => words::unread(&first.path),
+        };
+        let told = format!("{why}\n{}", prepared.fresh.join("\n"));
+        let mut recording = Recording::not_performed(op, Status::CONFLICT, told);
+        if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
+            outcome.seen = prepared.changes.iter().filter_map(seen_before).collect();
+        }
+        Some(recording)
+    }
+
+    /// A result that the model has in its view already, and the row where it stands. Short ones are
+    /// told again: naming the row would be no shorter.
+    #[must_use]
+    pub fn in_view(&self, result: &ContentRef) -> Option<String> {
+        let at = self.in_view.get(&result.hash).filter(|_| result.bytes > SHORT_RESULT)?;
+        Some(words::same_as(*at))
+    }
+
     /// An open question shows something else than what would happen now: it is put afresh. Nothing
     /// when it is still as shown.
     #[must_use]
     pub fn put_afresh(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
         let op = self.op(at).filter(|op| op.begin.is_none() && op.decision.is_none())?;
+        if let Some(unseen) = self.unseen(op, prepared) {
+            return Some(unseen);
+        }
         (!self.is_as_shown(at, &prepared.shown)).then(|| propose(op, prepared))
     }
 
@@ -366,6 +410,11 @@ impl Engine {
     }
 }
 
+fn seen_before(change: &Change) -> Option<Seen> {
+    let hash = change.before.as_ref()?.hash?;
+    Some(Seen { path: change.path.clone(), hash })
+}
+
 fn intent(at: Coord, call: &cairn_types::Call, args: &str, recording: &mut Recording) -> Intent {
     let parsed = native::parse(&call.name, args);
     let (op, target, problem) = match parsed.action {
@@ -402,7 +451,7 @@ fn one_line(text: &str) -> String {
 
 fn propose(op: &OpState, prepared: &Prepared) -> Recording {
     let kind = match op.intent.op {
-        Some(cairn_types::OpName::Exec) => ProposalKind::Exec,
+        Some(OpName::Exec) => ProposalKind::Exec,
         _ => ProposalKind::Edit,
     };
     let items = match &prepared.changes[..] {

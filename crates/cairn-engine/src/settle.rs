@@ -12,6 +12,8 @@ pub enum Found {
     Done,
     /// Every path is as it was before.
     NotDone,
+    /// Some are as they were meant to be, the others as they were before.
+    Partly,
     /// Neither, or the effect was no file write.
     Unknown,
 }
@@ -23,6 +25,8 @@ pub enum Settlement {
     Record(Recording),
     /// Perform it: it did not happen, or happening twice is harmless.
     Repeat,
+    /// Make the changes that are missing; then it is done.
+    Finish,
 }
 
 impl Engine {
@@ -42,6 +46,7 @@ impl Engine {
             (Found::Done, _) => settled(Status::OK, words::FOUND_DONE, Settled::FoundDone),
             (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
             (Found::NotDone, None) => Settlement::Repeat,
+            (Found::Partly, None) => Settlement::Finish,
             (Found::Unknown, None) if op.intent.repeatable => Settlement::Repeat,
             // A file that is neither as before nor as meant is somebody else's by now.
             (Found::Unknown, None) if self.asks() && !is_write => {
@@ -50,7 +55,7 @@ impl Engine {
                 let items = vec![ProposalItem { item: 1, label, change: None }];
                 Settlement::Record(proposal(op, ProposalKind::Indeterminate, &shown, items))
             }
-            (Found::Unknown, _) => Settlement::Record(Recording::indeterminate(op)),
+            (Found::Unknown | Found::Partly, _) => Settlement::Record(Recording::indeterminate(op)),
         }
     }
 }

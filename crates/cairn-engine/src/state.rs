@@ -2,10 +2,11 @@
 
 use crate::view::Item;
 use cairn_types::{
-    Begin, Body, ContentRef, Decision, Drive, End, Fact, Intent, OpName, Outcome, PicoUsd,
-    Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Status, Usage, Verdict,
+    Begin, Body, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, OpName,
+    Outcome, PicoUsd, Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Status, Usage,
+    Verdict,
 };
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A run's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +25,10 @@ pub struct Engine {
     pub(crate) cost: Option<PicoUsd>,
     pub(crate) turns: u64,
     pub(crate) settled: Option<(u32, u32)>,
+    /// The files the model has seen, as it saw them last.
+    pub(crate) seen: HashMap<String, Hash>,
+    /// Results of reads that the model can still see, and the row where each stands.
+    pub(crate) in_view: HashMap<Hash, Coord>,
 }
 
 /// The running loop.
@@ -126,7 +131,7 @@ impl Engine {
         }
     }
 
-    fn in_op(&mut self, at: cairn_types::Coord, change: impl FnOnce(&mut OpState)) {
+    fn in_op(&mut self, at: Coord, change: impl FnOnce(&mut OpState)) {
         if let Some(op) = self.lap.as_mut().and_then(|lap| lap.op_mut(at)) {
             change(op);
         }
@@ -207,16 +212,34 @@ impl Engine {
     }
 
     fn took_outcome(&mut self, outcome: &Outcome) {
-        let mut call = None;
+        let (mut call, mut is_look) = (None, false);
         self.in_op(outcome.at, |op| {
             op.status = Some(outcome.status);
             call = Some(op.intent.call.clone());
+            is_look = op.intent.effect == Effect::Read;
         });
+        self.saw(outcome, is_look);
         if let Some(call) = call {
             self.items.push(Item::Result { call, content: outcome.result });
         }
         if self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
             self.close_turn();
+        }
+    }
+
+    /// What the model knows of files, and which results stand in its view.
+    fn saw(&mut self, outcome: &Outcome, is_look: bool) {
+        for seen in &outcome.seen {
+            self.seen.insert(seen.path.clone(), seen.hash);
+        }
+        for change in &outcome.changes {
+            match change.after.as_ref().and_then(|state| state.hash) {
+                Some(hash) => self.seen.insert(change.path.clone(), hash),
+                None => self.seen.remove(&change.path),
+            };
+        }
+        if is_look && outcome.status.is_success() {
+            self.in_view.entry(outcome.result.hash).or_insert(outcome.at);
         }
     }
 
@@ -253,11 +276,11 @@ impl Lap {
         self.inherited
     }
 
-    pub(crate) fn op_mut(&mut self, at: cairn_types::Coord) -> Option<&mut OpState> {
+    pub(crate) fn op_mut(&mut self, at: Coord) -> Option<&mut OpState> {
         self.ops.iter_mut().find(|op| op.intent.at == at)
     }
 
-    pub(crate) fn op(&self, at: cairn_types::Coord) -> Option<&OpState> {
+    pub(crate) fn op(&self, at: Coord) -> Option<&OpState> {
         self.ops.iter().find(|op| op.intent.at == at)
     }
 
@@ -362,7 +385,7 @@ impl Engine {
 
     /// An op of the newest reply.
     #[must_use]
-    pub fn op(&self, at: cairn_types::Coord) -> Option<&OpState> {
+    pub fn op(&self, at: Coord) -> Option<&OpState> {
         self.lap.as_ref()?.op(at)
     }
 }

@@ -21,6 +21,18 @@ pub(crate) const INDETERMINATE: &str = "the program was interrupted while this w
 pub(crate) const INDETERMINATE_FILE: &str = "the program was interrupted while this was being \
      written: the file is now neither as it was nor as it was meant to be. It was not repeated";
 
+pub(crate) fn unread(path: &str) -> String {
+    format!("not done: {path} was not read in this run. It is:")
+}
+
+pub(crate) fn stale(path: &str) -> String {
+    format!("not done: {path} is not as it was when it was read. It is now:")
+}
+
+pub(crate) fn same_as(at: Coord) -> String {
+    format!("unchanged: the same as log:///{at}")
+}
+
 pub(crate) fn cascade(at: Coord, status: Status) -> String {
     format!("not performed: an earlier op of this reply could not act ({at}, status {status})")
 }

@@ -1,9 +1,11 @@
 //! Ops: preparing them, performing them, and finding out what became of one after a crash.
 
-use crate::{Driver, Event, RunError};
+use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Found, Recording, Settlement};
 use cairn_surface::native;
-use cairn_types::{Action, Begin, Body, Change, Coord, Outcome, Settled};
+use cairn_types::{
+    Action, Begin, Body, Change, ContentRef, Coord, Effect, Outcome, Settled, Status,
+};
 use cairn_world::{Performed, Prepared, Probe};
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +15,7 @@ fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
         changes: prepared.changes.clone(),
         shown: prepared.shown.clone(),
         label: prepared.label.clone(),
+        fresh: prepared.fresh.clone(),
     }
 }
 
@@ -63,11 +66,21 @@ impl Driver {
         let cancel = CancellationToken::new();
         let mut performing = Box::pin(join_all(actions.iter().map(|action| {
             let (world, cancel) = (&world, &cancel);
-            async move { world.perform(action, &[], cancel, &mut |_| {}).await }
+            async move {
+                match action {
+                    Action::Read(read) if rows::is_row(&read.path) => None,
+                    action => Some(world.look(action, cancel).await),
+                }
+            }
         })));
         let performed = self.meanwhile(&mut performing, &cancel).await?;
         drop(performing);
-        for (at, performed) in ats.iter().zip(performed) {
+        for ((at, action), looked) in ats.iter().zip(&actions).zip(performed) {
+            let performed = match (action, looked) {
+                (Action::Read(read), None) => self.read_row(read)?,
+                (_, None) => continue,
+                (_, Some(performed)) => performed,
+            };
             self.settled_by(*at, performed, Settled::Performed)?;
         }
         Ok(())
@@ -86,11 +99,11 @@ impl Driver {
         if !self.engine.is_as_shown(at, &prepared.shown) {
             return self.record(self.engine.not_as_shown(at));
         }
-        let Prepared { changes, contents, .. } = prepared;
-        let begin = Begin { at, changes: changes.clone(), again };
+        let begin = Begin { at, changes: prepared.changes.clone(), again };
+        let contents = prepared.contents.clone();
         self.record(Recording { facts: vec![Body::Begin(begin)], contents })?;
         self.flush().await?;
-        let performed = self.perform(at, &action, &changes).await?;
+        let performed = self.perform(at, &action, &prepared).await?;
         self.settled_by(at, performed, Settled::Performed)
     }
 
@@ -99,7 +112,7 @@ impl Driver {
         &mut self,
         at: Coord,
         action: &Action,
-        expected: &[Change],
+        prepared: &Prepared,
     ) -> Result<Performed, RunError> {
         let (world, sink) = (self.world.clone(), self.sink.clone());
         let cancel = CancellationToken::new();
@@ -107,25 +120,35 @@ impl Driver {
             let text = String::from_utf8_lossy(piece).into_owned();
             sink.event(&Event::Output { at, text });
         };
-        let mut performing = Box::pin(world.perform(action, expected, &cancel, &mut on_output));
+        let mut performing = Box::pin(world.act(action, prepared, &cancel, &mut on_output));
         self.meanwhile(&mut performing, &cancel).await
     }
 
     /// It began before this process did; finds out what the disk shows.
     pub(crate) async fn settle(&mut self, at: Coord) -> Result<(), RunError> {
         let begun = self.engine.op(at).and_then(|op| op.begin.clone());
-        let found = match begun {
-            Some(begin) if !begin.changes.is_empty() => match self.world.probe(&begin.changes) {
-                Probe::Done => Found::Done,
-                Probe::NotDone => Found::NotDone,
-                Probe::Neither => Found::Unknown,
-            },
-            _ => Found::Unknown,
+        let changes = begun.map(|begin| begin.changes).unwrap_or_default();
+        let found = match (changes.is_empty(), self.world.probe(&changes)) {
+            (true, _) | (false, Probe::Neither) => Found::Unknown,
+            (false, Probe::Done) => Found::Done,
+            (false, Probe::NotDone) => Found::NotDone,
+            (false, Probe::Partly) => Found::Partly,
         };
         let shown = self.world.prepare(&self.action(at)?).shown;
         match self.engine.found(at, found, &shown) {
             Settlement::Record(recording) => self.record(recording),
             Settlement::Repeat => self.act(at, true).await,
+            Settlement::Finish => self.finish(at, &changes, &shown),
+        }
+    }
+
+    /// Makes the changes of an op that a crash cut in the middle.
+    fn finish(&mut self, at: Coord, changes: &[Change], shown: &str) -> Result<(), RunError> {
+        let finished = self.world.apply(changes, &|hash| self.content(hash).ok());
+        let found = if finished.is_ok() { Found::Done } else { Found::Unknown };
+        match self.engine.found(at, found, shown) {
+            Settlement::Record(recording) => self.record(recording),
+            Settlement::Repeat | Settlement::Finish => Ok(()),
         }
     }
 
@@ -133,19 +156,33 @@ impl Driver {
         let decided = self.engine.op(at).and_then(|op| op.decision.as_ref());
         let gates = decided.map(|decision| decision.gates.clone()).unwrap_or_default();
         let mut recording = Recording { facts: Vec::new(), contents: done.contents };
-        let result = recording.keep(done.text);
+        let (status, text) = self.as_told(at, done.status, done.text);
+        let result = recording.keep(text);
         recording.facts.push(Body::Outcome(Outcome {
             at,
-            status: done.status,
+            status,
             exit: done.exit,
             result,
             output: done.output,
             changes: done.changes,
+            seen: done.seen,
             layers: done.layers,
             gates,
             settled,
             ms: done.ms,
         }));
         self.record(recording)
+    }
+
+    /// What the model is told: the text, or the row where it has it already.
+    fn as_told(&self, at: Coord, status: Status, text: String) -> (Status, String) {
+        let is_look = self.engine.op(at).is_some_and(|op| op.intent.effect == Effect::Read);
+        if !is_look || !status.is_success() {
+            return (status, text);
+        }
+        match self.engine.in_view(&ContentRef::of(text.as_bytes())) {
+            Some(stub) => (Status::UNCHANGED, stub),
+            None => (status, text),
+        }
     }
 }

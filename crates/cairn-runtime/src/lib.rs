@@ -8,6 +8,7 @@ mod driver;
 mod error;
 mod event;
 mod pending;
+mod rows;
 mod start;
 mod system;
 mod transcript;

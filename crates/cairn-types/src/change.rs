@@ -18,6 +18,19 @@ pub struct Change {
     pub after: Option<FileState>,
 }
 
+impl Change {
+    /// The change of a path from one state to another.
+    #[must_use]
+    pub fn between(path: String, before: Option<FileState>, after: Option<FileState>) -> Change {
+        let kind = match (&before, &after) {
+            (None, _) => ChangeKind::Created,
+            (Some(_), None) => ChangeKind::Deleted,
+            (Some(_), Some(_)) => ChangeKind::Modified,
+        };
+        Change { path, kind, before, after }
+    }
+}
+
 /// The kinds of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -413,6 +413,9 @@ pub struct Outcome {
     /// What changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// The files it showed the model, as they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<Seen>,
     /// The sandbox layers in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<String>,
@@ -423,6 +426,15 @@ pub struct Outcome {
     pub settled: Settled,
     /// How long it took, in milliseconds.
     pub ms: u64,
+}
+
+/// A file the model was shown, in whole or in part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Its path beneath the root.
+    pub path: String,
+    /// BLAKE3 of all of it, as it was.
+    pub hash: Hash,
 }
 
 /// A command's output, which may be longer than what was kept of it.

@@ -1,5 +1,6 @@
 //! Cairn's words as plain data. No I/O, no async, no clock: every other crate speaks these types.
 
+mod action;
 mod address;
 mod canonical;
 mod change;
@@ -12,18 +13,18 @@ mod receipt;
 mod status;
 mod usage;
 
+pub use action::{Action, EditBody, Exchange, Find, Read, TodoItem, TodoState};
 pub use address::{Address, AddressError, RowAddress};
 pub use canonical::{CanonicalError, canonical, to_canonical};
 pub use change::{Change, ChangeKind, FileKind, FileState};
 pub use content::{ContentRef, Hash, HashError};
 pub use fact::{
     Abort, Ask, Begin, Body, Call, Caps, CommandOutput, Drive, End, Fact, FactError, Fault, Finish,
-    ForkPoint, Intent, Outcome, Problem, Prompt, Reply, RunStarted, Settled, Steer, StoredFact,
+    ForkPoint, Intent, Outcome, Problem, Prompt, Reply, RunStarted, Seen, Settled, Steer,
+    StoredFact,
 };
 pub use id::{IdError, RunId, SessionId};
-pub use op::{
-    Action, Approval, Coord, CoordError, EditBody, Effect, Mode, OpName, Surface, View, Writer,
-};
+pub use op::{Approval, Coord, CoordError, Effect, Mode, OpName, Surface, View, Writer};
 pub use proposal::{
     By, Decision, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind,
     Remember, Verdict,

@@ -1,4 +1,5 @@
-//! Ops: a parsed request to act, who asks, in what grammar, and what it may change.
+//! Ops by name, who asks for them, in what grammar, and what they may change. What an op does in
+//! full is an `Action`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -14,8 +15,18 @@ pub enum OpName {
     Read,
     /// Create or change an entry.
     Edit,
+    /// Make an entry like another.
+    Copy,
+    /// Give an entry another address.
+    Move,
+    /// Remove an entry.
+    Kill,
     /// Run a command.
     Exec,
+    /// Keep a list of what is to be done.
+    Todo,
+    /// Take back what ops changed, or what taking back changed.
+    Undo,
 }
 
 impl fmt::Display for OpName {
@@ -24,7 +35,12 @@ impl fmt::Display for OpName {
             OpName::Find => "find",
             OpName::Read => "read",
             OpName::Edit => "edit",
+            OpName::Copy => "copy",
+            OpName::Move => "move",
+            OpName::Kill => "kill",
             OpName::Exec => "exec",
+            OpName::Todo => "todo",
+            OpName::Undo => "undo",
         })
     }
 }
@@ -73,6 +89,8 @@ pub enum Writer {
 pub enum Surface {
     /// The provider's tool calls.
     Native,
+    /// No model writes here: a person or program at a client does.
+    Client,
 }
 
 /// How a run's log becomes messages.
@@ -103,91 +121,6 @@ pub enum Approval {
     Yolo,
     /// There is nobody: what needs asking is refused.
     Nobody,
-}
-
-/// What an op does, whatever surface it was written in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "op", rename_all = "kebab-case")]
-pub enum Action {
-    /// Look for paths, or for text in them.
-    Find {
-        /// Glob over paths beneath the root.
-        glob: Option<String>,
-        /// Literal text, or `/regex/flags`, to look for in files.
-        text: Option<String>,
-        /// How many results to skip.
-        skip: u64,
-    },
-    /// Read a file.
-    Read {
-        /// The path beneath the root.
-        path: String,
-        /// First line, from 1.
-        first: u64,
-        /// How many lines at most.
-        limit: u64,
-    },
-    /// Create or change a file.
-    Edit {
-        /// The path beneath the root.
-        path: String,
-        /// What to do to it.
-        body: EditBody,
-    },
-    /// Run a command in the shell.
-    Exec {
-        /// The command.
-        command: String,
-        /// When to end it; the configured limit when absent.
-        timeout_ms: Option<u64>,
-    },
-}
-
-/// The forms of an edit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "form", rename_all = "kebab-case")]
-pub enum EditBody {
-    /// This is the whole content.
-    Whole {
-        /// The content.
-        content: String,
-    },
-    /// Exchange one text for another.
-    Replace {
-        /// What stands there.
-        old: String,
-        /// What shall stand there.
-        new: String,
-        /// Every occurrence, not the only one.
-        all: bool,
-    },
-}
-
-impl Action {
-    /// Which op this is.
-    #[must_use]
-    pub fn op(&self) -> OpName {
-        match self {
-            Action::Find { .. } => OpName::Find,
-            Action::Read { .. } => OpName::Read,
-            Action::Edit { .. } => OpName::Edit,
-            Action::Exec { .. } => OpName::Exec,
-        }
-    }
-
-    /// What it works on, for rows and screens.
-    #[must_use]
-    pub fn target(&self) -> String {
-        match self {
-            Action::Find { glob, text, .. } => {
-                let parts: Vec<&str> =
-                    [glob, text].into_iter().flatten().map(String::as_str).collect();
-                parts.join(" ")
-            }
-            Action::Read { path, .. } | Action::Edit { path, .. } => path.clone(),
-            Action::Exec { command, .. } => command.clone(),
-        }
-    }
 }
 
 /// Where a row stands in its run: loop, turn, op, each from 1.

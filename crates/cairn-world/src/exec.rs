@@ -3,11 +3,10 @@
 use crate::Settings;
 use crate::read::whole;
 use crate::settled::{Performed, Prepared, Refusal};
-use crate::workspace::Workspace;
+use crate::workspace::{Opened, Workspace};
 use cairn_sandbox::{End, Finished, Spec};
 use cairn_text::shown::clean;
 use cairn_types::{CommandOutput, ContentRef, Status};
-use rustix::fs::OFlags;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -25,18 +24,14 @@ const LABEL: usize = 80;
 /// A command to run.
 pub(crate) struct Run<'a> {
     pub(crate) command: &'a str,
+    pub(crate) cwd: Option<&'a str>,
     pub(crate) timeout_ms: Option<u64>,
-    pub(crate) cancel: &'a CancellationToken,
 }
 
 /// What running a command would mean. The command stands last and indented, so that nothing in it
 /// can pass for a line of ours.
-pub(crate) fn prepare(
-    workspace: &Workspace,
-    settings: &Settings,
-    command: &str,
-    timeout_ms: Option<u64>,
-) -> Prepared {
+pub(crate) fn prepare(workspace: &Workspace, settings: &Settings, run: &Run<'_>) -> Prepared {
+    let command = run.command;
     let first = command.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default();
     let cleaned = clean(first);
     let mut label: String = cleaned.chars().take(LABEL).collect();
@@ -44,19 +39,33 @@ pub(crate) fn prepare(
         label.push('…');
     }
     let label = format!("run: {label}");
-    if let Err(refusal) = admit(command) {
-        return Prepared { label, settled: Some(refusal.into()), ..Prepared::default() };
-    }
+    let cwd = match admit(command).and_then(|()| directory(workspace, run)) {
+        Ok(cwd) if cwd.path == "." => workspace.path().display().to_string(),
+        Ok(cwd) => workspace.path().join(cwd.path).display().to_string(),
+        Err(refusal) => {
+            return Prepared { label, settled: Some(refusal.into()), ..Prepared::default() };
+        }
+    };
     let names: Vec<&str> = settings.env.iter().map(|(name, _)| name.as_str()).collect();
     let indented: String = command.lines().map(|line| format!("  {line}\n")).collect();
     let shown = format!(
         "cwd: {}\nshell: {}\ntimeout: {} ms\nenvironment: {}\ncommand:\n{indented}",
-        workspace.path().display(),
+        cwd,
         settings.shell.display(),
-        timeout(settings, timeout_ms).as_millis(),
+        timeout(settings, run.timeout_ms).as_millis(),
         names.join(" "),
     );
     Prepared { shown, label, ..Prepared::default() }
+}
+
+/// The directory a command runs in.
+fn directory(workspace: &Workspace, run: &Run<'_>) -> Result<Opened, Refusal> {
+    let opened = workspace.open_existing(run.cwd.unwrap_or("."))?;
+    if !opened.is_directory() {
+        let text = format!("{} is not a directory", opened.path);
+        return Err(Refusal::new(Status::CONFLICT, text));
+    }
+    Ok(opened)
 }
 
 fn admit(command: &str) -> Result<(), Refusal> {
@@ -82,16 +91,15 @@ fn timeout(settings: &Settings, asked: Option<u64>) -> Duration {
 pub(crate) async fn perform(
     workspace: &Workspace,
     settings: &Settings,
-    run: Run<'_>,
+    (run, cancel): (&Run<'_>, &CancellationToken),
     on_output: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Performed {
     if let Err(refusal) = admit(run.command) {
         return refusal.into();
     }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-    let cwd = match crate::workspace::entry(workspace.root(), b".", flags) {
-        Ok(cwd) => cwd,
-        Err(e) => return crate::workspace::refusal("the workspace", e).into(),
+    let cwd = match directory(workspace, run) {
+        Ok(cwd) => cwd.fd,
+        Err(refusal) => return refusal.into(),
     };
     let timeout = timeout(settings, run.timeout_ms);
     let spec = Spec {
@@ -105,7 +113,7 @@ pub(crate) async fn perform(
         keep_tail: KEPT,
         way: settings.way,
     };
-    match cairn_sandbox::run(spec, run.cancel, on_output).await {
+    match cairn_sandbox::run(spec, cancel, on_output).await {
         Ok(finished) => told(finished, timeout),
         Err(problem) => Performed::told(Status::FAILED, problem.to_string()),
     }

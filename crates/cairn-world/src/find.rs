@@ -6,7 +6,7 @@ use crate::read::{SNIFF, is_binary};
 use crate::settled::{Performed, Refusal};
 use crate::walk::{Met, walk};
 use crate::workspace::Workspace;
-use cairn_types::Status;
+use cairn_types::{Find, Status};
 use globset::{GlobBuilder, GlobMatcher};
 use memchr::memchr_iter;
 use regex::bytes::{Regex, RegexBuilder};
@@ -27,26 +27,18 @@ const MAX_FILE: u64 = 16 << 20;
 /// Where a found line is cut, in characters.
 const MAX_CHARS: usize = 200;
 
-/// What to look for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Query<'a> {
-    pub(crate) glob: Option<&'a str>,
-    pub(crate) text: Option<&'a str>,
-}
-
 /// Looks, and tells one page of what it found.
 pub(crate) fn perform(
     workspace: &Workspace,
-    query: Query<'_>,
-    skip: u64,
+    query: &Find,
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
     if query.glob.is_none() && query.text.is_none() {
         return Err(Refusal::new(Status::BAD_REQUEST, "neither a glob nor a text was given"));
     }
-    let glob = query.glob.map(|glob| path_matcher(workspace, glob)).transpose()?;
-    let text = query.text.map(text_matcher).transpose()?;
-    let mut search = Search { page: Page::new(skip), binary: 0, large: 0, unread: 0 };
+    let glob = query.glob.as_deref().map(|glob| path_matcher(workspace, glob)).transpose()?;
+    let text = query.text.as_deref().map(text_matcher).transpose()?;
+    let mut search = Search { page: Page::new(query.skip), binary: 0, large: 0, unread: 0 };
     let closed = walk(workspace, &mut |met| {
         if cancel.is_cancelled() {
             return ControlFlow::Break(());

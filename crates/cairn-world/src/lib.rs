@@ -1,23 +1,29 @@
-//! The workspace beneath one directory handle, and the ops over it: find, read, edit, exec. The
-//! only crate that opens workspace files. It decides nothing about who may do what.
+//! The workspace beneath one directory handle, and the ops over it. The only crate that opens
+//! workspace files. It decides nothing about who may do what.
 
+mod apply;
 mod edit;
 mod exec;
 mod find;
+mod list;
 mod path;
 mod read;
+mod rearrange;
 mod settled;
+mod state;
+mod todo;
 mod walk;
 mod workspace;
 mod write;
 
-pub use settled::{Performed, Prepared, Probe};
+pub use apply::{Contents, inverse};
+pub use settled::{Performed, Prepared, Probe, Refusal};
 pub use workspace::{Workspace, WorldError};
 
+use apply::List;
 use cairn_sandbox::Way;
 use cairn_text::shown::clean;
-use cairn_types::{Action, Change, Status};
-use settled::Refusal;
+use cairn_types::{Action, Change, FileState, Status};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,69 +76,110 @@ impl World {
     /// What an action would do, without doing anything.
     #[must_use]
     pub fn prepare(&self, action: &Action) -> Prepared {
+        let workspace = &self.workspace;
         match action {
-            Action::Edit { path, body } => edit::prepare(&self.workspace, path, body),
-            Action::Exec { command, timeout_ms } => {
-                exec::prepare(&self.workspace, &self.settings, command, *timeout_ms)
+            Action::Edit { path, body } => edit::prepare(workspace, path.as_deref(), body),
+            Action::Kill { path } => rearrange::prepare_kill(workspace, path),
+            Action::Move { from, to } => rearrange::prepare_move(workspace, from, to),
+            Action::Copy { from, to } => rearrange::prepare_copy(workspace, from, to),
+            Action::Exec { command, cwd, timeout_ms } => {
+                let run = exec::Run { command, cwd: cwd.as_deref(), timeout_ms: *timeout_ms };
+                exec::prepare(workspace, &self.settings, &run)
             }
-            Action::Find { .. } | Action::Read { .. } => {
+            Action::Find(_) | Action::List { .. } | Action::Read(_) | Action::Todo { .. } => {
                 let label = clean(&format!("{} {}", action.op(), action.target()));
                 Prepared { label, ..Prepared::default() }
             }
         }
     }
 
-    /// Does it. An edit is refused (409) unless the file is as `expected` says it was; without
-    /// `expected` it is taken as it is.
-    pub async fn perform(
+    /// Does what was prepared. Files are changed only if they are as they were then (else 409).
+    pub async fn act(
         &self,
         action: &Action,
-        expected: &[Change],
+        prepared: &Prepared,
         cancel: &CancellationToken,
         on_output: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Performed {
         let begun = Instant::now();
         let mut performed = match action {
-            Action::Edit { path, body } => {
-                edit::perform(&self.workspace, path, body, expected).unwrap_or_else(Into::into)
+            Action::Exec { command, cwd, timeout_ms } => {
+                let run = exec::Run { command, cwd: cwd.as_deref(), timeout_ms: *timeout_ms };
+                exec::perform(&self.workspace, &self.settings, (&run, cancel), on_output).await
             }
-            Action::Exec { command, timeout_ms } => {
-                let run = exec::Run { command, timeout_ms: *timeout_ms, cancel };
-                exec::perform(&self.workspace, &self.settings, run, on_output).await
-            }
-            Action::Read { .. } | Action::Find { .. } => self.look(action, cancel).await,
+            _ => self.change(prepared),
         };
         performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         performed
     }
 
-    /// Reads and finds can be long, so they run beside the caller's thread.
-    async fn look(&self, action: &Action, cancel: &CancellationToken) -> Performed {
+    fn change(&self, prepared: &Prepared) -> Performed {
+        let kept: Vec<_> =
+            prepared.contents.iter().map(|bytes| (cairn_types::Hash::of(bytes), bytes)).collect();
+        let contents = |hash: &cairn_types::Hash| {
+            kept.iter().find(|(of, _)| of == hash).map(|(_, bytes)| (*bytes).clone())
+        };
+        match apply::apply(&self.workspace, &prepared.changes, List::Afresh, &contents) {
+            Err(refusal) => refusal.into(),
+            Ok(changes) => {
+                let (status, text) = prepared.told.clone().unwrap_or((Status::OK, String::new()));
+                Performed { changes, ..Performed::told(status, text) }
+            }
+        }
+    }
+
+    /// Looks; changes nothing. Reads and finds can be long, so they run beside the caller's thread.
+    pub async fn look(&self, action: &Action, cancel: &CancellationToken) -> Performed {
+        let begun = Instant::now();
         let (workspace, action) = (Arc::clone(&self.workspace), action.clone());
         let cancelled = cancel.child_token();
         let _stop = cancelled.clone().drop_guard();
         let looked = tokio::task::spawn_blocking(move || match &action {
-            Action::Read { path, first, limit } => {
-                read::perform(&workspace, path, *first, *limit, &cancelled)
+            Action::Read(read) => read::perform(&workspace, read, &cancelled),
+            Action::Find(find) => find::perform(&workspace, find, &cancelled),
+            Action::List { path, depth, ignored } => {
+                list::perform(&workspace, path, (*depth, *ignored), &cancelled)
             }
-            Action::Find { glob, text, skip } => {
-                let query = find::Query { glob: glob.as_deref(), text: text.as_deref() };
-                find::perform(&workspace, query, *skip, &cancelled)
-            }
-            Action::Edit { .. } | Action::Exec { .. } => {
-                Err(Refusal::new(Status::FAILED, "not a read"))
-            }
+            Action::Todo { items } => Ok(todo::perform(items)),
+            Action::Edit { .. }
+            | Action::Copy { .. }
+            | Action::Move { .. }
+            | Action::Kill { .. }
+            | Action::Exec { .. } => Err(Refusal::new(Status::FAILED, "not a look")),
         });
-        looked
+        let mut performed = looked
             .await
             .unwrap_or_else(|e| Err(Refusal::new(Status::FAILED, format!("it did not end: {e}"))))
-            .unwrap_or_else(Into::into)
+            .unwrap_or_else(Into::into);
+        performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        performed
     }
 
-    /// After a crash: whether these changes happened, by what is on disk now. Removes what an
+    /// The lines asked for of a text that is no file.
+    #[must_use]
+    pub fn lines_of(name: &str, bytes: &[u8], read: &cairn_types::Read) -> Performed {
+        read::of_bytes(name, bytes, read).unwrap_or_else(Into::into)
+    }
+
+    /// After a crash: how far these changes came, by what is on disk now. Removes what an
     /// unfinished write left behind.
     #[must_use]
     pub fn probe(&self, expected: &[Change]) -> Probe {
-        write::probe(&self.workspace, expected)
+        apply::probe(&self.workspace, expected)
+    }
+
+    /// Makes these changes, all or none, with the bytes that `contents` gives; those already made
+    /// are left alone. Err says why nothing was changed.
+    pub fn apply(
+        &self,
+        changes: &[Change],
+        contents: &Contents<'_>,
+    ) -> Result<Vec<Change>, Refusal> {
+        apply::apply(&self.workspace, changes, List::GoOn, contents)
+    }
+
+    /// What stands at a path beneath the root, given as it really is.
+    pub fn state(&self, path: &str) -> Result<Option<FileState>, Refusal> {
+        Ok(state::at(&self.workspace, path)?.map(|(state, _)| state))
     }
 }

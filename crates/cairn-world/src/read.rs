@@ -1,14 +1,13 @@
-//! Reads a file's lines, or a directory's names. Memory is bounded whatever the file is like.
+//! Reads a file's lines. Memory is bounded whatever the file is like.
 
-use crate::path;
+use crate::list;
 use crate::settled::{Performed, Refusal};
-use crate::walk::names;
-use crate::workspace::{Opened, Workspace};
-use cairn_types::Status;
+use crate::workspace::Workspace;
+use cairn_types::{Hash, Read, Seen, Status};
 use memchr::{memchr, memchr_iter};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Read;
+use std::io::Read as _;
 use tokio_util::sync::CancellationToken;
 
 /// The most lines told at once.
@@ -19,26 +18,22 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_CHARS: usize = 2000;
 /// The most bytes of a line that are looked at: as many characters of the longest kind.
 const LINE_BYTES: usize = MAX_CHARS * 4;
-/// The most names of a directory told at once.
-const MAX_NAMES: usize = 1000;
 /// How much of a file decides whether it is text.
 pub(crate) const SNIFF: usize = 8192;
 
-/// Reads `limit` lines from line `first`; 0 stands for the beginning and for the most allowed.
+/// Reads the lines asked for; a limit of 0 stands for the most allowed.
 pub(crate) fn perform(
     workspace: &Workspace,
-    path: &str,
-    first: u64,
-    limit: u64,
+    read: &Read,
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
-    let opened = workspace.open_existing(path)?;
+    let opened = workspace.open_existing(&read.path)?;
     if opened.is_directory() {
-        return list(opened);
+        return list::directory(&opened.fd, 1, cancel);
     }
     let (path, bytes) = (opened.path.clone(), opened.bytes());
-    let limit = if limit == 0 { MAX_LINES } else { limit.min(MAX_LINES) };
-    let mut slice = Slice::new(first.max(1), limit);
+    let mut slice = Slice::new(read);
+    let mut hasher = blake3::Hasher::new();
     let mut file = File::from(opened.fd).take(bytes);
     let mut buffer = vec![0; SNIFF * 8];
     let mut is_start = true;
@@ -55,17 +50,29 @@ pub(crate) fn perform(
             return Err(binary(&path, bytes));
         }
         is_start = false;
+        hasher.update(&buffer[..n]);
         slice.take(&buffer[..n]);
     }
     slice.end();
     if slice.has_nul {
         return Err(binary(&path, bytes));
     }
-    told(&path, slice)
+    let mut performed = told(&path, slice)?;
+    let hash = Hash(*hasher.finalize().as_bytes());
+    performed.seen.push(Seen { path, hash });
+    Ok(performed)
+}
+
+/// The lines asked for of a text that is no file.
+pub(crate) fn of_bytes(name: &str, bytes: &[u8], read: &Read) -> Result<Performed, Refusal> {
+    let mut slice = Slice::new(read);
+    slice.take(bytes);
+    slice.end();
+    told(name, slice)
 }
 
 /// Fills the buffer as far as the file goes.
-fn fill(file: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+fn fill(file: &mut impl std::io::Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match file.read(&mut buffer[filled..])? {
@@ -111,21 +118,6 @@ fn told(path: &str, slice: Slice) -> Result<Performed, Refusal> {
     Ok(Performed::told(Status::OK, text))
 }
 
-fn list(opened: Opened) -> Result<Performed, Refusal> {
-    let failed = |e| Refusal::new(Status::FAILED, format!("the directory could not be read: {e}"));
-    let mut found = names(&opened.fd).map_err(failed)?;
-    if found.is_empty() {
-        return Ok(Performed::told(Status::OK, "(empty)"));
-    }
-    found.sort();
-    let mut rows: Vec<String> =
-        found.iter().take(MAX_NAMES).map(|name| path::shown(&name.sort_key)).collect();
-    if found.len() > MAX_NAMES {
-        rows.push(format!("… {} more names", found.len() - MAX_NAMES));
-    }
-    Ok(Performed::told(Status::OK, rows.join("\n")))
-}
-
 /// Collects some lines of a stream of bytes and counts all of them.
 struct Slice {
     first: u64,
@@ -143,13 +135,18 @@ struct Slice {
     is_full: bool,
     is_lossy: bool,
     has_nul: bool,
+    /// Each line is told with a short hash.
+    hashes: bool,
 }
 
 impl Slice {
-    fn new(first: u64, limit: u64) -> Self {
+    fn new(read: &Read) -> Self {
+        let first = read.first.max(1);
+        let limit = if read.limit == 0 { MAX_LINES } else { read.limit.min(MAX_LINES) };
         Self {
             first,
             limit,
+            hashes: read.hashes,
             out: String::new(),
             ended: 0,
             last: first.saturating_sub(1),
@@ -235,10 +232,14 @@ impl Slice {
         } else {
             text[cut..].len() as u64 + self.passed
         };
+        let number = match self.hashes {
+            false => self.ended.to_string(),
+            true => format!("{}:{}", self.ended, line_hash(line)),
+        };
         if cut == text.len() && self.passed == 0 {
-            return format!("{}\t{text}", self.ended);
+            return format!("{number}\t{text}");
         }
-        format!("{}\t{}… ({more} more bytes in this line)", self.ended, &text[..cut])
+        format!("{number}\t{}… ({more} more bytes in this line)", &text[..cut])
     }
 
     fn end(&mut self) {
@@ -255,6 +256,11 @@ impl Slice {
     fn total(&self) -> u64 {
         self.ended
     }
+}
+
+/// Enough of a line's hash to tell whether it is still the same line.
+fn line_hash(line: &[u8]) -> String {
+    Hash::of(line).to_string()[..5].to_owned()
 }
 
 /// How much of these bytes is left when a character cut at their end is taken away.
@@ -275,7 +281,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(bytes: &[u8], (first, limit): (u64, u64), chunk: usize) -> String {
-        let mut slice = Slice::new(first, limit);
+        let mut slice = Slice::new(&Read { path: String::new(), first, limit, hashes: false });
         bytes.chunks(chunk).for_each(|c| slice.take(c));
         slice.end();
         match told("f", slice) {

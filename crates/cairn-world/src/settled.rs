@@ -1,6 +1,6 @@
 //! What the world answers: what would happen, what happened, what is found after a crash.
 
-use cairn_types::{Change, CommandOutput, Status};
+use cairn_types::{Change, CommandOutput, Seen, Status};
 
 /// What an action would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,6 +14,10 @@ pub struct Prepared {
     pub label: String,
     /// The bytes behind the states: before-images and after-images.
     pub contents: Vec<Vec<u8>>,
+    /// What the model is told once it is done, where that is known beforehand.
+    pub told: Option<(Status, String)>,
+    /// The files it would edit as they now are, for a model that has not seen them so.
+    pub fresh: Vec<String>,
     /// Set when it cannot or need not act: this is already its outcome.
     pub settled: Option<Performed>,
 }
@@ -31,6 +35,8 @@ pub struct Performed {
     pub output: Option<CommandOutput>,
     /// What changed, as it now is.
     pub changes: Vec<Change>,
+    /// The files the text shows, as they were.
+    pub seen: Vec<Seen>,
     /// What held a command's processes.
     pub layers: Vec<String>,
     /// The bytes behind `output.kept`.
@@ -46,15 +52,20 @@ pub enum Probe {
     Done,
     /// Every path is as it was before.
     NotDone,
+    /// Some paths are as they should be, the others as they were before.
+    Partly,
     /// Something else, or it cannot be seen from files.
     Neither,
 }
 
 /// Why something was not done, as a status and a fact.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) status: Status,
-    pub(crate) text: String,
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Refusal {
+    /// What kind of reason it is.
+    pub status: Status,
+    /// The fact behind it.
+    pub text: String,
 }
 
 impl Refusal {
@@ -65,13 +76,15 @@ impl Refusal {
 
 impl Performed {
     /// An outcome that is all said by a status and a text.
-    pub(crate) fn told(status: Status, text: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn told(status: Status, text: impl Into<String>) -> Self {
         Self {
             status,
             exit: None,
             text: text.into(),
             output: None,
             changes: Vec::new(),
+            seen: Vec::new(),
             layers: Vec::new(),
             contents: Vec::new(),
             ms: 0,

@@ -18,6 +18,14 @@ pub(crate) struct Name {
 }
 
 impl Name {
+    /// The name itself.
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
+        if self.sort_key.last() == Some(&b'/') {
+            self.sort_key.pop();
+        }
+        self.sort_key
+    }
+
     fn directory(&self) -> Option<&[u8]> {
         self.sort_key.strip_suffix(b"/")
     }

@@ -101,6 +101,11 @@ impl Workspace {
         0o644 & !self.umask
     }
 
+    /// The mode of a new directory.
+    pub(crate) fn new_directory_mode(&self) -> u32 {
+        0o755 & !self.umask
+    }
+
     pub(crate) fn root(&self) -> BorrowedFd<'_> {
         self.root.as_fd()
     }
@@ -122,6 +127,21 @@ impl Workspace {
         }
         let path = self.real_path(given, &fd)?;
         Ok(Opened { path, fd, stat })
+    }
+
+    /// Where something is, once its directories' links are followed; it itself may be a link.
+    pub(crate) fn place_of(&self, given: &str) -> Result<String, Refusal> {
+        let relative = self.relative(given)?;
+        let (directory, name) = path::split(&relative);
+        if name == "." || name == ".." {
+            let text = format!("{given} does not name something inside the workspace");
+            return Err(Refusal::new(Status::BAD_REQUEST, text));
+        }
+        let handle = self
+            .beneath(directory, OFlags::PATH | OFlags::DIRECTORY)
+            .map_err(|e| refusal(given, e))?;
+        let real = self.real_path(given, &handle)?;
+        Ok(if real == "." { name.to_owned() } else { format!("{real}/{name}") })
     }
 
     /// Where a file that does not exist yet would be, once its directories' links are followed.

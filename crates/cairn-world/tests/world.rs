@@ -2,7 +2,7 @@
 //! what is told is the same for the same files. Real files, real links, real commands.
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 
-use cairn_types::{Action, Change, EditBody, Status};
+use cairn_types::{Action, Change, EditBody, Exchange, Find, OpName, Read, Status};
 use cairn_world::{Performed, Probe, Settings, Workspace, World};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -41,7 +41,7 @@ impl Place {
     }
 
     async fn perform(&self, action: &Action, expected: &[Change]) -> Performed {
-        self.world.perform(action, expected, &CancellationToken::new(), &mut |_| {}).await
+        perform(&self.world, action, expected).await
     }
 
     async fn told(&self, action: &Action) -> String {
@@ -60,26 +60,47 @@ fn world(root: &Path) -> World {
     World::new(Workspace::open(root).unwrap(), Settings::new("/bin/sh".into(), env))
 }
 
+/// Looks, or does what was prepared; with `expected`, as if it had been prepared when that was so.
+async fn perform(world: &World, action: &Action, expected: &[Change]) -> Performed {
+    let cancel = CancellationToken::new();
+    if matches!(action.op(), OpName::Find | OpName::Read) {
+        return world.look(action, &cancel).await;
+    }
+    let mut prepared = world.prepare(action);
+    if !expected.is_empty() {
+        prepared.changes = expected.to_vec();
+    } else if let Some(settled) = prepared.settled {
+        return settled;
+    }
+    world.act(action, &prepared, &cancel, &mut |_| {}).await
+}
+
 fn read(path: &str) -> Action {
-    Action::Read { path: path.to_owned(), first: 1, limit: 0 }
+    lines(path, 1, 0)
+}
+
+fn lines(path: &str, first: u64, limit: u64) -> Action {
+    Action::Read(Read { path: path.to_owned(), first, limit, hashes: false })
 }
 
 fn whole(path: &str, content: &str) -> Action {
     let body = EditBody::Whole { content: content.to_owned() };
-    Action::Edit { path: path.to_owned(), body }
+    Action::Edit { path: Some(path.to_owned()), body }
 }
 
 fn replace(path: &str, old: &str, new: &str) -> Action {
-    let body = EditBody::Replace { old: old.to_owned(), new: new.to_owned(), all: false };
-    Action::Edit { path: path.to_owned(), body }
+    let exchange = Exchange { old: old.to_owned(), new: new.to_owned(), all: false };
+    let body = EditBody::Replace(vec![exchange]);
+    Action::Edit { path: Some(path.to_owned()), body }
 }
 
 fn find(glob: Option<&str>, text: Option<&str>) -> Action {
-    Action::Find { glob: glob.map(str::to_owned), text: text.map(str::to_owned), skip: 0 }
+    let (glob, text) = (glob.map(str::to_owned), text.map(str::to_owned));
+    Action::Find(Find { glob, text, ..Find::default() })
 }
 
 fn exec(command: &str, timeout_ms: Option<u64>) -> Action {
-    Action::Exec { command: command.to_owned(), timeout_ms }
+    Action::Exec { command: command.to_owned(), cwd: None, timeout_ms }
 }
 
 /// Each escape in three parts: the path works without us, we refuse it, nothing outside changed.
@@ -133,9 +154,7 @@ async fn no_path_reaches_outside_the_root_or_into_git() {
 #[tokio::test]
 async fn magic_links_are_not_followed() {
     assert!(fs::read("/proc/self/root/proc/version").is_ok(), "control");
-    let done = world(Path::new("/proc/self"))
-        .perform(&read("root/proc/version"), &[], &CancellationToken::new(), &mut |_| {})
-        .await;
+    let done = perform(&world(Path::new("/proc/self")), &read("root/proc/version"), &[]).await;
     assert_eq!(done.status, Status::REFUSED, "{}", done.text);
 }
 
@@ -326,7 +345,7 @@ async fn a_read_is_told_with_numbers_whatever_the_file_is_like() {
     check(read("dir"), "200 b\nsub/").await;
     let cut = format!("200 1\t{}… (9998000 more bytes in this line)", "x".repeat(2000));
     check(read("line"), &cut).await;
-    let from = |first, limit| Action::Read { path: "long".to_owned(), first, limit };
+    let from = |first, limit| lines("long", first, limit);
     let middle = "200 1500000\tline 1500000 of many, many lines in it\nlines 1500000-1500000 of 2000000; next: first=1500001";
     check(from(1_500_000, 1), middle).await;
     check(from(2_000_001, 1), "416 long has 2000000 lines").await;
@@ -371,7 +390,9 @@ async fn many_results_come_in_pages() {
     let place = Place::new();
     place.put("many", "hit\n".repeat(250));
     place.put("very-many", "strike\n".repeat(20_000));
-    let page = |text: &str, skip| Action::Find { glob: None, text: Some(text.to_owned()), skip };
+    let page = |text: &str, skip| {
+        Action::Find(Find { text: Some(text.to_owned()), skip, ..Find::default() })
+    };
     let first = place.told(&page("hit", 0)).await;
     assert!(
         first.starts_with("200 many:1: hit\n") && first.ends_with("\n150 more; next: skip=100")
@@ -408,7 +429,8 @@ async fn a_command_tells_its_output_and_how_it_ended() {
     let cancel = CancellationToken::new();
     let action = exec("echo a; sleep 60", None);
     let mut cancel_on_output = |_: &[u8]| cancel.cancel();
-    let done = place.world.perform(&action, &[], &cancel, &mut cancel_on_output).await;
+    let prepared = place.world.prepare(&action);
+    let done = place.world.act(&action, &prepared, &cancel, &mut cancel_on_output).await;
     let told = (Status::CANCELLED, "a\ncancelled, everything it started was ended");
     assert_eq!((done.status, done.text.as_str()), told);
 }

@@ -29,7 +29,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         3 => prop::sample::select(vec![Verdict::Allow, Verdict::Refuse, Verdict::Cancel, Verdict::Happened, Verdict::Skip]).prop_map(Happening::Word),
         1 => (any::<bool>(), 0u8..3).prop_map(|(act, who)| Happening::Drive(act, who)),
         6 => prop::sample::select(vec![200u16, 404, 409, 500]).prop_map(Happening::Status),
-        1 => prop::sample::select(vec![Found::Done, Found::NotDone, Found::Unknown]).prop_map(Happening::Crash),
+        1 => prop::sample::select(vec![Found::Done, Found::NotDone, Found::Partly, Found::Unknown]).prop_map(Happening::Crash),
     ]
 }
 
@@ -106,6 +106,10 @@ fn happen(sim: &mut Sim, happening: &Happening) {
                 sim.begin(at);
                 sim.settle(at, Status::OK);
             }
+            Settlement::Finish => match sim.engine.found(at, Found::Done, "what") {
+                Settlement::Record(recording) => sim.record(recording),
+                other => panic!("what was finished is done, not {other:?}"),
+            },
         },
         _ => {}
     }

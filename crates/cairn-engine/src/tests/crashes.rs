@@ -11,6 +11,7 @@ fn an_op_that_began_and_was_not_seen_to_end_is_never_repeated_by_itself() {
         (Approval::Nobody, Found::Unknown, "1/1/1 → 500 Indeterminate"),
         (Approval::Yolo, Found::Done, "1/1/1 → 200 FoundDone"),
         (Approval::Yolo, Found::NotDone, "repeat"),
+        (Approval::Nobody, Found::Partly, "finish"),
         (Approval::Ask, Found::Unknown, "Await(Coord { lap: 1, turn: 1, seq: 1 })"),
     ] {
         let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[BASH], Finish::Calls);
@@ -23,6 +24,7 @@ fn an_op_that_began_and_was_not_seen_to_end_is_never_repeated_by_itself() {
         sim.said.clear();
         match sim.engine.found(at(1, 1, 1), found, "what") {
             Settlement::Repeat => sim.said.push("repeat".into()),
+            Settlement::Finish => sim.said.push("finish".into()),
             Settlement::Record(recording) => {
                 sim.record(recording);
                 sim.go();
@@ -70,6 +72,7 @@ fn cut_off() -> Sim {
 fn found(sim: &mut Sim, found: Found) {
     match sim.engine.found(at(1, 1, 1), found, "what") {
         Settlement::Repeat => sim.said.push("repeat".into()),
+        Settlement::Finish => sim.said.push("finish".into()),
         Settlement::Record(recording) => sim.record(recording),
     }
 }

@@ -2,6 +2,7 @@
 
 mod anything;
 mod crashes;
+mod sight;
 mod turns;
 
 use crate::*;
@@ -112,7 +113,10 @@ impl Sim {
     }
 
     fn settle(&mut self, at: Coord, status: Status) {
-        let result = ContentRef::of(b"result");
+        self.settle_with(at, status, ContentRef::of(b"result"), Vec::new());
+    }
+
+    fn settle_with(&mut self, at: Coord, status: Status, result: ContentRef, seen: Vec<Seen>) {
         let (exit, output, changes, layers) = (None, None, Vec::new(), Vec::new());
         let settled = Settled::Performed;
         let gates = Vec::new();
@@ -123,6 +127,7 @@ impl Sim {
             result,
             output,
             changes,
+            seen,
             layers,
             gates,
             settled,

@@ -102,6 +102,7 @@ pub fn outcome_only(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         result: ContentRef::of(&result),
         output: None,
         changes: Vec::new(),
+        seen: Vec::new(),
         layers: vec!["landlock".to_owned()],
         gates: Vec::new(),
         settled: Settled::Performed,

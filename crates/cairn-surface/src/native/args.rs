@@ -1,104 +1,198 @@
-//! A call's arguments, read by the tool's own parameter list: closed aliases and lossless coercions,
+//! A call's arguments, read by the tool's own declaration: closed aliases and lossless coercions,
 //! each reported; anything else is a sentence that says what was wrong.
 
-use super::tools::{Kind, Param, Tool};
-use serde_json::Value;
-use std::collections::BTreeMap;
+use super::declare::{Argument, Kind, Param};
+use serde_json::{Map, Value};
 
-/// Arguments that fit the tool's parameters.
-pub(super) struct Args {
-    values: BTreeMap<&'static str, Value>,
-    repairs: Vec<String>,
+/// Arguments that fit a declaration.
+pub struct Args {
+    values: Map<String, Value>,
 }
 
 impl Args {
-    /// Reads the model's text.
-    pub(super) fn read(tool: &Tool, arguments: &str) -> Result<Args, String> {
-        let say = |what: String| format!("{}: {what}", tool.name);
-        let text = if arguments.trim().is_empty() { "{}" } else { arguments };
-        let value: Value = serde_json::from_str(text)
-            .map_err(|e| say(format!("the arguments are not JSON: {e}")))?;
+    /// Reads the model's text against the declared arguments. Repairs are added to `repairs`.
+    pub(super) fn of_text(
+        params: &'static [Param],
+        text: &str,
+        repairs: &mut Vec<String>,
+    ) -> Result<Args, String> {
+        let text = if text.trim().is_empty() { "{}" } else { text };
+        let mut value: Value =
+            serde_json::from_str(text).map_err(|e| format!("the arguments are not JSON: {e}"))?;
+        if let Value::String(inner) = &value
+            && let Ok(object @ Value::Object(_)) = serde_json::from_str(inner)
+        {
+            repairs.push("the arguments: text read as JSON".to_owned());
+            value = object;
+        }
         let Value::Object(given) = value else {
-            return Err(say("the arguments are not a JSON object".to_owned()));
+            return Err("the arguments are not a JSON object".to_owned());
         };
-        let mut args = Args { values: BTreeMap::new(), repairs: Vec::new() };
+        Reader { repairs, place: String::new() }.object(params, given).map(|values| Args { values })
+    }
+
+    /// Fields that are known to fit.
+    pub(super) fn fitting(values: Map<String, Value>) -> Args {
+        Args { values }
+    }
+
+    /// The argument of this name.
+    pub(super) fn take<T: Argument>(&mut self, name: &str) -> Result<T, String> {
+        T::read(self.values.remove(name)).map_err(|why| format!("{name} {why}"))
+    }
+}
+
+/// Makes a value fit its declaration, and says what it did.
+struct Reader<'a> {
+    repairs: &'a mut Vec<String>,
+    /// Where we are, such as `edits[2].`.
+    place: String,
+}
+
+impl Reader<'_> {
+    fn object(
+        &mut self,
+        params: &'static [Param],
+        given: Map<String, Value>,
+    ) -> Result<Map<String, Value>, String> {
+        let mut values = Map::new();
         for (key, value) in given {
-            args.take(tool, &key, value).map_err(say)?;
+            let param = self.param(params, &key)?;
+            if value.is_null() && !param.required {
+                continue;
+            }
+            let value = self.fit(param, value)?;
+            if values.insert(param.name.to_owned(), value).is_some() {
+                return Err(format!("{}{} is given twice", self.place, param.name));
+            }
         }
-        match tool.params.iter().find(|p| p.required && !args.values.contains_key(p.name)) {
-            Some(missing) => Err(say(format!("{} is missing", missing.name))),
-            None => Ok(args),
-        }
-    }
-
-    fn take(&mut self, tool: &Tool, key: &str, value: Value) -> Result<(), String> {
-        let param = self.param(tool, key)?;
-        if value.is_null() && !param.required {
-            return Ok(());
-        }
-        let value = self.coerce(param, value)?;
-        match self.values.insert(param.name, value) {
-            Some(_) => Err(format!("{} is given twice", param.name)),
-            None => Ok(()),
+        match params.iter().find(|p| p.required && !values.contains_key(p.name)) {
+            Some(missing) => Err(format!("{}{} is missing", self.place, missing.name)),
+            None => Ok(values),
         }
     }
 
-    fn param(&mut self, tool: &Tool, key: &str) -> Result<&'static Param, String> {
-        let params: &'static [Param] = tool.params;
+    fn param(&mut self, params: &'static [Param], key: &str) -> Result<&'static Param, String> {
         if let Some(param) = params.iter().find(|p| p.name == key) {
             return Ok(param);
         }
         if let Some(param) = params.iter().find(|p| p.aliases.contains(&key)) {
-            self.repairs.push(format!("{key} read as {}", param.name));
+            self.repairs.push(format!("{}{key} read as {}", self.place, param.name));
             return Ok(param);
         }
         let known: Vec<&str> = params.iter().map(|p| p.name).collect();
-        Err(format!("there is no argument {key:?}; the arguments are {}", known.join(", ")))
+        let place = &self.place;
+        Err(format!(
+            "there is no argument \"{place}{key}\"; the arguments are {}",
+            known.join(", ")
+        ))
     }
 
-    fn coerce(&mut self, param: &Param, value: Value) -> Result<Value, String> {
-        let name = param.name;
-        match (param.kind, value) {
-            (Kind::Text, value @ Value::String(_)) => Ok(value),
-            (Kind::Text, _) => Err(format!("{name} must be a string")),
-            (Kind::Flag, value @ Value::Bool(_)) => Ok(value),
-            (Kind::Flag, Value::String(s)) if s == "true" || s == "false" => {
-                self.repairs.push(format!("{name}: text {s:?} read as {s}"));
-                Ok(Value::Bool(s == "true"))
+    fn fit(&mut self, param: &Param, value: Value) -> Result<Value, String> {
+        let name = format!("{}{}", self.place, param.name);
+        match param.kind {
+            Kind::Text => self.text(&name, value),
+            Kind::Flag => self.flag(&name, value),
+            Kind::Count => self.count(&name, value),
+            Kind::Word(words) => self.word(&name, words, value),
+            Kind::List(fields) => self.list(&name, fields, value),
+        }
+    }
+
+    fn text(&mut self, name: &str, value: Value) -> Result<Value, String> {
+        match value {
+            Value::String(_) => Ok(value),
+            Value::Number(_) | Value::Bool(_) => {
+                self.repairs.push(format!("{name}: {value} read as text"));
+                Ok(Value::String(value.to_string()))
             }
-            (Kind::Flag, _) => Err(format!("{name} must be true or false")),
-            (Kind::Count, Value::Number(n)) => match whole(&n) {
-                Some(n) => Ok(Value::from(n)),
-                None => Err(format!("{name} must be a whole number from 0")),
-            },
-            (Kind::Count, Value::String(s)) => match s.trim().parse::<u64>() {
-                Ok(n) => {
-                    self.repairs.push(format!("{name}: text {s:?} read as a number"));
-                    Ok(Value::from(n))
-                }
-                Err(_) => Err(format!("{name} must be a whole number from 0")),
-            },
-            (Kind::Count, _) => Err(format!("{name} must be a whole number from 0")),
+            _ => Err(format!("{name} must be a string")),
         }
     }
 
-    pub(super) fn text(&mut self, name: &str) -> Result<String, String> {
-        match self.values.remove(name) {
-            Some(Value::String(text)) => Ok(text),
-            _ => Err(format!("{name} is missing")),
+    fn flag(&mut self, name: &str, value: Value) -> Result<Value, String> {
+        let flag = match &value {
+            Value::Bool(_) => return Ok(value),
+            Value::String(s) => match s.trim().to_ascii_lowercase().as_str() {
+                "true" | "yes" | "1" => Some(true),
+                "false" | "no" | "0" => Some(false),
+                _ => None,
+            },
+            Value::Number(n) => match n.as_u64() {
+                Some(1) => Some(true),
+                Some(0) => Some(false),
+                _ => None,
+            },
+            _ => None,
+        };
+        let flag = flag.ok_or_else(|| format!("{name} must be true or false"))?;
+        self.repairs.push(format!("{name}: {value} read as {flag}"));
+        Ok(Value::Bool(flag))
+    }
+
+    fn count(&mut self, name: &str, value: Value) -> Result<Value, String> {
+        let bad = || format!("{name} must be a whole number from 0");
+        match &value {
+            Value::Number(n) => whole(n).map(Value::from).ok_or_else(bad),
+            Value::String(s) => {
+                let n: u64 = s.trim().parse().map_err(|_| bad())?;
+                self.repairs.push(format!("{name}: text {s:?} read as a number"));
+                Ok(Value::from(n))
+            }
+            _ => Err(bad()),
         }
     }
 
-    pub(super) fn count(&self, name: &str) -> Option<u64> {
-        self.values.get(name).and_then(Value::as_u64)
+    fn word(&mut self, name: &str, words: &[&str], value: Value) -> Result<Value, String> {
+        let bad = || format!("{name} must be one of {}", words.join(", "));
+        let given = value.as_str().ok_or_else(bad)?;
+        if words.contains(&given) {
+            return Ok(value);
+        }
+        let plain = given.trim().to_ascii_lowercase().replace([' ', '-'], "_");
+        let meant = match plain.as_str() {
+            "in_progress" | "doing" | "started" => "active",
+            "completed" | "complete" | "finished" => "done",
+            "todo" | "open" | "not_started" => "pending",
+            other => other,
+        };
+        let word = words.iter().find(|word| **word == meant).ok_or_else(bad)?;
+        self.repairs.push(format!("{name}: {given:?} read as {word}"));
+        Ok(Value::from(*word))
     }
 
-    pub(super) fn flag(&self, name: &str) -> Option<bool> {
-        self.values.get(name).and_then(Value::as_bool)
-    }
-
-    pub(super) fn into_repairs(self) -> Vec<String> {
-        self.repairs
+    fn list(
+        &mut self,
+        name: &str,
+        fields: &'static [Param],
+        value: Value,
+    ) -> Result<Value, String> {
+        let bad = || format!("{name} must be a list of objects");
+        let value = match value {
+            Value::String(text) => {
+                let inner = serde_json::from_str(&text).map_err(|_| bad())?;
+                self.repairs.push(format!("{name}: text read as JSON"));
+                inner
+            }
+            other => other,
+        };
+        let items = match value {
+            Value::Array(items) => items,
+            single @ Value::Object(_) => {
+                self.repairs.push(format!("{name}: one object read as a list of one"));
+                vec![single]
+            }
+            _ => return Err(bad()),
+        };
+        let mut fitting = Vec::with_capacity(items.len());
+        for (n, item) in (1..).zip(items) {
+            let Value::Object(given) = item else { return Err(bad()) };
+            let outer = std::mem::replace(&mut self.place, format!("{name}[{n}]."));
+            let object = self.object(fields, given);
+            self.place = outer;
+            fitting.push(Value::Object(object?));
+        }
+        Ok(Value::Array(fitting))
     }
 }
 

@@ -1,37 +1,64 @@
-//! The native surface: the provider's tool calls, five names over four ops.
+//! The native surface: the provider's tool calls, each a name for one op.
 
 mod args;
+mod declare;
 mod tools;
 
+pub use declare::{Kind, Param};
 pub use tools::{Tool, schemas, tools};
 
 use crate::{Misread, Parsed};
 use args::Args;
 use cairn_types::{Effect, Status};
 
+/// How many names are offered for one that is not known.
+const OFFERED: usize = 3;
+
 /// Reads one tool call.
 #[must_use]
 pub fn parse(name: &str, arguments: &str) -> Parsed {
-    let Some(tool) = tools().iter().find(|t| t.name == name) else {
+    let mut repairs = Vec::new();
+    let Some(tool) = tool_named(name, &mut repairs) else {
         return senseless(unknown_tool(name));
     };
-    let mut args = match Args::read(tool, arguments) {
-        Ok(args) => args,
-        Err(message) => return senseless(Misread { status: Status::BAD_REQUEST, message }),
-    };
-    let action = (tool.build)(&mut args).map_err(|message| Misread {
-        status: Status::BAD_REQUEST,
-        message: format!("{name}: {message}"),
-    });
-    match action {
-        Err(misread) => senseless(misread),
-        Ok(action) => Parsed {
-            action: Ok(action),
-            effect: tool.effect,
-            repeatable: tool.repeatable,
-            repairs: args.into_repairs(),
-        },
+    let read = Args::of_text(tool.params, arguments, &mut repairs);
+    match read.and_then(|mut args| (tool.build)(&mut args)) {
+        Err(why) => senseless(Misread {
+            status: Status::BAD_REQUEST,
+            message: format!("{}: {why}", tool.name),
+        }),
+        Ok(action) => {
+            Parsed { action: Ok(action), effect: tool.effect, repeatable: tool.repeatable, repairs }
+        }
     }
+}
+
+/// The tool of this name, or of a name it is also known by.
+fn tool_named(name: &str, repairs: &mut Vec<String>) -> Option<&'static Tool> {
+    if let Some(tool) = tools().iter().find(|t| t.name == name) {
+        return Some(tool);
+    }
+    let plain = plain(name);
+    let tool = tools().iter().find(|t| t.name == plain || t.aliases.contains(&plain.as_str()))?;
+    let shown: String = name.chars().take(80).collect();
+    repairs.push(format!("{shown} read as {}", tool.name));
+    Some(tool)
+}
+
+/// A name without the ways of writing it: `ReadFile`, `read-file` and `functions.read_file` are one.
+fn plain(name: &str) -> String {
+    let name = name.trim();
+    let name = name.rsplit_once(['.', ':', '/']).map_or(name, |(_, last)| last);
+    let mut out = String::with_capacity(name.len() + 2);
+    let mut was_lower = false;
+    for c in name.chars().take(80) {
+        if c.is_ascii_uppercase() && was_lower {
+            out.push('_');
+        }
+        was_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        out.push(if c == '-' || c == ' ' { '_' } else { c.to_ascii_lowercase() });
+    }
+    out
 }
 
 fn senseless(misread: Misread) -> Parsed {
@@ -39,12 +66,45 @@ fn senseless(misread: Misread) -> Parsed {
 }
 
 fn unknown_tool(name: &str) -> Misread {
+    let shown: String = name.chars().take(80).collect();
     let known: Vec<&str> = tools().iter().map(|t| t.name).collect();
-    let name: String = name.chars().take(80).collect();
+    let near = match nearest(&plain(name))[..] {
+        [] => String::new(),
+        ref names => format!("; the nearest are {}", names.join(", ")),
+    };
     Misread {
         status: Status::NOT_IMPLEMENTED,
-        message: format!("there is no tool {name:?}; the tools are {}", known.join(", ")),
+        message: format!("there is no tool {shown:?}{near}; the tools are {}", known.join(", ")),
     }
+}
+
+/// The tools whose names, or other names, are most like this one.
+fn nearest(name: &str) -> Vec<&'static str> {
+    let mut scored: Vec<(usize, &'static str)> = tools()
+        .iter()
+        .filter_map(|tool| {
+            let names = [tool.name].into_iter().chain(tool.aliases.iter().copied());
+            let score = names.map(|known| distance(name, known)).min()?;
+            (score <= name.len().max(3) / 3).then_some((score, tool.name))
+        })
+        .collect();
+    scored.sort_unstable();
+    scored.into_iter().take(OFFERED).map(|(_, name)| name).collect()
+}
+
+/// How many letters must be changed, added or left out to make one word of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (n, a) in one.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], n + 1);
+        for (m, b) in other.iter().enumerate() {
+            let changed = corner + usize::from(a != *b);
+            corner = row[m + 1];
+            row[m + 1] = changed.min(row[m] + 1).min(corner + 1);
+        }
+    }
+    row[other.len()]
 }
 
 #[cfg(test)]
@@ -76,7 +136,7 @@ mod tests {
         check(
             "edit",
             r#"{"path":"a","old_string":"x","new_string":"y","replace_all":"true"}"#,
-            "edit a  (repaired: old_string read as old; new_string read as new; replace_all read as all; all: text \"true\" read as true)",
+            "edit a  (repaired: old_string read as old; new_string read as new; replace_all read as all; all: \"true\" read as true)",
         );
         check("find", r#"{"glob":"*.rs","text":"fn"}"#, "find *.rs fn");
         check("bash", r#"{"command":"ls"}"#, "exec ls");
@@ -91,25 +151,101 @@ mod tests {
         check(
             "bash",
             r#"{"command":"ls","sudo":true}"#,
-            "400 bash: there is no argument \"sudo\"; the arguments are command, timeout_ms",
+            "400 bash: there is no argument \"sudo\"; the arguments are command, cwd, timeout_ms",
         );
         check(
             "read",
             r#"{"path":"a","limit":-1}"#,
             "400 read: limit must be a whole number from 0",
         );
+        let tools = "the tools are read, write, edit, multi_edit, find, list, remove, move, copy, bash, todo";
+        check("paint", "{}", &format!("501 there is no tool \"paint\"; {tools}"));
         check(
-            "brush",
+            "brash",
             "{}",
-            "501 there is no tool \"brush\"; the tools are read, write, edit, find, bash",
+            &format!("501 there is no tool \"brash\"; the nearest are bash; {tools}"),
         );
+        check(
+            "finds",
+            "{}",
+            &format!("501 there is no tool \"finds\"; the nearest are find; {tools}"),
+        );
+    }
+
+    #[test]
+    fn names_from_the_closed_table_are_read_and_reported() {
+        check(
+            "Bash",
+            r#"{"cmd":"ls"}"#,
+            "exec ls  (repaired: Bash read as bash; cmd read as command)",
+        );
+        check(
+            "functions.read_file",
+            r#"{"path":"a"}"#,
+            "read a  (repaired: functions.read_file read as read)",
+        );
+        check(
+            "MultiEdit",
+            r#"{"path":"a","edits":"[{\"old\":\"x\",\"new\":\"y\"}]"}"#,
+            "edit a  (repaired: MultiEdit read as multi_edit; edits: text read as JSON)",
+        );
+        check(
+            "TodoWrite",
+            r#"{"todos":[{"content":"a","status":"in_progress"},{"content":"b","status":"done"}]}"#,
+            "todo 1 of 2 done  (repaired: TodoWrite read as todo; todos read as items; items[1].content read as text; items[1].status read as state; items[1].state: \"in_progress\" read as active; items[2].content read as text; items[2].status read as state)",
+        );
+    }
+
+    #[test]
+    fn values_are_coerced_only_where_nothing_is_lost() {
+        check(
+            "bash",
+            r#""{\"command\":\"ls\"}""#,
+            "exec ls  (repaired: the arguments: text read as JSON)",
+        );
+        check("read", r#"{"path":7}"#, "read 7  (repaired: path: 7 read as text)");
+        check(
+            "list",
+            r#"{"ignored":"yes","depth":"2"}"#,
+            "find .  (repaired: ignored: \"yes\" read as true; depth: text \"2\" read as a number)",
+        );
+        check(
+            "multi_edit",
+            r#"{"path":"a","edits":{"old":"x","new":"y","all":1}}"#,
+            "edit a  (repaired: edits: one object read as a list of one; edits[1].all: 1 read as true)",
+        );
+        check(
+            "multi_edit",
+            r#"{"path":"a","edits":[{"old":"x"}]}"#,
+            "400 multi_edit: edits[1].new is missing",
+        );
+        check(
+            "multi_edit",
+            r#"{"path":"a","edits":[{"old":"x","new":"y","nwe":"z"}]}"#,
+            "400 multi_edit: there is no argument \"edits[1].nwe\"; the arguments are old, new, all",
+        );
+        check("multi_edit", r#"{"path":"a","edits":[]}"#, "400 multi_edit: edits is empty");
+        check("edit", r#"{"patch":"s/a/b/"}"#, "edit patch");
+        check(
+            "edit",
+            r#"{"path":"a","old":"x","new":"y","patch":"z"}"#,
+            "400 edit: old and new, or patch, but not both",
+        );
+        check("edit", r#"{"path":"a","old":"x"}"#, "400 edit: new is missing");
+        check(
+            "todo",
+            r#"{"items":[{"text":"a","state":"maybe"}]}"#,
+            "400 todo: items[1].state must be one of pending, active, done",
+        );
+        check("find", "{}", "400 find: neither glob nor text is given");
+        check("read", r#"{"path":["a"]}"#, "400 read: path must be a string");
     }
 
     #[test]
     fn every_schema_is_an_object_whose_properties_are_all_described() {
         let schemas: serde_json::Value = serde_json::from_str(&schemas()).unwrap();
         let list = schemas.as_array().unwrap();
-        assert_eq!(list.len(), 5);
+        assert_eq!(list.len(), 11);
         for tool in list {
             let properties = tool["parameters"]["properties"].as_object().unwrap();
             assert!(!properties.is_empty());

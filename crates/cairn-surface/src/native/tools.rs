@@ -1,188 +1,332 @@
-//! The five tools: name, words for the model, arguments, and the op each one is.
+//! The native tools: each a type whose doc comments are its description, each one op.
 
 use super::args::Args;
-use cairn_types::{Action, EditBody, Effect};
-use serde_json::{Map, Value, json};
+use super::declare::{Argument, Fields, Kind, Param, fields, schema, told};
+use cairn_types::{Action, EditBody, Effect, Exchange, Find, Read, TodoItem, TodoState};
+use serde_json::{Value, json};
 
 /// A native tool.
 pub struct Tool {
     /// Its name on the wire.
     pub name: &'static str,
-    /// What the model is told about it.
-    pub description: &'static str,
-    /// Its arguments.
-    pub params: &'static [Param],
+    /// Names models also call it by; reading one is reported.
+    pub aliases: &'static [&'static str],
     /// What it may change.
     pub effect: Effect,
     /// Whether doing it twice is the same as doing it once.
     pub repeatable: bool,
+    pub(super) params: &'static [Param],
+    doc: &'static [&'static str],
     pub(super) build: fn(&mut Args) -> Result<Action, String>,
 }
 
-/// One argument of a tool.
-pub struct Param {
-    /// Its name.
-    pub name: &'static str,
-    /// Names models also use for it; reading one is reported.
-    pub aliases: &'static [&'static str],
-    /// Its type.
-    pub kind: Kind,
-    /// Whether a call without it makes no sense.
-    pub required: bool,
-    /// What the model is told about it.
-    pub description: &'static str,
+fields! {
+    /// Read a text file with line numbers. An image is shown, a notebook's cells are listed.
+    ReadFile {
+        /// Path relative to the project root, or the address of a row such as log:///1/2/3#output.
+        path: String, or "file_path" "filename" "file" "target_file";
+        /// First line to show, from 1. Default 1.
+        first: Option<u64>, or "offset" "start_line" "line";
+        /// How many lines at most. Default 2000.
+        limit: Option<u64>, or "lines" "num_lines";
+        /// Put a short hash before each line. Default false.
+        hashes: bool, or "line_hashes";
+    }
 }
 
-/// Types of arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Text.
-    Text,
-    /// A whole number from 0.
-    Count,
-    /// True or false.
-    Flag,
+fields! {
+    /// Create a file, or replace the whole content of one that was read before. Missing directories
+    /// are made.
+    Write {
+        /// Path relative to the project root.
+        path: String, or "file_path" "filename" "file" "target_file";
+        /// The whole content of the file.
+        content: String, or "contents" "text" "file_text";
+    }
 }
 
-const fn required(
+fields! {
+    /// Change a file that was read before: replace old by new, where old must occur exactly once
+    /// unless all is true; or give a patch instead: SEARCH/REPLACE blocks, sed commands, a unified
+    /// diff or *** Begin Patch, of which the last two may name several files without path. The
+    /// result shows the lines as they now are.
+    Edit {
+        /// Path relative to the project root.
+        path: Option<String>, or "file_path" "filename" "file" "target_file";
+        /// The text that stands there now, exactly.
+        old: Option<String>, or "old_string" "old_text" "old_str" "search";
+        /// The text that shall stand there.
+        new: Option<String>, or "new_string" "new_text" "new_str" "replace";
+        /// Replace every occurrence. Default false.
+        all: bool, or "replace_all";
+        /// A patch, instead of old and new.
+        patch: Option<String>, or "diff" "input";
+    }
+}
+
+fields! {
+    /// Make several replacements in one file, in order: all of them or none.
+    MultiEdit {
+        /// Path relative to the project root.
+        path: String, or "file_path" "filename" "file" "target_file";
+        /// The replacements.
+        edits: Vec<OneEdit>, or "changes" "replacements";
+    }
+}
+
+fields! {
+    /// One replacement.
+    OneEdit {
+        /// The text that stands there now, exactly.
+        old: String, or "old_string" "old_text" "old_str" "search";
+        /// The text that shall stand there.
+        new: String, or "new_string" "new_text" "new_str" "replace";
+        /// Replace every occurrence. Default false.
+        all: bool, or "replace_all";
+    }
+}
+
+fields! {
+    /// Find files by name, text in files, or both. What git ignores is left out.
+    FindIn {
+        /// Glob over paths, such as src/**/*.rs; without a slash it matches at any depth.
+        glob: Option<String>, or "include" "file_pattern";
+        /// Text to look for: literal, or a regular expression written /…/ or /…/i.
+        text: Option<String>, or "query" "regex" "search" "pattern";
+        /// Directory to look in. Default the project root.
+        under: Option<String>, or "path" "dir" "directory";
+        /// Lines to show around each match. Default 0.
+        context: Option<u64>, or "context_lines";
+        /// Also look into ignored files. Default false.
+        ignored: bool, or "no_ignore";
+        /// How many results to skip. Default 0.
+        skip: Option<u64>, or "offset";
+    }
+}
+
+fields! {
+    /// List a directory.
+    List {
+        /// Directory relative to the project root. Default the root.
+        path: Option<String>, or "dir" "directory";
+        /// How many levels. Default 1.
+        depth: Option<u64>, or "levels";
+        /// Also list ignored files. Default false.
+        ignored: bool, or "all" "no_ignore";
+    }
+}
+
+fields! {
+    /// Remove a file, a link, or a directory with everything in it. It can be undone.
+    Remove {
+        /// Path relative to the project root.
+        path: String, or "file_path" "file" "target";
+    }
+}
+
+fields! {
+    /// Give a file or directory another path. Nothing may be there.
+    Move {
+        /// What to move.
+        from: String, or "source" "src" "old_path";
+        /// Where to.
+        to: String, or "destination" "dest" "dst" "new_path";
+    }
+}
+
+fields! {
+    /// Copy a file or directory. Nothing may be at the new path.
+    Copy {
+        /// What to copy.
+        from: String, or "source" "src";
+        /// Where to.
+        to: String, or "destination" "dest" "dst";
+    }
+}
+
+fields! {
+    /// Run a shell command and wait for it. Everything it started ends with it. The result is its
+    /// output and its exit code.
+    Bash {
+        /// The command, one string for the shell.
+        command: String, or "cmd" "script";
+        /// Directory relative to the project root. Default the root.
+        cwd: Option<String>, or "workdir" "working_directory" "dir";
+        /// When to end it, in milliseconds.
+        timeout_ms: Option<u64>, or "timeout";
+    }
+}
+
+fields! {
+    /// Keep the list of what is to be done. Each call gives the whole list.
+    Todo {
+        /// The list.
+        items: Vec<Item>, or "todos" "plan" "tasks";
+    }
+}
+
+fields! {
+    /// One thing to be done.
+    Item {
+        /// What, in one line.
+        text: String, or "content" "step" "task" "title";
+        /// How far it has come.
+        state: TodoState, or "status";
+    }
+}
+
+const STATES: [(&str, TodoState); 3] =
+    [("pending", TodoState::Pending), ("active", TodoState::Active), ("done", TodoState::Done)];
+
+impl Argument for TodoState {
+    const KIND: Kind = Kind::Word(&[STATES[0].0, STATES[1].0, STATES[2].0]);
+    fn read(value: Option<Value>) -> Result<Self, String> {
+        let word = value.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let state = STATES.iter().find(|(name, _)| *name == word).map(|(_, state)| *state);
+        state.ok_or_else(|| "is missing".to_owned())
+    }
+}
+
+/// A tool before it is in the table: what turns its arguments into an op.
+trait Declared: Fields {
+    fn action(self) -> Result<Action, String>;
+}
+
+impl Declared for ReadFile {
+    fn action(self) -> Result<Action, String> {
+        Ok(Action::Read(Read {
+            path: self.path,
+            first: self.first.unwrap_or(1).max(1),
+            limit: self.limit.filter(|n| *n > 0).unwrap_or(2000),
+            hashes: self.hashes,
+        }))
+    }
+}
+
+impl Declared for Write {
+    fn action(self) -> Result<Action, String> {
+        let body = EditBody::Whole { content: self.content };
+        Ok(Action::Edit { path: Some(self.path), body })
+    }
+}
+
+impl Declared for Edit {
+    fn action(self) -> Result<Action, String> {
+        let Edit { path, old, new, all, patch } = self;
+        let body = match (old, new, patch) {
+            (None, None, Some(patch)) => {
+                return Ok(Action::Edit { path, body: EditBody::Patch(patch) });
+            }
+            (Some(old), Some(new), None) => EditBody::Replace(vec![Exchange { old, new, all }]),
+            (Some(_), None, None) => return Err("new is missing".to_owned()),
+            (None, Some(_), None) => return Err("old is missing".to_owned()),
+            (_, _, Some(_)) => return Err("old and new, or patch, but not both".to_owned()),
+            (None, None, None) => return Err("neither old and new nor patch is given".to_owned()),
+        };
+        match path {
+            Some(path) => Ok(Action::Edit { path: Some(path), body }),
+            None => Err("path is missing".to_owned()),
+        }
+    }
+}
+
+impl Declared for MultiEdit {
+    fn action(self) -> Result<Action, String> {
+        if self.edits.is_empty() {
+            return Err("edits is empty".to_owned());
+        }
+        let exchange = |OneEdit { old, new, all }| Exchange { old, new, all };
+        let body = EditBody::Replace(self.edits.into_iter().map(exchange).collect());
+        Ok(Action::Edit { path: Some(self.path), body })
+    }
+}
+
+impl Declared for FindIn {
+    fn action(self) -> Result<Action, String> {
+        let FindIn { glob, text, under, context, ignored, skip } = self;
+        if glob.is_none() && text.is_none() {
+            return Err("neither glob nor text is given".to_owned());
+        }
+        let (context, skip) = (context.unwrap_or(0), skip.unwrap_or(0));
+        Ok(Action::Find(Find { glob, text, under, ignored, context, skip }))
+    }
+}
+
+impl Declared for List {
+    fn action(self) -> Result<Action, String> {
+        let path = self.path.unwrap_or_else(|| ".".to_owned());
+        Ok(Action::List { path, depth: self.depth.unwrap_or(1).max(1), ignored: self.ignored })
+    }
+}
+
+impl Declared for Remove {
+    fn action(self) -> Result<Action, String> {
+        Ok(Action::Kill { path: self.path })
+    }
+}
+
+impl Declared for Move {
+    fn action(self) -> Result<Action, String> {
+        Ok(Action::Move { from: self.from, to: self.to })
+    }
+}
+
+impl Declared for Copy {
+    fn action(self) -> Result<Action, String> {
+        Ok(Action::Copy { from: self.from, to: self.to })
+    }
+}
+
+impl Declared for Bash {
+    fn action(self) -> Result<Action, String> {
+        let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
+        Ok(Action::Exec { command: self.command, cwd: self.cwd, timeout_ms })
+    }
+}
+
+impl Declared for Todo {
+    fn action(self) -> Result<Action, String> {
+        let item = |Item { text, state }| TodoItem { text, state };
+        Ok(Action::Todo { items: self.items.into_iter().map(item).collect() })
+    }
+}
+
+const fn tool<T: Declared>(
     name: &'static str,
     aliases: &'static [&'static str],
-    description: &'static str,
-) -> Param {
-    Param { name, aliases, kind: Kind::Text, required: true, description }
+    effect: Effect,
+) -> Tool {
+    Tool {
+        name,
+        aliases,
+        effect,
+        repeatable: matches!(effect, Effect::Pure | Effect::Read),
+        params: T::PARAMS,
+        doc: T::DOC,
+        build: |args| T::read(args).and_then(T::action),
+    }
 }
 
-const fn optional(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    kind: Kind,
-    description: &'static str,
-) -> Param {
-    Param { name, aliases, kind, required: false, description }
-}
-
-const PATH: Param =
-    required("path", &["file_path", "filename", "file"], "Path relative to the project root.");
-
-static TOOLS: [Tool; 5] = [
-    Tool {
-        name: "read",
-        description: "Read a text file with line numbers, or list a directory.",
-        params: &[
-            PATH,
-            optional("first", &["offset"], Kind::Count, "First line to show, from 1. Default 1."),
-            optional("limit", &["lines"], Kind::Count, "How many lines at most. Default 2000."),
-        ],
-        effect: Effect::Read,
-        repeatable: true,
-        build: |args| {
-            Ok(Action::Read {
-                path: args.text("path")?,
-                first: args.count("first").unwrap_or(1).max(1),
-                limit: args.count("limit").filter(|n| *n > 0).unwrap_or(2000),
-            })
-        },
-    },
-    Tool {
-        name: "write",
-        description: "Create a file, or replace the whole content of one. Missing directories are made.",
-        params: &[
-            PATH,
-            required("content", &["contents", "text"], "The whole content of the file."),
-        ],
-        effect: Effect::World,
-        repeatable: false,
-        build: |args| {
-            Ok(Action::Edit {
-                path: args.text("path")?,
-                body: EditBody::Whole { content: args.text("content")? },
-            })
-        },
-    },
-    Tool {
-        name: "edit",
-        description: "Replace one text in a file by another. The old text must occur exactly once, unless all is true. The result shows the lines as they now are.",
-        params: &[
-            PATH,
-            required(
-                "old",
-                &["old_string", "old_text", "search"],
-                "The text that stands there now, exactly.",
-            ),
-            required(
-                "new",
-                &["new_string", "new_text", "replace"],
-                "The text that shall stand there.",
-            ),
-            optional(
-                "all",
-                &["replace_all"],
-                Kind::Flag,
-                "Replace every occurrence. Default false.",
-            ),
-        ],
-        effect: Effect::World,
-        repeatable: false,
-        build: |args| {
-            Ok(Action::Edit {
-                path: args.text("path")?,
-                body: EditBody::Replace {
-                    old: args.text("old")?,
-                    new: args.text("new")?,
-                    all: args.flag("all").unwrap_or(false),
-                },
-            })
-        },
-    },
-    Tool {
-        name: "find",
-        description: "Find files by name, text in files, or both. Give glob, text, or both.",
-        params: &[
-            optional(
-                "glob",
-                &["pattern", "path", "include"],
-                Kind::Text,
-                "Glob over paths, such as src/**/*.rs; without a slash it matches at any depth.",
-            ),
-            optional(
-                "text",
-                &["query", "regex", "search"],
-                Kind::Text,
-                "Text to look for: literal, or a regular expression written /…/ or /…/i.",
-            ),
-            optional("skip", &[], Kind::Count, "How many results to skip. Default 0."),
-        ],
-        effect: Effect::Read,
-        repeatable: true,
-        build: |args| {
-            Ok(Action::Find {
-                glob: args.text("glob").ok(),
-                text: args.text("text").ok(),
-                skip: args.count("skip").unwrap_or(0),
-            })
-        },
-    },
-    Tool {
-        name: "bash",
-        description: "Run a shell command in the project root and wait for it. Everything it started ends with it. The result is its output and its exit code.",
-        params: &[
-            required("command", &["cmd", "script"], "The command line."),
-            optional(
-                "timeout_ms",
-                &["timeout"],
-                Kind::Count,
-                "When to end it, in milliseconds, up to the configured maximum.",
-            ),
-        ],
-        effect: Effect::Host,
-        repeatable: false,
-        build: |args| {
-            Ok(Action::Exec {
-                command: args.text("command")?,
-                timeout_ms: args.count("timeout_ms").filter(|n| *n > 0),
-            })
-        },
-    },
+static TOOLS: [Tool; 11] = [
+    tool::<ReadFile>("read", &["read_file", "view", "view_file", "open_file", "cat"], Effect::Read),
+    tool::<Write>("write", &["write_file", "create_file", "create"], Effect::World),
+    tool::<Edit>(
+        "edit",
+        &["edit_file", "str_replace", "str_replace_editor", "apply_patch"],
+        Effect::World,
+    ),
+    tool::<MultiEdit>("multi_edit", &["multiedit"], Effect::World),
+    tool::<FindIn>("find", &["grep", "search", "glob", "search_files", "find_files"], Effect::Read),
+    tool::<List>("list", &["ls", "list_dir", "list_directory", "list_files"], Effect::Read),
+    tool::<Remove>("remove", &["rm", "delete", "delete_file", "remove_file"], Effect::World),
+    tool::<Move>("move", &["mv", "rename", "move_file", "rename_file"], Effect::World),
+    tool::<Copy>("copy", &["cp", "copy_file"], Effect::World),
+    tool::<Bash>(
+        "bash",
+        &["shell", "sh", "exec", "run_command", "run_shell_command", "execute_command", "terminal"],
+        Effect::Host,
+    ),
+    tool::<Todo>("todo", &["todo_write", "todowrite", "update_plan", "todos"], Effect::Pure),
 ];
 
 /// The tools a model is given.
@@ -199,37 +343,10 @@ pub fn schemas() -> String {
 
 impl Tool {
     fn schema(&self) -> Value {
-        let properties: Map<String, Value> = self
-            .params
-            .iter()
-            .map(|p| {
-                (
-                    p.name.to_owned(),
-                    json!({"type": p.kind.json_type(), "description": p.description}),
-                )
-            })
-            .collect();
-        let required: Vec<&str> =
-            self.params.iter().filter(|p| p.required).map(|p| p.name).collect();
         json!({
             "name": self.name,
-            "description": self.description,
-            "parameters": {
-                "type": "object",
-                "properties": properties,
-                "required": required,
-                "additionalProperties": false,
-            },
+            "description": told(self.doc),
+            "parameters": schema(self.params),
         })
-    }
-}
-
-impl Kind {
-    fn json_type(self) -> &'static str {
-        match self {
-            Kind::Text => "string",
-            Kind::Count => "integer",
-            Kind::Flag => "boolean",
-        }
     }
 }

@@ -77,9 +77,7 @@ fn a_question_left_open_is_answered_by_yolo_and_refused_by_nobody() {
 // keeps: questions-survive
 #[test]
 fn what_is_no_longer_what_was_shown_is_not_done() {
-    let edit =
-        json!({"calls": [{"tool": "edit", "args": {"path": "a.txt", "old": "one", "new": "two"}}]});
-    let bench = Bench::new(json!([edit, {"say": "ok"}]));
+    let bench = Bench::new(json!([read_and_edit(), {"say": "ok"}]));
     bench.temp.write("a.txt", "one\n");
     let mut talk = bench.talk(&["run", "--json", "work"]);
     let question = talk.until("proposal/opened");
@@ -89,6 +87,14 @@ fn what_is_no_longer_what_was_shown_is_not_done() {
     assert_eq!(settled["status"], 409, "{settled}");
     assert_eq!(talk.result()["status"], "done");
     assert_eq!(bench.temp.read("a.txt"), "one\nand more\n");
+}
+
+/// A call that reads a file and one that edits it.
+fn read_and_edit() -> serde_json::Value {
+    json!({"calls": [
+        {"tool": "read", "args": {"path": "a.txt"}},
+        {"tool": "edit", "args": {"path": "a.txt", "old": "one", "new": "two"}},
+    ]})
 }
 
 // keeps: survives-kill
@@ -224,21 +230,34 @@ fn a_command_sees_a_secret_only_when_the_user_names_it() {
 // keeps: questions-survive
 #[test]
 fn a_question_that_shows_what_is_no_longer_so_is_put_afresh() {
-    let edit =
-        json!({"calls": [{"tool": "edit", "args": {"path": "a.txt", "old": "one", "new": "two"}}]});
-    let bench = Bench::new(json!([edit, {"say": "ok"}]));
+    let remove = json!({"calls": [{"tool": "remove", "args": {"path": "a.txt"}}]});
+    let bench = Bench::new(json!([remove, {"say": "ok"}]));
     bench.temp.write("a.txt", "one\n");
     killed_at_a_question(&bench);
     bench.temp.write("a.txt", "one\nand more\n");
     let mut talk = bench.talk(&["run", "--json", "-c"]);
     let again = talk.until("proposal/opened");
     assert_eq!(again["proposal"], "p1.1.1.2", "{again}");
-    assert!(again["shown"].as_str().unwrap().contains("and more"), "{again}");
+    assert!(again["shown"].as_str().unwrap().contains("13 bytes"), "{again}");
     talk.say(json!({"type": "decide", "proposal": "p1.1.1", "verdict": "allow"}));
     assert!(talk.until("notice")["text"].as_str().unwrap().starts_with("404"));
     talk.say(json!({"type": "decide", "proposal": again["proposal"], "verdict": "allow", "shown_hash": again["shown_hash"]}));
     assert_eq!(talk.result()["status"], "done");
-    assert_eq!(bench.temp.read("a.txt"), "two\nand more\n");
+    assert!(!bench.file("a.txt").exists());
+}
+
+#[test]
+fn an_edit_held_while_its_file_changed_is_refused_with_the_file_as_it_now_is() {
+    let bench = Bench::new(json!([read_and_edit(), {"say": "ok"}]));
+    bench.temp.write("a.txt", "one\n");
+    killed_at_a_question(&bench);
+    bench.temp.write("a.txt", "one\nand more\n");
+    let talk = bench.talk(&["run", "--json", "-c"]);
+    assert_eq!(talk.result()["status"], "done");
+    let told = bench.requests().pop().unwrap()["messages"].take().to_string();
+    assert!(told.contains("is not as it was when it was read"), "{told}");
+    assert!(told.contains("and more"), "{told}");
+    assert_eq!(bench.temp.read("a.txt"), "one\nand more\n");
 }
 
 // keeps: resumes-in-place

@@ -1,0 +1,112 @@
+//! What the model has seen: files are edited only as they were seen, and nothing is told twice.
+
+use super::*;
+use crate::*;
+use cairn_types::*;
+
+fn state(content: &str) -> FileState {
+    FileState {
+        kind: FileKind::File,
+        hash: Some(Hash::of(content.as_bytes())),
+        bytes: Some(content.len() as u64),
+        mode: 0o644,
+        mtime_ns: None,
+        link: None,
+    }
+}
+
+/// An edit of `a` from one content to another, prepared.
+fn edit(before: Option<&str>) -> Prepared {
+    let change = Change::between("a".into(), before.map(state), Some(state("new")));
+    Prepared {
+        changes: vec![change],
+        shown: "diff".into(),
+        label: "edit a".into(),
+        fresh: before.map(|text| format!("a:\n1\t{text}")).into_iter().collect(),
+    }
+}
+
+/// A run that has read `a` as `seen`, if at all, and now wants to write it.
+fn wants_to_write(seen: Option<&str>) -> Sim {
+    let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[READ, WRITE], Finish::Calls);
+    sim.go();
+    let seen = seen.map(|text| Seen { path: "a".into(), hash: Hash::of(text.as_bytes()) });
+    sim.settle_with(at(1, 1, 1), Status::OK, ContentRef::of(b"1\ta"), seen.into_iter().collect());
+    sim.go();
+    sim
+}
+
+fn last_told(recording: &Recording) -> String {
+    recording.contents.last().map(|c| String::from_utf8_lossy(c).into_owned()).unwrap_or_default()
+}
+
+#[test]
+fn a_file_is_edited_only_by_a_model_that_has_seen_it_as_it_is() {
+    for (seen, is, expect) in [
+        (Some("x"), Some("x"), "allowed"),
+        (None, None, "allowed"),
+        (None, Some("x"), "not done: a was not read in this run. It is:\na:\n1\tx"),
+        (
+            Some("x"),
+            Some("y"),
+            "not done: a is not as it was when it was read. It is now:\na:\n1\ty",
+        ),
+    ] {
+        let mut sim = wants_to_write(seen);
+        let recording = sim.engine.prepared(at(1, 1, 2), &edit(is));
+        let said = match &recording.facts[..] {
+            [Body::Decision(_)] => "allowed".to_owned(),
+            _ => last_told(&recording),
+        };
+        assert_eq!(said, expect);
+        sim.record(recording);
+    }
+}
+
+#[test]
+fn a_refusal_that_shows_the_file_is_as_good_as_having_read_it() {
+    let mut sim = wants_to_write(None);
+    let refused = sim.engine.prepared(at(1, 1, 2), &edit(Some("x")));
+    sim.record(refused);
+    sim.go();
+    sim.reply(&[WRITE], Finish::Calls);
+    sim.go();
+    let allowed = sim.engine.prepared(at(1, 2, 1), &edit(Some("x")));
+    assert!(matches!(&allowed.facts[..], [Body::Decision(_)]), "{allowed:?}");
+}
+
+#[test]
+fn what_an_op_wrote_has_been_seen() {
+    let mut sim = wants_to_write(None);
+    let made = sim.engine.prepared(at(1, 1, 2), &edit(None));
+    sim.record(made);
+    sim.go();
+    let change = edit(None).changes[0].clone();
+    sim.begin(at(1, 1, 2));
+    sim.settle(at(1, 1, 2), Status::CREATED);
+    if let Some(Fact { body: Body::Outcome(outcome), .. }) = sim.facts.last_mut() {
+        outcome.changes.push(change);
+    }
+    sim.engine = Engine::fold(&sim.facts);
+    sim.go();
+    sim.reply(&[WRITE], Finish::Calls);
+    sim.go();
+    let mut again = edit(Some("new"));
+    again.changes[0].after = Some(state("newer"));
+    let allowed = sim.engine.prepared(at(1, 2, 1), &again);
+    assert!(matches!(&allowed.facts[..], [Body::Decision(_)]), "{allowed:?}");
+}
+
+#[test]
+fn a_result_in_view_is_pointed_at_and_a_short_one_is_told_again() {
+    let long = ContentRef::of(&[b'x'; 500]);
+    let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[READ], Finish::Calls);
+    sim.go();
+    assert_eq!(sim.engine.in_view(&long), None);
+    sim.settle_with(at(1, 1, 1), Status::OK, long, Vec::new());
+    assert_eq!(sim.engine.in_view(&long).as_deref(), Some("unchanged: the same as log:///1/1/1"));
+    assert_eq!(sim.engine.in_view(&ContentRef::of(b"result")), None);
+    sim.reply(&[READ], Finish::Calls);
+    sim.settle(at(1, 2, 1), Status::OK);
+    assert_eq!(sim.engine.in_view(&ContentRef::of(b"result")), None, "shorter than its address");
+}

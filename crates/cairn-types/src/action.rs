@@ -1,0 +1,180 @@
+//! What an op does, whatever surface it was written in. Plain data; never stored, since the log keeps
+//! the words the op was read from.
+
+use crate::OpName;
+
+/// What an op does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Look for paths, or for text in them.
+    Find(Find),
+    /// Show what is in a directory.
+    List {
+        /// The directory beneath the root.
+        path: String,
+        /// How many levels of it, from 1.
+        depth: u64,
+        /// Also what is ignored.
+        ignored: bool,
+    },
+    /// Read a file.
+    Read(Read),
+    /// Create or change a file, or, by a patch that names them, several.
+    Edit {
+        /// The path beneath the root; absent only where a patch names its files itself.
+        path: Option<String>,
+        /// What to do to it.
+        body: EditBody,
+    },
+    /// Make a file or directory like another.
+    Copy {
+        /// What to copy.
+        from: String,
+        /// Where to; nothing may be there.
+        to: String,
+    },
+    /// Give a file or directory another path.
+    Move {
+        /// What to move.
+        from: String,
+        /// Where to; nothing may be there.
+        to: String,
+    },
+    /// Remove a file, a link, or a directory with everything in it.
+    Kill {
+        /// What to remove.
+        path: String,
+    },
+    /// Run a command in the shell.
+    Exec {
+        /// The command.
+        command: String,
+        /// The directory beneath the root to run it in; the root when absent.
+        cwd: Option<String>,
+        /// When to end it; the configured limit when absent.
+        timeout_ms: Option<u64>,
+    },
+    /// Keep the list of what is to be done.
+    Todo {
+        /// The whole list as it shall be.
+        items: Vec<TodoItem>,
+    },
+}
+
+/// What to look for, and where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Find {
+    /// Glob over paths beneath the root.
+    pub glob: Option<String>,
+    /// Literal text, or `/regex/flags`, to look for in files.
+    pub text: Option<String>,
+    /// The directory beneath the root to look in; the root when absent.
+    pub under: Option<String>,
+    /// Also in what is ignored.
+    pub ignored: bool,
+    /// How many lines to show around each line found.
+    pub context: u64,
+    /// How many results to skip.
+    pub skip: u64,
+}
+
+/// What to read of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// The path beneath the root, or `log:///…` for a row.
+    pub path: String,
+    /// First line, from 1.
+    pub first: u64,
+    /// How many lines at most.
+    pub limit: u64,
+    /// With a short hash before each line.
+    pub hashes: bool,
+}
+
+/// The forms of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditBody {
+    /// This is the whole content.
+    Whole {
+        /// The content.
+        content: String,
+    },
+    /// Exchange texts for others, one after the other, all or none.
+    Replace(Vec<Exchange>),
+    /// A text in the edit language.
+    Patch(String),
+}
+
+/// One text for another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// What stands there.
+    pub old: String,
+    /// What shall stand there.
+    pub new: String,
+    /// Every occurrence, not the only one.
+    pub all: bool,
+}
+
+/// One thing to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TodoItem {
+    /// What.
+    pub text: String,
+    /// How far it has come.
+    pub state: TodoState,
+}
+
+/// How far a thing to be done has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TodoState {
+    /// Not begun.
+    Pending,
+    /// Begun.
+    Active,
+    /// Done.
+    Done,
+}
+
+impl Action {
+    /// Which op this is.
+    #[must_use]
+    pub fn op(&self) -> OpName {
+        match self {
+            Action::Find(_) | Action::List { .. } => OpName::Find,
+            Action::Read(_) => OpName::Read,
+            Action::Edit { .. } => OpName::Edit,
+            Action::Copy { .. } => OpName::Copy,
+            Action::Move { .. } => OpName::Move,
+            Action::Kill { .. } => OpName::Kill,
+            Action::Exec { .. } => OpName::Exec,
+            Action::Todo { .. } => OpName::Todo,
+        }
+    }
+
+    /// What it works on, for rows and screens.
+    #[must_use]
+    pub fn target(&self) -> String {
+        match self {
+            Action::Find(find) => {
+                let parts: Vec<&str> = [&find.under, &find.glob, &find.text]
+                    .into_iter()
+                    .flatten()
+                    .map(String::as_str)
+                    .collect();
+                parts.join(" ")
+            }
+            Action::Read(read) => read.path.clone(),
+            Action::Edit { path: Some(path), .. }
+            | Action::List { path, .. }
+            | Action::Kill { path } => path.clone(),
+            Action::Edit { path: None, .. } => "patch".to_owned(),
+            Action::Copy { from, to } | Action::Move { from, to } => format!("{from} → {to}"),
+            Action::Exec { command, .. } => command.clone(),
+            Action::Todo { items } => {
+                let done = items.iter().filter(|item| item.state == TodoState::Done).count();
+                format!("{done} of {} done", items.len())
+            }
+        }
+    }
+}

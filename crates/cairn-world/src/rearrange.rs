@@ -1,0 +1,234 @@
+//! Removing, moving and copying, worked out: every file, directory and link that would come or go.
+//! Changes nothing; `apply` does. Links are taken as links and never followed.
+
+use crate::apply::missing_directories;
+use crate::settled::{Prepared, Refusal};
+use crate::state::{self, Standing};
+use crate::walk::names;
+use crate::workspace::{Workspace, entry, refusal};
+use cairn_text::shown::clean;
+use cairn_types::{Change, FileKind, FileState, Status};
+use rustix::fs::OFlags;
+use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// The most files, directories and links that one op removes, moves or copies.
+const MAX_ENTRIES: usize = 5000;
+/// The most bytes, since a copy of them is kept.
+const MAX_BYTES: u64 = 64 << 20;
+/// How many paths a person is shown.
+const SHOWN: usize = 200;
+
+/// A tree of things with the bytes of its files.
+#[derive(Default)]
+struct Tree {
+    /// Paths beneath the tree's own, the outer before the inner; the tree itself is the empty one.
+    entries: Vec<(String, FileState)>,
+    contents: Vec<Vec<u8>>,
+    bytes: u64,
+}
+
+/// What removing would change.
+pub(crate) fn prepare_kill(workspace: &Workspace, path: &str) -> Prepared {
+    let work_out = || {
+        let real = workspace.place_of(path)?;
+        let tree = Tree::at(workspace, &real)?;
+        let gone = |(rest, state): &(String, FileState)| {
+            Change::between(joined(&real, rest), Some(state.clone()), None)
+        };
+        let changes: Vec<Change> = tree.entries.iter().map(gone).collect();
+        let told = format!("removed {real}{}", tree.counted());
+        let shown = listing(&format!("remove {real}{}", tree.counted()), &real, &tree);
+        Ok(Worked { tree, changes, told, shown })
+    };
+    prepared(&format!("remove {path}"), work_out())
+}
+
+/// What moving would change.
+pub(crate) fn prepare_move(workspace: &Workspace, from: &str, to: &str) -> Prepared {
+    let work_out = || {
+        let ends = Ends::of(workspace, from, to)?;
+        let tree = Tree::at(workspace, &ends.from)?;
+        let mut changes = missing_directories(workspace, &ends.to);
+        for (rest, state) in &tree.entries {
+            let gone = Change::between(joined(&ends.from, rest), Some(state.clone()), None);
+            let come = Change::between(joined(&ends.to, rest), None, Some(state.clone()));
+            changes.extend([come, gone]);
+        }
+        Ok(ends.worked("move", "moved", tree, changes))
+    };
+    prepared(&format!("move {from} → {to}"), work_out())
+}
+
+/// What copying would change.
+pub(crate) fn prepare_copy(workspace: &Workspace, from: &str, to: &str) -> Prepared {
+    let work_out = || {
+        let ends = Ends::of(workspace, from, to)?;
+        let tree = Tree::at(workspace, &ends.from)?;
+        let mut changes = missing_directories(workspace, &ends.to);
+        for (rest, state) in &tree.entries {
+            let state = FileState { mtime_ns: None, ..state.clone() };
+            changes.push(Change::between(joined(&ends.to, rest), None, Some(state)));
+        }
+        Ok(ends.worked("copy", "copied", tree, changes))
+    };
+    prepared(&format!("copy {from} → {to}"), work_out())
+}
+
+/// Both ends of a move or copy.
+struct Ends {
+    from: String,
+    to: String,
+}
+
+impl Ends {
+    fn of(workspace: &Workspace, from: &str, to: &str) -> Result<Ends, Refusal> {
+        let from = workspace.place_of(from)?;
+        let name = from.rsplit_once('/').map_or(from.as_str(), |(_, name)| name);
+        let inside = workspace.open_existing(to).is_ok_and(|opened| opened.is_directory());
+        let to =
+            if inside { format!("{}/{name}", to.trim_end_matches('/')) } else { to.to_owned() };
+        let to = match workspace.open_existing(&to) {
+            Err(refusal) if refusal.status == Status::NOT_FOUND => workspace.place_of_new(&to)?,
+            Err(refusal) => return Err(refusal),
+            Ok(there) => {
+                let text = format!("{} is there already", there.path);
+                return Err(Refusal::new(Status::CONFLICT, text));
+            }
+        };
+        if to.starts_with(&format!("{from}/")) {
+            let text = format!("{to} is inside {from}");
+            return Err(Refusal::new(Status::BAD_REQUEST, text));
+        }
+        Ok(Ends { from, to })
+    }
+
+    fn worked(&self, doing: &str, done: &str, tree: Tree, changes: Vec<Change>) -> Worked {
+        let Ends { from, to } = self;
+        let told = format!("{done} {from} to {to}{}", tree.counted());
+        let shown = listing(&format!("{doing} {from} to {to}{}", tree.counted()), from, &tree);
+        Worked { tree, changes, told, shown }
+    }
+}
+
+/// A rearrangement worked out but not done.
+struct Worked {
+    tree: Tree,
+    changes: Vec<Change>,
+    told: String,
+    shown: String,
+}
+
+fn prepared(label: &str, worked: Result<Worked, Refusal>) -> Prepared {
+    let label = clean(label);
+    match worked {
+        Err(refusal) => Prepared { label, settled: Some(refusal.into()), ..Prepared::default() },
+        Ok(worked) => Prepared {
+            label,
+            changes: worked.changes,
+            contents: worked.tree.contents,
+            shown: worked.shown,
+            told: Some((Status::OK, worked.told)),
+            ..Prepared::default()
+        },
+    }
+}
+
+fn joined(path: &str, rest: &str) -> String {
+    if rest.is_empty() { path.to_owned() } else { format!("{path}/{rest}") }
+}
+
+fn listing(title: &str, root: &str, tree: &Tree) -> String {
+    let mut out = format!("{title}\n");
+    for (rest, state) in tree.entries.iter().take(SHOWN) {
+        let path = joined(root, rest);
+        let _ = match (state.kind, state.bytes, &state.link) {
+            (FileKind::Directory, ..) => writeln!(out, "  {path}/"),
+            (FileKind::Symlink, _, Some(link)) => writeln!(out, "  {path} → {link}"),
+            (_, bytes, _) => writeln!(out, "  {path}  {} bytes", bytes.unwrap_or(0)),
+        };
+    }
+    if tree.entries.len() > SHOWN {
+        let _ = writeln!(out, "  … {} more", tree.entries.len() - SHOWN);
+    }
+    out
+}
+
+impl Tree {
+    /// Everything at a real path.
+    fn at(workspace: &Workspace, path: &str) -> Result<Tree, Refusal> {
+        let (directory, name) = crate::path::split(path);
+        let dir = workspace.directory(directory).map_err(|e| refusal(path, e))?;
+        let mut tree = Tree::default();
+        tree.add(dir.as_fd(), name, (path, String::new()))?;
+        match tree.entries.is_empty() {
+            true => Err(Refusal::new(Status::NOT_FOUND, format!("{path} does not exist"))),
+            false => Ok(tree),
+        }
+    }
+
+    fn add(
+        &mut self,
+        dir: BorrowedFd<'_>,
+        name: &str,
+        (root, rest): (&str, String),
+    ) -> Result<(), Refusal> {
+        let path = joined(root, &rest);
+        let standing: Standing = state::named(dir, name, &path)?;
+        let Some((state, _)) = standing else { return Ok(()) };
+        if name.eq_ignore_ascii_case(".git") {
+            let text = format!("{root} holds a repository's own directory, {path}");
+            return Err(Refusal::new(Status::REFUSED, text));
+        }
+        let kind = state.kind;
+        self.bytes += state.bytes.unwrap_or(0);
+        self.entries.push((rest.clone(), state));
+        if self.entries.len() > MAX_ENTRIES || self.bytes > MAX_BYTES {
+            let text = format!(
+                "{root} holds more than {MAX_ENTRIES} entries or {} MiB, of which a copy would be kept",
+                MAX_BYTES >> 20
+            );
+            return Err(Refusal::new(Status::TOO_LARGE, text));
+        }
+        match kind {
+            FileKind::Symlink => Ok(()),
+            FileKind::File => self.keep(dir, name, &path),
+            FileKind::Directory => {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+                let inner = entry(dir, name.as_bytes(), flags).map_err(|e| refusal(&path, e))?;
+                let mut found = names(&inner).map_err(|e| refusal(&path, e))?;
+                found.sort();
+                for name in found {
+                    let name = String::from_utf8(name.into_bytes()).map_err(|_| {
+                        let text = format!("{path} holds a name that is not UTF-8");
+                        Refusal::new(Status::NOT_TEXT, text)
+                    })?;
+                    let inside = if rest.is_empty() { name.clone() } else { joined(&rest, &name) };
+                    self.add(inner.as_fd(), &name, (root, inside))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn keep(&mut self, dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<(), Refusal> {
+        let fd = entry(dir, name.as_bytes(), OFlags::RDONLY).map_err(|e| refusal(path, e))?;
+        let mut bytes = Vec::new();
+        let read = File::from(fd).take(MAX_BYTES + 1).read_to_end(&mut bytes);
+        read.map_err(|e| state::unread(path, &e))?;
+        self.contents.push(bytes);
+        Ok(())
+    }
+
+    /// How much it is, where it is more than one thing.
+    fn counted(&self) -> String {
+        let files = self.entries.iter().filter(|(_, s)| s.kind != FileKind::Directory).count();
+        match self.entries.as_slice() {
+            [_] => String::new(),
+            _ if files == 1 => format!(" (1 file, {} bytes)", self.bytes),
+            _ => format!(" ({files} files, {} bytes)", self.bytes),
+        }
+    }
+}
