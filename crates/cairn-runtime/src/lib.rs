@@ -3,6 +3,7 @@
 
 mod act;
 mod ask;
+mod client;
 mod clock;
 mod driver;
 mod error;
@@ -12,7 +13,9 @@ mod rows;
 mod start;
 mod system;
 mod transcript;
+pub mod undo;
 
+pub use client::{CLIENT_RUN, Client, ClientDone, ClientOp, client_run};
 pub use clock::{new_run_id, new_session_id, now_ms};
 pub use driver::{Command, Driver, Pause, Settings, Written};
 pub use error::RunError;

@@ -1,11 +1,13 @@
 //! For tests only: a scripted model over real HTTP that can fail on demand, and temporary folders.
 //! No part of the program depends on it.
 
+mod cases;
 mod fault;
 mod server;
 mod temp;
 mod wire;
 
+pub use cases::cases;
 pub use fault::Fault;
 pub use server::{ModelServer, Options};
 pub use temp::TempHome;

@@ -18,6 +18,7 @@ mod write;
 
 pub use apply::{Contents, inverse};
 pub use settled::{Performed, Prepared, Probe, Refusal};
+pub use state::same;
 pub use workspace::{Workspace, WorldError};
 
 use apply::List;
@@ -176,6 +177,17 @@ impl World {
         contents: &Contents<'_>,
     ) -> Result<Vec<Change>, Refusal> {
         apply::apply(&self.workspace, changes, List::GoOn, contents)
+    }
+
+    /// The names in a directory, given as it really is.
+    pub fn names_in(&self, path: &str) -> Result<Vec<String>, Refusal> {
+        let refuse = |e| workspace::refusal(path, e);
+        let dir = self.workspace.directory(path).map_err(refuse)?;
+        let names = walk::names(&dir).map_err(refuse)?;
+        Ok(names
+            .into_iter()
+            .map(|n| String::from_utf8_lossy(&n.into_bytes()).into_owned())
+            .collect())
     }
 
     /// What stands at a path beneath the root, given as it really is.

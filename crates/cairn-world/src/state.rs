@@ -82,7 +82,8 @@ fn of(stat: &Stat, kind: FileKind) -> FileState {
 }
 
 /// Whether two states are the same but for their times. A link's mode means nothing.
-pub(crate) fn same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
+#[must_use]
+pub fn same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
     let mode = |s: &FileState| if s.kind == FileKind::Symlink { 0 } else { s.mode };
     let key = |s: Option<&FileState>| s.map(|s| (s.kind, s.hash, mode(s), s.link.clone()));
     key(one) == key(other)

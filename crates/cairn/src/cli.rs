@@ -37,11 +37,19 @@ pub enum Command {
     Bundle(Bundle),
     /// Free the contents of runs that nobody touched for a while.
     Gc(Gc),
+    /// Take back what a run's ops changed in files.
+    Undo(Undo),
+    /// Take back the newest undo.
+    Redo(Redo),
+    /// Go back to the end of a turn: files and conversation.
+    Rewind(Rewind),
+    /// Show what a run's ops changed in files, as one diff.
+    Diff(Diff),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
 }
 
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(after_help = "Examples:
   cairn run \"fix the failing test\"            asks before it changes anything
   cairn run --yolo --json \"…\" > events.jsonl  for programs: one event per line
@@ -78,7 +86,7 @@ pub struct Run {
     #[arg(long, value_name = "N")]
     pub max_turns: Option<u64>,
     /// A name for the run.
-    #[arg(long)]
+    #[arg(long, value_parser = run_name)]
     pub name: Option<String>,
     /// Go on with the newest run here.
     #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "new_session", "name"])]
@@ -141,18 +149,126 @@ pub struct Sessions {
 /// Make a new run that shares another's history so far.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  cairn fork                          the newest run here, as it is now
-  cairn fork r1k8f3q0c7w2n5b --at 1/2 after turn 2 of loop 1
-The files stay as they are; only the history is shared.")]
+  cairn fork                                   the newest run here, as it is now
+  cairn fork --at 1/2 \"now with a hash map\"   after turn 2 of loop 1, with another task
+  cairn fork --run r1k8f3q0c7w2n5b             another run
+The files stay as they are; only the history is shared. `cairn rewind` takes both back.")]
 pub struct Fork {
+    /// A task for the new run; without one it is only made.
+    pub task: Option<String>,
     /// The run; the newest here when absent.
+    #[arg(long)]
     pub run: Option<String>,
     /// After which turn, loop/turn; the last one when absent.
     #[arg(long, value_name = "LOOP/TURN")]
     pub at: Option<String>,
     /// A name for the new run.
-    #[arg(long)]
+    #[arg(long, value_parser = run_name)]
     pub name: Option<String>,
+    /// Allow everything without asking.
+    #[arg(long, requires = "task", conflicts_with = "read_only")]
+    pub yolo: bool,
+    /// Look, change nothing.
+    #[arg(long, requires = "task")]
+    pub read_only: bool,
+    /// The model, provider/name; the run's own when absent.
+    #[arg(long, value_name = "PROVIDER/NAME", requires = "task")]
+    pub model: Option<String>,
+    /// As JSON; with a task, one event per line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Take back what a run's ops changed in files.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn undo                  the newest turn here that changed something
+  cairn undo 1/2/3            one row
+  cairn undo 1/2              one turn
+  cairn undo 1                one loop
+  cairn undo 1/2 --since      that turn and everything after it
+  cairn undo --dry-run        only show what would change
+Files that somebody else changed since are named and left alone, and then nothing is undone unless
+--partial is given. What commands changed is not covered; it says which ran. `cairn redo` takes an
+undo back. The conversation stays; `cairn rewind` takes both back.")]
+pub struct Undo {
+    /// A row, turn or loop: 1/2/3, 1/2, 1, or its address log://RUN/1/2.
+    pub what: Option<String>,
+    /// The run; the newest here when absent.
+    #[arg(long)]
+    pub run: Option<String>,
+    /// Everything from there on.
+    #[arg(long, requires = "what")]
+    pub since: bool,
+    #[command(flatten)]
+    pub how: Careful,
+}
+
+/// Take back the newest undo.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn redo            take back the newest undo here
+  cairn redo --dry-run  only show what would change")]
+pub struct Redo {
+    /// A run of the session; the newest here when absent.
+    #[arg(long)]
+    pub run: Option<String>,
+    #[command(flatten)]
+    pub how: Careful,
+}
+
+/// Go back to the end of a turn: the files, and the conversation in a new run.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn rewind 1/2        files and conversation as they were after turn 2 of loop 1
+  cairn run -c \"…\"      goes on from there
+The old run stays in the log as it was.")]
+pub struct Rewind {
+    /// The turn, loop/turn.
+    pub turn: String,
+    /// The run; the newest here when absent.
+    #[arg(long)]
+    pub run: Option<String>,
+    /// A name for the new run.
+    #[arg(long, value_parser = run_name)]
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub how: Careful,
+}
+
+/// How careful to be with files that are not as they were left.
+#[derive(Args)]
+pub struct Careful {
+    /// Leave files alone that somebody else changed since, and take back the rest.
+    #[arg(long)]
+    pub partial: bool,
+    /// Also overwrite what other runs or later rows wrote; never what somebody else did.
+    #[arg(long)]
+    pub force: bool,
+    /// Only show what would change.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show what a run's ops changed in files, as one diff.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn diff            all that the newest run here changed
+  cairn diff 1/2        what one turn changed
+  cairn diff --stat     only which files, and how many lines
+What commands changed is not in it.")]
+pub struct Diff {
+    /// A row, turn or loop: 1/2/3, 1/2, 1, or its address log://RUN/1/2.
+    pub what: Option<String>,
+    /// The run; the newest here when absent.
+    #[arg(long)]
+    pub run: Option<String>,
+    /// Only the files, with lines added and removed.
+    #[arg(long)]
+    pub stat: bool,
     /// As JSON.
     #[arg(long)]
     pub json: bool,
@@ -213,4 +329,12 @@ pub struct ConfigArgs {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// A name that a person may give a run: those with @ are Cairn's own.
+fn run_name(text: &str) -> Result<String, String> {
+    match text.starts_with('@') {
+        true => Err("a run's name does not begin with @".to_owned()),
+        false => Ok(text.to_owned()),
+    }
 }

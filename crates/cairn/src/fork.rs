@@ -2,12 +2,12 @@
 
 use crate::out::say;
 use crate::run::Usage;
-use crate::{cli, named, place};
+use crate::{cli, named, place, run};
 use anyhow::Result;
 use cairn_engine::Engine;
 use cairn_runtime::{holder, new_run_id, now_ms};
-use cairn_store::{Batch, NewRun};
-use cairn_types::{Address, Body, Fact, ForkPoint, RowAddress};
+use cairn_store::{Batch, NewRun, RunRow, Store};
+use cairn_types::{Address, Body, Fact, ForkPoint, RowAddress, RunId};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -16,21 +16,42 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
     let store = place::store()?;
     let at = args.at.as_deref().map(point).transpose()?;
     let parent = named::run(&store, args.run.as_deref())?;
+    let (id, n) = make(&store, &parent, at, args.name.clone())?;
+    if let Some(task) = &args.task {
+        drop(store);
+        return run::run(&cli::Run {
+            task: Some(task.clone()),
+            resume: Some(id.to_string()),
+            yolo: args.yolo,
+            read_only: args.read_only,
+            model: args.model.clone(),
+            json: args.json,
+            ..cli::Run::default()
+        });
+    }
+    if args.json {
+        say!("{}", json!({"run": id, "session": parent.session, "parent": parent.id, "shares": n}));
+    } else {
+        say!("{id}\ngo on with it: cairn run --resume {id} \"…\"");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the fork; gives its id and how many facts it shares.
+pub fn make(
+    store: &Store,
+    parent: &RunRow,
+    at: Option<(u32, u32)>,
+    name: Option<String>,
+) -> Result<(RunId, u64)> {
     let facts = store.facts(&parent.id, 0)?;
-    let n = shared(&facts, at).ok_or_else(|| {
-        Usage(match at {
-            Some((lap, turn)) => {
-                format!("run {} has no finished turn {lap}/{turn} to fork after", parent.id)
-            }
-            None => format!("run {} has no finished turn to fork after", parent.id),
-        })
-    })?;
+    let n = shared(&facts, at).ok_or_else(|| no_turn(parent, at))?;
     let id = new_run_id();
     let lease = store.lease(&id, &holder())?;
     let run = NewRun {
         id: id.clone(),
         session: parent.session.clone(),
-        name: args.name.clone(),
+        name,
         parent: Some(ForkPoint { run: parent.id.clone(), n }),
         at: now_ms(),
     };
@@ -43,16 +64,29 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(store.commit(batch))?;
-    if args.json {
-        say!("{}", json!({"run": id, "session": parent.session, "parent": parent.id, "shares": n}));
-    } else {
-        say!("{id}\ngo on with it: cairn run --resume {id} \"…\"");
+    Ok((id, n))
+}
+
+/// Says that there is nothing to fork there, before anything is done.
+pub fn check(store: &Store, parent: &RunRow, at: (u32, u32)) -> Result<()> {
+    let facts = store.facts(&parent.id, 0)?;
+    match shared(&facts, Some(at)) {
+        Some(_) => Ok(()),
+        None => Err(no_turn(parent, Some(at)).into()),
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+fn no_turn(parent: &RunRow, at: Option<(u32, u32)>) -> Usage {
+    Usage(match at {
+        Some((lap, turn)) => {
+            format!("run {} has no finished turn {lap}/{turn} to go back to", parent.id)
+        }
+        None => format!("run {} has no finished turn to go back to", parent.id),
+    })
 }
 
 /// `1/2`, or an address of a turn.
-fn point(text: &str) -> Result<(u32, u32)> {
+pub fn point(text: &str) -> Result<(u32, u32)> {
     let address = if text.contains("://") { text.to_owned() } else { format!("log://here/{text}") };
     match address.parse::<Address>() {
         Ok(Address { row: RowAddress::Turn(lap, turn), .. }) => Ok((lap, turn)),

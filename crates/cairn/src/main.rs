@@ -14,6 +14,7 @@ mod run;
 mod sessions;
 mod show;
 mod to_wire;
+mod undo;
 mod verify;
 
 use anyhow::Result;
@@ -53,6 +54,10 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Verify(args) => verify::verify(&args),
         Command::Bundle(args) => verify::bundle(&args),
         Command::Gc(args) => gc::gc(&args),
+        Command::Undo(args) => undo::undo(&args),
+        Command::Redo(args) => undo::redo(&args),
+        Command::Rewind(args) => undo::rewind(&args),
+        Command::Diff(args) => diff::diff(&args),
         Command::Config(args) => show_config(&args),
     }
 }

@@ -33,7 +33,9 @@ pub fn newest_here(store: &Store, root: &Path) -> Result<RunRow> {
 
 fn newest(store: &Store, session: &SessionId) -> Result<RunRow> {
     let none = || Usage(format!("session {session} has no run yet; start one: cairn run \"…\""));
-    Ok(store.runs(session)?.into_iter().next().ok_or_else(none)?)
+    let runs = store.runs(session)?.into_iter();
+    let mut agents = runs.filter(|run| run.name.as_deref() != Some(cairn_runtime::CLIENT_RUN));
+    Ok(agents.next().ok_or_else(none)?)
 }
 
 /// The session that is meant; of a run, its own.

@@ -59,7 +59,7 @@ pub fn piped() -> Result<String> {
 }
 
 /// Who sits at this terminal.
-fn person() -> By {
+pub fn person() -> By {
     let uid = || format!("uid {}", rustix::process::getuid().as_raw());
     By::Person(
         crate::place::env("USER").or_else(|| crate::place::env("LOGNAME")).unwrap_or_else(uid),

@@ -6,6 +6,8 @@ mod outcome;
 mod pen;
 mod screen;
 
+pub use input::person;
+
 use crate::config::{Config, Layer, Value};
 use crate::{cli, model, named, place};
 use anyhow::Result;

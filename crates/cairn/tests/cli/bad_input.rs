@@ -119,7 +119,7 @@ fn wrong_words_on_the_command_line_are_told_with_the_fix_and_change_nothing() {
         ),
         (&["run", "x", "--resume", "nobody"], &[], 2, nobody),
         (&["log", "nobody"], &[], 2, nobody),
-        (&["fork", "nobody"], &[], 2, nobody),
+        (&["fork", "--run", "nobody"], &[], 2, nobody),
         (&["verify", "nobody"], &[], 2, nobody),
         (&["show", "log://nobody/1/1/1"], &[], 2, nobody),
         (&["show", "rubbish"], &[], 2, "is not an address of a row; write log://RUN/loop/turn/op"),

@@ -54,7 +54,8 @@ fn a_fork_shares_the_history_goes_its_own_way_and_costs_one_row() {
     let events = bench.events(&["run", "--yolo", "--json", "work"]);
     let parent = events[0]["run"].as_str().unwrap();
     let fork: Value =
-        serde_json::from_str(&bench.cairn(&["fork", parent, "--at", "1/1", "--json"]).out).unwrap();
+        serde_json::from_str(&bench.cairn(&["fork", "--run", parent, "--at", "1/1", "--json"]).out)
+            .unwrap();
     let fork = fork["run"].as_str().unwrap().to_owned();
     let before = bench.model.requests().len();
     let went_on = bench.cairn(&["run", "--yolo", "--resume", &fork]);
@@ -69,7 +70,7 @@ fn a_fork_shares_the_history_goes_its_own_way_and_costs_one_row() {
         .take_while(|(a, b)| a == b)
         .count();
     assert!(shared > 5, "only {shared} facts shared");
-    let wrong = bench.cairn(&["fork", parent, "--at", "9/9"]);
+    let wrong = bench.cairn(&["fork", "--run", parent, "--at", "9/9"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.err.contains("no finished turn 9/9"), "{}", wrong.err);
 }

@@ -18,3 +18,4 @@ mod run;
 mod survive;
 mod tamper;
 mod terminal;
+mod undo;

@@ -139,8 +139,9 @@ fn a_fork_with_a_prompt_of_its_own_leaves_its_parents_task() {
     let bench = Bench::new(json!([bash("echo one >> log"), {"say": "as you now say"}]));
     bench.temp.write("log", "");
     let events = bench.events(&["run", "--yolo", "--json", "--max-turns", "1", "the old task"]);
-    let fork =
-        bench.cairn(&["fork", events[0]["run"].as_str().unwrap(), "--at", "1/1", "--json"]).out;
+    let fork = bench
+        .cairn(&["fork", "--run", events[0]["run"].as_str().unwrap(), "--at", "1/1", "--json"])
+        .out;
     let fork: Value = serde_json::from_str(&fork).unwrap();
     let done =
         bench.cairn(&["run", "--yolo", "--resume", fork["run"].as_str().unwrap(), "a new task"]);

@@ -1,0 +1,256 @@
+//! Ops of a person or program at a client: rows of the session's own client run, with receipts like
+//! any other. No model is asked.
+
+use crate::{RunError, clock, holder, now_ms};
+use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
+use cairn_store::{Batch, Lease, NewRun, Store};
+use cairn_types::{
+    Approval, Begin, Body, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Intent, Mode,
+    OpName, Outcome, Remember, RunId, RunStarted, SessionId, Settled, Status, Surface, Verdict,
+    View, Writer,
+};
+use cairn_world::{Probe, Refusal, World};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The name of a session's client run. People cannot name a run so.
+pub const CLIENT_RUN: &str = "@client";
+
+/// One session's client, while its run is held.
+pub struct Client {
+    store: Store,
+    world: Arc<World>,
+    lease: Lease,
+    engine: Engine,
+    pending: Vec<Fact>,
+    contents: Vec<Vec<u8>>,
+    new_run: Option<NewRun>,
+}
+
+/// An op that changes files.
+#[derive(Debug, Clone)]
+pub struct ClientOp {
+    /// The tool, for rows.
+    pub tool: &'static str,
+    /// What was asked, as JSON.
+    pub input: String,
+    /// What it works on, in one line.
+    pub target: String,
+    /// What it changes.
+    pub changes: Vec<Change>,
+    /// Whose word it is.
+    pub by: By,
+}
+
+/// What became of a client's op.
+#[derive(Debug, Clone)]
+pub struct ClientDone {
+    /// Its run.
+    pub run: RunId,
+    /// Its row.
+    pub at: Coord,
+    /// Its receipt.
+    pub receipt: Option<String>,
+    /// What changed, as it now is; or why nothing did.
+    pub changes: Result<Vec<Change>, Refusal>,
+}
+
+/// The client run of a session, if it has one.
+pub fn client_run(store: &Store, session: &SessionId) -> Result<Option<RunId>, RunError> {
+    let runs = store.runs(session)?;
+    Ok(runs.into_iter().find(|run| run.name.as_deref() == Some(CLIENT_RUN)).map(|run| run.id))
+}
+
+impl Client {
+    /// Takes the session's client run, making it if there is none, and settles what an earlier
+    /// client was cut off from.
+    pub async fn take(
+        store: Store,
+        world: Arc<World>,
+        session: &SessionId,
+    ) -> Result<Client, RunError> {
+        let existing = client_run(&store, session)?;
+        let id = existing.clone().unwrap_or_else(clock::new_run_id);
+        let lease = store.lease(&id, &holder())?;
+        let facts = if existing.is_some() { store.facts(&id, 0)? } else { Vec::new() };
+        let engine = Engine::fold(&facts);
+        let (pending, contents) = (Vec::new(), Vec::new());
+        let mut client = Client { store, world, lease, engine, pending, contents, new_run: None };
+        if existing.is_none() {
+            client.begin_run(session);
+        }
+        let drive = client.drive();
+        client.record(Recording::of(Body::Drive(drive)));
+        client.settle().await?;
+        Ok(client)
+    }
+
+    fn begin_run(&mut self, session: &SessionId) {
+        let name = Some(CLIENT_RUN.to_owned());
+        self.new_run = Some(NewRun {
+            id: self.lease.run().clone(),
+            session: session.clone(),
+            name: name.clone(),
+            parent: None,
+            at: now_ms(),
+        });
+        let mut recording = Recording::default();
+        let started = RunStarted {
+            session: session.clone(),
+            name,
+            system: recording.keep(""),
+            tools: recording.keep("[]"),
+            surface: Surface::Client,
+            view: View::Transcript,
+        };
+        recording.facts.push(Body::Run(started));
+        self.record(recording);
+    }
+
+    fn drive(&self) -> Drive {
+        Drive {
+            epoch: self.lease.epoch(),
+            holder: holder(),
+            model: String::new(),
+            mode: Mode::Act,
+            approval: Approval::Nobody,
+            caps: Caps { turns: 1, ops: 1 },
+        }
+    }
+
+    /// Does an op: what it is and that it begins is durable before it acts.
+    pub async fn perform(&mut self, op: ClientOp) -> Result<ClientDone, RunError> {
+        let mut recording =
+            self.engine.prompted(&format!("{} {}", op.tool, op.target), Writer::Client);
+        let lap = recording.facts.iter().find_map(|body| match body {
+            Body::Prompt(prompt) => Some(prompt.lap),
+            _ => None,
+        });
+        let at = Coord { lap: lap.unwrap_or(1), turn: 1, seq: 1 };
+        let input = recording.keep(op.input);
+        recording.facts.push(Body::Intent(Intent {
+            at,
+            call: String::new(),
+            writer: Writer::Client,
+            surface: Surface::Client,
+            tool: op.tool.to_owned(),
+            input,
+            op: Some(OpName::Undo),
+            target: op.target,
+            effect: Effect::World,
+            repeatable: false,
+            repairs: Vec::new(),
+            problem: None,
+        }));
+        recording.facts.push(Body::Decision(allowed(at, op.by)));
+        let changes = op.changes.clone();
+        recording.facts.push(Body::Begin(Begin { at, changes, again: false }));
+        self.record(recording);
+        self.commit().await?;
+        let begun = Instant::now();
+        let made = self.world.apply(&op.changes, &|hash| self.store.content(hash).ok());
+        let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let outcome = outcome(at, &made, ms);
+        self.record(outcome);
+        self.end();
+        let receipt = self.commit().await?;
+        Ok(ClientDone { run: self.lease.run().clone(), at, receipt, changes: made })
+    }
+
+    /// What an earlier client began and was not seen to end.
+    async fn settle(&mut self) -> Result<(), RunError> {
+        if let Step::Settle(at) = self.engine.step() {
+            let begin = self.engine.op(at).and_then(|op| op.begin.clone());
+            let changes = begin.map(|begin| begin.changes).unwrap_or_default();
+            let found = match self.world.probe(&changes) {
+                Probe::Done => Found::Done,
+                Probe::NotDone | Probe::Partly => {
+                    match self.world.apply(&changes, &|hash| self.store.content(hash).ok()) {
+                        Ok(_) => Found::Done,
+                        Err(_) => Found::Unknown,
+                    }
+                }
+                Probe::Neither => Found::Unknown,
+            };
+            if let Settlement::Record(recording) = self.engine.found(at, found, "") {
+                self.record(recording);
+            }
+        }
+        self.end();
+        if self.pending.iter().any(|fact| matches!(fact.body, Body::Outcome(_))) {
+            self.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Ends the loop, when nothing of it is open.
+    fn end(&mut self) {
+        while let Step::Record(recording) = self.engine.step() {
+            self.record(recording);
+        }
+    }
+
+    fn record(&mut self, recording: Recording) {
+        self.contents.extend(recording.contents);
+        for body in recording.facts {
+            let (run, n) = (self.lease.run().clone(), self.engine.last_n() + 1);
+            let fact = Fact { run, n, at: now_ms(), engine: VERSION.to_owned(), body };
+            self.engine.apply(&fact);
+            self.pending.push(fact);
+        }
+    }
+
+    /// Makes what was recorded durable; gives the last receipt.
+    async fn commit(&mut self) -> Result<Option<String>, RunError> {
+        let batch = Batch {
+            lease: self.lease.key(),
+            session: None,
+            run: self.new_run.take(),
+            facts: std::mem::take(&mut self.pending),
+            contents: std::mem::take(&mut self.contents),
+        };
+        let committed = self.store.commit(batch).await?;
+        Ok(committed.receipts.into_iter().next_back().map(|(_, id)| id))
+    }
+}
+
+fn allowed(at: Coord, by: By) -> Decision {
+    Decision {
+        at,
+        proposal: None,
+        verdict: Verdict::Allow,
+        by,
+        shown_hash: None,
+        items: Vec::new(),
+        words: None,
+        remember: Remember::Once,
+        gates: Vec::new(),
+    }
+}
+
+fn outcome(at: Coord, made: &Result<Vec<Change>, Refusal>, ms: u64) -> Recording {
+    let mut recording = Recording::default();
+    let (status, text, changes) = match made {
+        Ok(changes) => {
+            let text: Vec<String> =
+                changes.iter().map(|change| format!("{:?} {}", change.kind, change.path)).collect();
+            (Status::OK, text.join("\n"), changes.clone())
+        }
+        Err(refusal) => (refusal.status, refusal.text.clone(), Vec::new()),
+    };
+    let result = recording.keep(text);
+    recording.facts.push(Body::Outcome(Outcome {
+        at,
+        status,
+        exit: None,
+        result,
+        output: None,
+        changes,
+        seen: Vec::new(),
+        layers: Vec::new(),
+        gates: Vec::new(),
+        settled: if made.is_ok() { Settled::Performed } else { Settled::NotPerformed },
+        ms,
+    }));
+    recording
+}

@@ -1,0 +1,8 @@
+//! Taking back what ops changed, and taking that back. Plans are worked out from the log and the
+//! disk alone; they are carried out as an op of the session's client run.
+
+mod history;
+mod plan;
+
+pub use history::{Changed, Command as UncoveredCommand, History, Span, Undone};
+pub use plan::{Conflict, Plan};

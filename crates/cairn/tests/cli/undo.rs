@@ -1,0 +1,178 @@
+//! `cairn undo`, `redo`, `rewind`, `diff` and `fork` with a task, as a person uses them.
+
+use crate::bench_world::Bench;
+use serde_json::{Value, json};
+
+fn write(path: &str, content: &str) -> Value {
+    json!({"calls": [
+        {"tool": "read", "args": {"path": path}},
+        {"tool": "write", "args": {"path": path, "content": content}},
+    ]})
+}
+
+/// A run whose turns made `new/b`, changed `a` twice, and ran a command.
+fn worked() -> Bench {
+    let bench = Bench::new(json!([
+        write("a", "two\n"),
+        write("new/b", "b\n"),
+        {"calls": [{"tool": "bash", "args": {"command": "echo made > c"}}]},
+        write("a", "three\n"),
+        {"say": "done"},
+        {"say": "after going back"},
+        {"say": "another way"},
+    ]));
+    bench.temp.write("a", "one\n");
+    let done = bench.cairn(&["run", "--yolo", "work"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    bench
+}
+
+fn row(out: &str) -> String {
+    out.split("row ").nth(1).map(|row| row.trim().to_owned()).unwrap_or_default()
+}
+
+// keeps: undo-exact
+#[test]
+fn undo_walks_back_turn_by_turn_and_redo_forth() {
+    let bench = worked();
+    let undo = bench.cairn(&["undo"]);
+    assert_eq!(undo.code, 0, "{}", undo.err);
+    assert!(undo.out.starts_with("  as before a\n1 path undone; row log://"), "{}", undo.out);
+    assert_eq!(bench.temp.read("a"), "two\n");
+    let shown = bench.cairn(&["show", &row(&undo.out)]);
+    assert!(shown.out.contains("undo") && shown.out.contains("a"), "{}", shown.out);
+
+    let second = bench.cairn(&["undo"]);
+    assert!(
+        second.out.contains("  removed new\n  removed new/b\n2 paths undone"),
+        "{}",
+        second.out
+    );
+    assert!(!bench.file("new").exists());
+    assert_eq!(bench.cairn(&["undo"]).code, 0);
+    assert_eq!(bench.temp.read("a"), "one\n");
+    let last = bench.cairn(&["undo"]);
+    assert_eq!((last.code, last.out.as_str()), (2, ""));
+    assert!(last.err.contains("changed no file that is not undone already"), "{}", last.err);
+
+    for expected in ["two\n", "two\n", "three\n"] {
+        assert_eq!(bench.cairn(&["redo"]).code, 0);
+        assert_eq!(bench.temp.read("a"), expected);
+    }
+    assert_eq!(bench.temp.read("new/b"), "b\n");
+    assert_eq!(bench.cairn(&["redo"]).code, 2);
+    assert_eq!(bench.cairn(&["verify"]).code, 0, "undos have receipts too");
+    let go_on = bench.cairn(&["run", "--yolo", "-c", "go on"]);
+    assert_eq!((go_on.code, go_on.out.as_str()), (0, "after going back\n"), "{}", go_on.err);
+}
+
+// keeps: undo-respects
+#[test]
+fn what_somebody_else_changed_is_named_and_never_overwritten() {
+    let bench = worked();
+    bench.temp.write("a", "mine\n");
+    let undo = bench.cairn(&["undo", "1", "--json"]);
+    assert_eq!(undo.code, 1);
+    let told: Value = serde_json::from_str(&undo.out).unwrap();
+    assert_eq!(told["done"], false);
+    assert_eq!(told["conflicts"][0]["path"], "a");
+    assert_eq!(told["conflicts"][0]["why"], "changed since 1/4/2, not by an op");
+    assert_eq!(told["not_covered"][0]["command"], "echo made > c");
+    assert_eq!((bench.temp.read("a"), bench.temp.read("new/b")), ("mine\n".into(), "b\n".into()));
+
+    let forced = bench.cairn(&["undo", "1", "--force"]);
+    assert_eq!(forced.code, 1, "force does not reach what no run wrote");
+    assert!(forced.out.contains("left alone: a was changed since 1/4/2"), "{}", forced.out);
+    assert!(forced.out.contains("not covered: what the command 1/3/1 changed"), "{}", forced.out);
+    let partial = bench.cairn(&["undo", "1", "--partial"]);
+    assert_eq!(partial.code, 0, "{}", partial.err);
+    assert_eq!(bench.temp.read("a"), "mine\n");
+    assert!(!bench.file("new").exists() && bench.file("c").exists());
+}
+
+// keeps: undo-respects
+#[test]
+fn what_another_run_wrote_later_is_respected_unless_forced() {
+    let bench = Bench::new(json!([write("a", "two\n"), {"say": "done"}]));
+    bench.temp.write("a", "one\n");
+    let first = bench.events(&["run", "--yolo", "--json", "work"]);
+    let first = first[0]["run"].as_str().unwrap();
+    let other = Bench::new(json!([write("a", "three\n"), {"say": "done"}]));
+    let url = other.model.url();
+    let output =
+        bench.command(&["run", "--yolo", "again"]).env("OPENAI_BASE_URL", url).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(bench.temp.read("a"), "three\n");
+    let undo = bench.cairn(&["undo", "--run", first]);
+    assert_eq!(undo.code, 1, "{}", undo.out);
+    assert!(
+        undo.out.contains("changed later by log://") && undo.out.contains("--force"),
+        "{}",
+        undo.out
+    );
+    assert_eq!(bench.temp.read("a"), "three\n");
+    assert_eq!(bench.cairn(&["undo", "--run", first, "--force"]).code, 0);
+    assert_eq!(bench.temp.read("a"), "one\n");
+    assert_eq!(bench.cairn(&["redo", "--run", first]).code, 0);
+    assert_eq!(bench.temp.read("a"), "three\n");
+}
+
+// keeps: rewind
+#[test]
+fn rewind_takes_files_and_conversation_back_together() {
+    let bench = worked();
+    let dry = bench.cairn(&["rewind", "1/1", "--dry-run"]);
+    assert!(dry.out.contains("3 paths would be undone"), "{}", dry.out);
+    assert_eq!(bench.temp.read("a"), "three\n");
+    let wrong = bench.cairn(&["rewind", "7/1"]);
+    assert_eq!(wrong.code, 2);
+    assert_eq!(bench.temp.read("a"), "three\n", "nothing is undone for a turn that is not there");
+    let back = bench.cairn(&["rewind", "1/1"]);
+    assert_eq!(back.code, 0, "{}", back.err);
+    assert_eq!(bench.temp.read("a"), "two\n");
+    assert!(!bench.file("new").exists());
+    let before = bench.requests().len();
+    let on = bench.cairn(&["run", "--yolo", "-c", "again"]);
+    assert_eq!(on.code, 0, "{}", on.err);
+    let messages = bench.requests()[before]["messages"].as_array().unwrap().clone();
+    let said: Vec<&str> = messages.iter().filter_map(|m| m["role"].as_str()).collect();
+    assert_eq!(said, ["system", "user", "assistant", "tool", "tool", "user"]);
+}
+
+#[test]
+fn a_fork_with_a_task_goes_another_way_at_once() {
+    let bench = worked();
+    let fork = bench.cairn(&["fork", "--yolo", "--name", "other", "try this instead"]);
+    assert_eq!((fork.code, fork.out.as_str()), (0, "after going back\n"), "{}", fork.err);
+    let log = bench.cairn(&["log", "other"]);
+    assert!(log.out.contains("try this instead"), "{}", log.out);
+    assert_eq!(bench.cairn(&["fork", "--name", "@client"]).code, 2);
+}
+
+#[allow(clippy::disallowed_methods, reason = "git judges the patch")]
+#[test]
+fn diff_shows_what_a_run_changed_as_one_patch_that_git_takes() {
+    let bench = worked();
+    let stat = bench.cairn(&["diff", "--stat"]);
+    assert_eq!(stat.out, "a  +1 -1\nnew/b  +1 -0\n");
+    let one = bench.cairn(&["diff", "1/1"]).out;
+    assert_eq!(one, "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n");
+    let all = bench.cairn(&["diff"]).out;
+    assert_eq!(
+        all,
+        "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+three\n--- /dev/null\n+++ b/new/b\n@@ -0,0 +1 @@\n+b\n"
+    );
+    assert_eq!(bench.cairn(&["undo", "1/2"]).code, 0);
+    assert_eq!(bench.cairn(&["undo", "1"]).code, 0);
+    let patch = bench.temp.path().join("patch");
+    std::fs::write(&patch, &all).unwrap();
+    let git = std::process::Command::new("git")
+        .args(["apply", "--unsafe-paths", "-p1"])
+        .arg(&patch)
+        .current_dir(bench.temp.workspace())
+        .output()
+        .unwrap();
+    assert!(git.status.success(), "{git:?}");
+    assert_eq!(bench.temp.read("a"), "three\n");
+    assert_eq!(bench.temp.read("new/b"), "b\n");
+}
