@@ -7,9 +7,9 @@ use crate::state::{self, Standing, same};
 use crate::workspace::{Workspace, refusal};
 use crate::write;
 use cairn_types::{Change, ChangeKind, FileKind, FileState, Hash, Status};
-use rustix::fs::AtFlags;
 use rustix::io::Errno;
 use std::cmp::Reverse;
+use std::os::fd::AsFd;
 
 /// Where the bytes behind a state come from.
 pub type Contents<'a> = dyn Fn(&Hash) -> Option<Vec<u8>> + 'a;
@@ -173,7 +173,7 @@ pub(crate) fn probe(workspace: &Workspace, expected: &[Change]) -> Probe {
 
 fn clear(workspace: &Workspace, change: &Change) {
     if let Ok(dir) = workspace.directory(path::split(&change.path).0) {
-        let _ = rustix::fs::unlinkat(&dir, write::temporary(change), AtFlags::empty());
+        write::clear(dir.as_fd(), &write::temporary(change));
         let _ = rustix::fs::fsync(&dir);
     }
 }

@@ -21,20 +21,15 @@ pub(crate) fn put(
 ) -> Result<(), Errno> {
     let (directory, name) = path::split(&change.path);
     let dir = workspace.directory(directory)?;
-    match (state.kind, was) {
-        (FileKind::Directory, Some(_)) => set_mode(dir.as_fd(), name, state.mode)?,
-        (FileKind::Directory, None) => {
-            rustix::fs::mkdirat(&dir, name, Mode::from_raw_mode(0o700))?;
-            set_mode(dir.as_fd(), name, state.mode)?;
-        }
-        (FileKind::File | FileKind::Symlink, _) => {
-            let temporary = temporary(change);
-            let made = make(dir.as_fd(), &temporary, state, (bytes, was));
-            let placed = made.and_then(|()| place(dir.as_fd(), &temporary, name, was));
-            if let Err(e) = placed {
-                let _ = rustix::fs::unlinkat(&dir, &temporary, AtFlags::empty());
-                return Err(e);
-            }
+    if let (FileKind::Directory, Some(_)) = (state.kind, was) {
+        set_mode(dir.as_fd(), name, state.mode)?;
+    } else {
+        let temporary = temporary(change);
+        let made = make(dir.as_fd(), &temporary, state, (bytes, was));
+        let placed = made.and_then(|()| place(dir.as_fd(), &temporary, name, was));
+        if let Err(e) = placed {
+            clear(dir.as_fd(), &temporary);
+            return Err(e);
         }
     }
     // It is in its place: whatever fails from here on, that is what happened.
@@ -74,15 +69,23 @@ pub(crate) fn temporary(change: &Change) -> String {
     format!(".cairn-{}.tmp", Hash::of(key.as_bytes()).short())
 }
 
+/// Removes what was made first and not put in its place.
+pub(crate) fn clear(dir: BorrowedFd<'_>, temporary: &str) {
+    if rustix::fs::unlinkat(dir, temporary, AtFlags::empty()).is_err() {
+        let _ = rustix::fs::unlinkat(dir, temporary, AtFlags::REMOVEDIR);
+    }
+}
+
 fn make(
     dir: BorrowedFd<'_>,
     name: &str,
     state: &FileState,
     (bytes, was): (&[u8], &Standing),
 ) -> Result<(), Errno> {
-    match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(e) => return Err(e),
+    clear(dir, name);
+    if state.kind == FileKind::Directory {
+        rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o700))?;
+        return set_mode(dir, name, state.mode);
     }
     if state.kind == FileKind::Symlink {
         rustix::fs::symlinkat(state.link.as_deref().unwrap_or_default(), dir, name)?;

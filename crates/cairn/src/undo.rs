@@ -21,27 +21,39 @@ use std::sync::Arc;
 struct Place {
     store: Store,
     run: RunRow,
-    world: Arc<World>,
     history: History,
+    world: Arc<World>,
+    /// Held unless nothing is to be changed.
+    client: Option<Client>,
+    runtime: tokio::runtime::Runtime,
 }
 
 impl Place {
-    fn of(run: Option<&str>) -> Result<Place> {
+    /// What an earlier undo was cut off from is finished first: a plan is made for what is there.
+    fn of(run: Option<&str>, how: &Careful) -> Result<Place> {
         let store = place::store()?;
         let run = named::run(&store, run)?;
         let root = named::session_row(&store, &run.session)?.root;
         let workspace = Workspace::open(Path::new(&root))?;
         // No command is run.
-        let world = World::new(workspace, Settings::new("/bin/sh".into(), Vec::new()));
+        let world = Arc::new(World::new(workspace, Settings::new("/bin/sh".into(), Vec::new())));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let client = match how.dry_run {
+            true => None,
+            false => {
+                let taking = Client::take(store.clone(), world.clone(), &run.session);
+                Some(runtime.block_on(taking)?)
+            }
+        };
         let history = History::read(&store, &run.session, &run.id)?;
-        Ok(Place { store, run, world: Arc::new(world), history })
+        Ok(Place { store, run, history, world, client, runtime })
     }
 }
 
 /// `cairn undo`.
 pub fn undo(args: &cli::Undo) -> Result<ExitCode> {
     let (named_run, span) = span(args.what.as_deref())?;
-    let place = Place::of(named_run.as_deref().or(args.run.as_deref()))?;
+    let mut place = Place::of(named_run.as_deref().or(args.run.as_deref()), &args.how)?;
     let span = match (span, args.since) {
         (Some(span), false) => span,
         (Some(span), true) => from(span)?,
@@ -59,12 +71,12 @@ pub fn undo(args: &cli::Undo) -> Result<ExitCode> {
         .into());
     }
     let op = plan.undo_op(&place.run.id, run::person());
-    Ok(carry_out(&place, &plan, &args.how, ("undone", op))?.0)
+    Ok(carry_out(&mut place, &plan, &args.how, ("undone", op))?.0)
 }
 
 /// `cairn redo`.
 pub fn redo(args: &cli::Redo) -> Result<ExitCode> {
-    let place = Place::of(args.run.as_deref())?;
+    let mut place = Place::of(args.run.as_deref(), &args.how)?;
     let undone = place
         .history
         .undone
@@ -73,17 +85,17 @@ pub fn redo(args: &cli::Redo) -> Result<ExitCode> {
         .ok_or_else(|| Usage("there is no undo here that could be taken back".to_owned()))?;
     let plan = Plan::redo(&undone, &place.history, &place.world, args.how.force);
     let op = plan.redo_op(&undone, run::person());
-    Ok(carry_out(&place, &plan, &args.how, ("done again", op))?.0)
+    Ok(carry_out(&mut place, &plan, &args.how, ("done again", op))?.0)
 }
 
 /// `cairn rewind`.
 pub fn rewind(args: &cli::Rewind) -> Result<ExitCode> {
     let (lap, turn) = fork::point(&args.turn)?;
-    let place = Place::of(args.run.as_deref())?;
+    let mut place = Place::of(args.run.as_deref(), &args.how)?;
     fork::check(&place.store, &place.run, (lap, turn))?;
     let plan = Plan::undo(&place.history, Span::After(lap, turn), &place.world, args.how.force);
     let op = plan.undo_op(&place.run.id, run::person());
-    let (code, done) = carry_out(&place, &plan, &args.how, ("undone", op))?;
+    let (code, done) = carry_out(&mut place, &plan, &args.how, ("undone", op))?;
     if !done || args.how.dry_run {
         return Ok(code);
     }
@@ -131,20 +143,16 @@ fn from(span: Span) -> Result<Span> {
 
 /// Shows a plan and carries it out, unless something stands in its way. Whether it was done.
 fn carry_out(
-    place: &Place,
+    place: &mut Place,
     plan: &Plan,
     how: &Careful,
     (done, op): (&str, ClientOp),
 ) -> Result<(ExitCode, bool)> {
     let blocked = !plan.conflicts.is_empty() && !how.partial;
     let mut report = Report { plan, how, done, blocked, receipt: None, row: None };
-    if !blocked && !how.dry_run && !plan.changes.is_empty() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let made = runtime.block_on(async {
-            let store = place.store.clone();
-            let mut client = Client::take(store, place.world.clone(), &place.run.session).await?;
-            client.perform(op).await
-        })?;
+    let client = place.client.as_mut().filter(|_| !blocked && !plan.changes.is_empty());
+    if let Some(client) = client {
+        let made = place.runtime.block_on(client.perform(op))?;
         made.changes?;
         report.receipt = made.receipt;
         report.row = Some(Address::row(&made.run, made.at));

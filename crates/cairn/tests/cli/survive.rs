@@ -8,7 +8,7 @@ use std::io::Read;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Six turns with effects that show when they happen twice, and reads between them.
+/// Turns with effects that show when they happen twice or by halves, and reads between them.
 fn work() -> Value {
     let append = |k: usize| json!({"tool": "bash", "args": {"command": format!("echo {k} >> done.txt; echo said {k}")}});
     let write = |k: usize| json!({"tool": "write", "args": {"path": format!("made/{k}.txt"), "content": format!("{k}\n")}});
@@ -18,10 +18,13 @@ fn work() -> Value {
         {"say": "three", "calls": [append(3), write(3), append(4)]},
         {"say": "four", "calls": [{"tool": "edit", "args": {"path": "made/2.txt", "old": "2", "new": "22"}}]},
         {"say": "five", "calls": [{"tool": "nonsense", "args": {}}, append(5)]},
+        {"say": "six", "calls": [{"tool": "move", "args": {"from": "made", "to": "moved/all"}}]},
+        {"say": "seven", "calls": [{"tool": "remove", "args": {"path": "moved"}}]},
         {"say": "all done"},
     ])
 }
 
+const WORK: [&str; 4] = ["run", "--yolo", "--json", "work"];
 const APPENDS: [&str; 4] = ["1", "3", "4", "5"];
 
 // keeps: no-state-but-facts
@@ -140,6 +143,12 @@ impl Cut<'_> {
                 other => panic!("{at} is {other:?}"),
             }
         }
+        for tool in ["move", "remove"] {
+            let at = &kind("intent").find(|f| f["body"]["tool"] == tool).unwrap()["body"]["at"];
+            let outcome = kind("outcome").find(|fact| fact["body"]["at"] == *at).unwrap();
+            assert_eq!(outcome["body"]["status"], 200, "{outcome}");
+        }
+        assert!(!self.bench.file("made").exists() && !self.bench.file("moved").exists());
         let outcomes: Vec<&str> =
             kind("outcome").map(|fact| fact["body"]["at"].as_str().unwrap()).collect();
         let intents: Vec<&str> =
@@ -215,12 +224,12 @@ fn kill_at_random_moments_loses_no_acknowledged_fact_and_repeats_no_effect() {
     println!("{kills} kills");
 }
 
-const CHANGING: &str = "write,pwrite64,writev,fsync,fdatasync,rename,renameat,renameat2,ftruncate,unlink,unlinkat,mkdir,mkdirat,openat2";
+const CHANGING: &str = "write,pwrite64,writev,fsync,fdatasync,rename,renameat,renameat2,ftruncate,unlink,unlinkat,mkdir,mkdirat,openat2,fchmodat,utimensat,symlinkat";
 
 /// Every changing call of an undisturbed run: its name, and which of that name it is in its thread.
-fn changing_calls(bench: &Bench) -> Vec<(String, u64)> {
+fn changing_calls(bench: &Bench, args: &[&str]) -> Vec<(String, u64)> {
     let log = bench.temp.path().join("strace.log");
-    let status = strace(bench, &format!("trace={CHANGING}"), &log).wait().unwrap();
+    let status = strace(bench, args, &format!("trace={CHANGING}")).wait().unwrap();
     assert!(status.success());
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
     for line in std::fs::read_to_string(log).unwrap().lines() {
@@ -240,14 +249,15 @@ fn changing_calls(bench: &Bench) -> Vec<(String, u64)> {
 }
 
 #[allow(clippy::disallowed_methods, reason = "tests start the program under strace")]
-fn strace(bench: &Bench, rule: &str, log: &std::path::Path) -> std::process::Child {
+fn strace(bench: &Bench, args: &[&str], rule: &str) -> std::process::Child {
+    let log = bench.temp.path().join("strace.log");
     let run = bench.command(&[]);
     let mut command = std::process::Command::new("strace");
     command.args(["-f", "-qq", "--detach-on=execve", "-o"]).arg(log).args(["-e", rule]);
     if rule.starts_with("inject") {
         command.args(["-e", &format!("trace={CHANGING}")]);
     }
-    command.arg(run.get_program()).args(["run", "--yolo", "--json", "work"]);
+    command.arg(run.get_program()).args(args);
     command.env_clear().envs(run.get_envs().filter_map(|(k, v)| Some((k, v?))));
     command.current_dir(bench.temp.workspace()).stdin(Stdio::null()).stderr(Stdio::null());
     command.stdout(Stdio::piped()).spawn().unwrap()
@@ -256,7 +266,7 @@ fn strace(bench: &Bench, rule: &str, log: &std::path::Path) -> std::process::Chi
 // keeps: survives-crash-points
 #[test]
 fn a_crash_at_any_changing_system_call_loses_nothing_and_repeats_nothing() {
-    let calls = changing_calls(&Bench::new(work()));
+    let calls = changing_calls(&Bench::new(work()), &WORK);
     assert!(calls.len() >= 100, "only {} changing calls", calls.len());
     let wanted = usize::try_from(size("CAIRN_CRASH_POINTS", 12)).unwrap().min(calls.len());
     let mut points = 0;
@@ -264,7 +274,7 @@ fn a_crash_at_any_changing_system_call_loses_nothing_and_repeats_nothing() {
         let (name, when) = &calls[point * calls.len() / wanted];
         let bench = Bench::new(work());
         let rule = format!("inject={name}:signal=SIGKILL:when={when}");
-        let mut child = strace(&bench, &rule, &bench.temp.path().join("strace.log"));
+        let mut child = strace(&bench, &WORK, &rule);
         let mut events = String::new();
         child.stdout.take().unwrap().read_to_string(&mut events).unwrap();
         let cut_off = !child.wait().unwrap().success();
@@ -279,6 +289,44 @@ fn a_crash_at_any_changing_system_call_loses_nothing_and_repeats_nothing() {
 }
 
 // keeps: one-driver
+#[test]
+fn an_undo_cut_off_anywhere_is_finished_by_the_next() {
+    let worked = || {
+        let bench = Bench::new(json!([
+            {"calls": [
+                {"tool": "write", "args": {"path": "new/b", "content": "b\n"}},
+                {"tool": "move", "args": {"from": "old", "to": "new/old"}},
+                {"tool": "remove", "args": {"path": "gone"}},
+            ]},
+            {"say": "done"},
+        ]));
+        for path in ["old/1", "old/2", "gone"] {
+            bench.temp.write(path, path);
+        }
+        assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+        bench
+    };
+    let calls = changing_calls(&worked(), &["undo"]);
+    let wanted = usize::try_from(size("CAIRN_UNDO_POINTS", 12)).unwrap().min(calls.len());
+    let mut points = 0;
+    for point in 0..wanted {
+        let (name, when) = &calls[point * calls.len() / wanted];
+        let bench = worked();
+        let rule = format!("inject={name}:signal=SIGKILL:when={when}");
+        points += usize::from(!strace(&bench, &["undo"], &rule).wait().unwrap().success());
+        let again = bench.cairn(&["undo"]);
+        // What was recorded as done is not done again.
+        assert!(again.code == 0 || again.err.contains("not undone already"), "{again:?}");
+        for path in ["old/1", "old/2", "gone"] {
+            assert_eq!(bench.temp.read(path), path, "{name} {when}");
+        }
+        assert!(!bench.file("new").exists(), "{name} {when}");
+        assert_eq!(bench.cairn(&["verify"]).code, 0, "{name} {when}");
+    }
+    println!("{points} undo crash points of {}", calls.len());
+    assert!(points * 10 >= wanted * 8, "only {points} of {wanted} calls were cut");
+}
+
 #[test]
 fn a_second_driver_is_told_who_holds_the_run() {
     let bench = Bench::new(
