@@ -6,6 +6,7 @@ mod edit;
 mod exec;
 mod find;
 mod list;
+mod notebook;
 mod path;
 mod read;
 mod rearrange;

@@ -1,8 +1,9 @@
 //! Reads a file's lines. Memory is bounded whatever the file is like.
 
-use crate::list;
+use crate::edit::{MAX_FILE, read_all};
 use crate::settled::{Performed, Refusal};
-use crate::workspace::Workspace;
+use crate::workspace::{Opened, Workspace};
+use crate::{list, notebook};
 use cairn_types::{Hash, Read, Seen, Status};
 use memchr::{memchr, memchr_iter};
 use std::fmt::Write as _;
@@ -30,6 +31,9 @@ pub(crate) fn perform(
     let opened = workspace.open_existing(&read.path)?;
     if opened.is_directory() {
         return list::directory(&opened.fd, 1, cancel);
+    }
+    if opened.path.ends_with(".ipynb") && opened.bytes() <= MAX_FILE {
+        return notebook(opened, read);
     }
     let (path, bytes) = (opened.path.clone(), opened.bytes());
     let mut slice = Slice::new(read);
@@ -60,6 +64,22 @@ pub(crate) fn perform(
     let mut performed = told(&path, slice)?;
     let hash = Hash(*hasher.finalize().as_bytes());
     performed.seen.push(Seen { path, hash });
+    Ok(performed)
+}
+
+/// A notebook's cells; the file as it is, when it is none.
+fn notebook(opened: Opened, read: &Read) -> Result<Performed, Refusal> {
+    let Opened { path, fd, .. } = opened;
+    let bytes = read_all(&path, fd, MAX_FILE)?;
+    let mut performed = match notebook::cells(&bytes) {
+        None => of_bytes(&path, &bytes, read)?,
+        Some(cells) => {
+            let mut told = of_bytes(&path, cells.as_bytes(), read)?;
+            told.text.push_str("\nthe cells of a notebook; the file itself is JSON");
+            told
+        }
+    };
+    performed.seen.push(Seen { path, hash: Hash::of(&bytes) });
     Ok(performed)
 }
 
