@@ -220,7 +220,8 @@ impl Engine {
         });
         self.saw(outcome, is_look);
         if let Some(call) = call {
-            self.items.push(Item::Result { call, content: outcome.result });
+            let failed = outcome.status.0 >= 400;
+            self.items.push(Item::Result { call, content: outcome.result, failed });
         }
         if self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
             self.close_turn();

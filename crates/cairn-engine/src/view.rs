@@ -13,6 +13,8 @@ pub enum Item {
         text: Option<ContentRef>,
         /// The calls it made.
         calls: Vec<Call>,
+        /// What has to be sent back for it to go on thinking.
+        thoughts: Option<ContentRef>,
     },
     /// What became of a call.
     Result {
@@ -20,11 +22,14 @@ pub enum Item {
         call: String,
         /// What the model is told.
         content: ContentRef,
+        /// Whether the op could not be done.
+        failed: bool,
     },
 }
 
 impl Item {
     pub(crate) fn of_reply(reply: &Reply) -> Item {
-        Item::Assistant { text: reply.text, calls: reply.calls.clone() }
+        let (text, calls, thoughts) = (reply.text, reply.calls.clone(), reply.thoughts);
+        Item::Assistant { text, calls, thoughts }
     }
 }

@@ -1,5 +1,5 @@
-//! What a provider is told besides the request: its key, its limits, its price. Reads nothing
-//! from files or the environment.
+//! What a provider is told besides the request: its key, its limits, its price, what its model can
+//! do. Reads nothing from files or the environment.
 
 use cairn_types::{PicoUsd, Usage};
 use std::fmt;
@@ -19,17 +19,28 @@ impl Secret {
         Self(key.into())
     }
 
-    /// The key itself, for the one header that carries it.
+    /// The key itself, for the one place of a request that carries it.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
+}
 
-    /// The text without the key in it: servers have been seen to repeat it in their errors.
-    pub(crate) fn redact(&self, text: &str) -> String {
-        if self.0.len() < SHORTEST_REAL_KEY {
-            return text.to_owned();
+/// Everything that must not appear in a message or a recording.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Secrets(Vec<Secret>);
+
+impl Secrets {
+    /// Hides this too, unless it is a placeholder.
+    pub(crate) fn add(&mut self, secret: &str) {
+        if secret.len() >= SHORTEST_REAL_KEY {
+            self.0.push(Secret::new(secret));
         }
-        text.replace(&self.0, "***")
+    }
+
+    /// The text without secrets in it: servers have been seen to repeat them in their errors.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        let hide = |text: String, secret: &Secret| text.replace(secret.expose(), "***");
+        self.0.iter().fold(text.to_owned(), hide)
     }
 }
 
@@ -54,8 +65,13 @@ pub struct Limits {
     pub first_byte: Duration,
     /// Between two pieces of the answer.
     pub idle: Duration,
-    /// The whole ask, with its retries and its waits.
+    /// The whole ask, with its retries and its waits: also how long a model that is loading or a
+    /// provider that asks to slow down is waited for.
     pub deadline: Duration,
+    /// From the first broken connection of an ask until it is given up.
+    pub gateway: Duration,
+    /// From the first trouble at the provider's own end until the ask is given up.
+    pub server: Duration,
     /// How many requests one ask may make; 0 counts as 1.
     pub attempts: u32,
     /// The longest answer, in bytes on the wire.
@@ -69,6 +85,8 @@ impl Default for Limits {
             first_byte: Duration::from_secs(120),
             idle: Duration::from_secs(60),
             deadline: Duration::from_secs(600),
+            gateway: Duration::from_secs(30),
+            server: Duration::from_secs(60),
             attempts: 5,
             max_reply_bytes: 16 << 20,
         }
@@ -84,18 +102,58 @@ pub struct Price {
     pub output: PicoUsd,
     /// A token sent that came from the provider's cache.
     pub cache_read: PicoUsd,
+    /// A token sent that the provider's cache took in.
+    pub cache_write: PicoUsd,
 }
 
 impl Price {
     /// What this usage costs.
     #[must_use]
     pub fn of(&self, usage: &Usage) -> PicoUsd {
-        let fresh = usage.input.saturating_sub(usage.cache_read);
-        let cost = fresh
-            .saturating_mul(self.input.0)
-            .saturating_add(usage.cache_read.saturating_mul(self.cache_read.0))
-            .saturating_add(usage.output.saturating_mul(self.output.0));
+        let cached = usage.cache_read.saturating_add(usage.cache_write);
+        let of = |tokens: u64, price: PicoUsd| tokens.saturating_mul(price.0);
+        let cost = of(usage.input.saturating_sub(cached), self.input)
+            .saturating_add(of(usage.cache_read, self.cache_read))
+            .saturating_add(of(usage.cache_write, self.cache_write))
+            .saturating_add(of(usage.output, self.output));
         PicoUsd(cost)
+    }
+}
+
+/// What a model can do, as far as it changes what is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Abilities {
+    /// It takes pictures.
+    pub vision: bool,
+    /// It takes PDFs.
+    pub pdf: bool,
+    /// It thinks, and can be told how much.
+    pub reasoning: bool,
+    /// It takes tools.
+    pub tools: bool,
+    /// Its window in tokens.
+    pub context: Option<u64>,
+    /// Its longest answer in tokens.
+    pub output: Option<u64>,
+    /// What it is sent must say what to cache. Anthropic's own API is always told.
+    pub cache_marks: bool,
+    /// Over Chat Completions it wants the `reasoning_content` of its calls back.
+    pub echo_reasoning: bool,
+}
+
+impl Default for Abilities {
+    /// Of a model that nobody knows: it takes text and tools.
+    fn default() -> Self {
+        Self {
+            vision: false,
+            pdf: false,
+            reasoning: false,
+            tools: true,
+            context: None,
+            output: None,
+            cache_marks: false,
+            echo_reasoning: false,
+        }
     }
 }
 
@@ -104,17 +162,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cached_tokens_cost_the_cached_price() {
-        let price = Price { input: PicoUsd(10), output: PicoUsd(100), cache_read: PicoUsd(1) };
-        let usage = Usage { input: 50, output: 2, cache_read: 40, reasoning: 1 };
-        assert_eq!(price.of(&usage), PicoUsd(10 * 10 + 40 + 200));
+    fn cached_tokens_cost_their_own_prices() {
+        let [input, output, cache_read, cache_write] = [10, 100, 1, 12].map(PicoUsd);
+        let price = Price { input, output, cache_read, cache_write };
+        let usage = Usage { input: 50, output: 2, cache_read: 40, cache_write: 5, reasoning: 1 };
+        assert_eq!(price.of(&usage), PicoUsd(5 * 10 + 40 + 5 * 12 + 200));
     }
 
     #[test]
     fn a_secret_prints_as_stars_and_leaves_no_trace_in_text() {
         let key = Secret::new("sk-very-secret");
         assert_eq!(format!("{key} {key:?}"), "*** ***");
-        assert_eq!(key.redact("bad key sk-very-secret!"), "bad key ***!");
-        assert_eq!(Secret::new("x").redact("an x stays"), "an x stays");
+        let mut secrets = Secrets::default();
+        secrets.add(key.expose());
+        secrets.add("x");
+        assert_eq!(secrets.redact("bad key sk-very-secret, an x stays"), "bad key ***, an x stays");
     }
 }

@@ -18,19 +18,40 @@ pub struct Fault {
     /// What lies beneath it.
     #[source]
     pub source: Option<Box<dyn Error + Send + Sync>>,
+    /// Which patience it deserves, where its class alone does not tell.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+/// What stands behind a fault, as far as it decides how long to go on trying.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The server or its model is still starting.
+    WarmUp,
+    /// We are asked to slow down.
+    RateLimit,
+    /// Something between us and the server failed.
+    Gateway,
+    /// The server failed.
+    Server,
 }
 
 impl Fault {
     /// A fault of this class, before any request was made.
     #[must_use]
     pub fn new(class: FaultClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), attempts: 0, retry_after: None, source: None }
+        let message = message.into();
+        Self { class, message, attempts: 0, retry_after: None, source: None, trouble: None }
     }
 
     /// The same fault, with what lies beneath it.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
+        self
+    }
+
+    pub(crate) fn within(mut self, trouble: Trouble) -> Self {
+        self.trouble = Some(trouble);
         self
     }
 

@@ -1,17 +1,22 @@
 //! Model APIs behind one trait: what is asked, what is answered, and why a model could not be had.
 //! Knows nothing of runs, tools or the log; those turn into a `Request` elsewhere.
 
-pub mod chat;
+mod anthropic;
+mod chat;
 mod config;
+mod fallback;
 mod fault;
+mod gemini;
+pub mod http;
 mod message;
-mod record;
-mod retry;
+mod responses;
 pub mod scripted;
+mod write;
 
-pub use config::{Limits, Price, Secret};
+pub use config::{Abilities, Limits, Price, Secret};
+pub use fallback::Fallback;
 pub use fault::{Fault, FaultClass};
-pub use message::{Answer, CallText, Delta, Message, Request};
+pub use message::{Answer, CallText, Delta, Effort, Message, Part, Request, Thought};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;

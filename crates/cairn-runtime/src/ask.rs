@@ -3,7 +3,7 @@
 
 use crate::{Driver, Event, RunError, Sink};
 use cairn_engine::Recording;
-use cairn_provider::{Answer, Delta, Fault, FaultClass};
+use cairn_provider::{Answer, Delta, Fault, FaultClass, Thought};
 use cairn_types::{Call, ContentRef, Reply};
 use std::sync::Arc;
 use std::time::Instant;
@@ -34,9 +34,10 @@ impl Driver {
         let reply = Reply {
             lap: 0,
             turn: 0,
-            model: self.settings.model.clone(),
+            model: answer.model.unwrap_or_else(|| self.settings.model.clone()),
             text: keep(&answer.text),
             reasoning: keep(&answer.reasoning),
+            thoughts: keep(&Thought::write_all(&answer.thoughts)),
             calls: answer
                 .calls
                 .iter()
@@ -48,7 +49,7 @@ impl Driver {
                 .collect(),
             finish: answer.finish,
             usage: answer.usage,
-            cost: self.provider.price().zip(answer.usage).map(|(price, usage)| price.of(&usage)),
+            cost: answer.cost,
             attempts: answer.attempts,
             ms,
         };

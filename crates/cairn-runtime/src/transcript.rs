@@ -3,7 +3,7 @@
 
 use crate::RunError;
 use cairn_engine::{Engine, Item};
-use cairn_provider::{CallText, Message, Request};
+use cairn_provider::{CallText, Message, Part, Request, Thought};
 use cairn_store::{Store, StoreError};
 use cairn_types::{Body, ContentRef, Fact, Hash};
 use std::sync::Arc;
@@ -36,7 +36,8 @@ impl Transcript {
             self.tools = text(&run.tools)?;
         }
         for item in &engine.items()[self.messages.len()..] {
-            self.messages.push(Arc::new(message(item, &text)?));
+            let message = message(item, &self.messages, &text)?;
+            self.messages.push(Arc::new(message));
         }
         Ok(())
     }
@@ -48,20 +49,25 @@ impl Transcript {
             system: self.system.clone(),
             tools: self.tools.clone(),
             messages: self.messages[..messages.min(self.messages.len())].to_vec(),
+            ..Request::default()
         }
     }
 }
 
 fn message(
     item: &Item,
+    before: &[Arc<Message>],
     text: &impl Fn(&ContentRef) -> Result<Arc<str>, StoreError>,
 ) -> Result<Message, StoreError> {
     Ok(match item {
-        Item::User(content) => Message::User { text: text(content)? },
-        Item::Result { call, content } => {
-            Message::Result { call: call.clone(), text: text(content)? }
-        }
-        Item::Assistant { text: said, calls } => Message::Assistant {
+        Item::User(content) => Message::user(text(content)?),
+        Item::Result { call, content, failed } => Message::Result {
+            call: call.clone(),
+            name: name_of(call, before),
+            parts: vec![Part::Text(text(content)?)],
+            failed: *failed,
+        },
+        Item::Assistant { text: said, calls, thoughts } => Message::Assistant {
             text: said.as_ref().map(text).transpose()?,
             calls: calls
                 .iter()
@@ -70,8 +76,23 @@ fn message(
                     Ok(CallText { id: call.id.clone(), name: call.name.clone(), args })
                 })
                 .collect::<Result<_, StoreError>>()?,
+            thoughts: match thoughts {
+                Some(kept) => Thought::read_all(&text(kept)?),
+                None => Vec::new(),
+            },
         },
     })
+}
+
+/// What the model called the tool whose result this is.
+fn name_of(id: &str, before: &[Arc<Message>]) -> String {
+    let name = |message: &Arc<Message>| match &**message {
+        Message::Assistant { calls, .. } => {
+            calls.iter().find(|call| call.id == id).map(|call| call.name.clone())
+        }
+        Message::User { .. } | Message::Result { .. } => None,
+    };
+    before.iter().rev().find_map(name).unwrap_or_default()
 }
 
 pub(crate) fn text_of(bytes: &[u8]) -> Arc<str> {

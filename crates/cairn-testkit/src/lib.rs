@@ -1,6 +1,7 @@
 //! For tests only: a scripted model over real HTTP that can fail on demand, and temporary folders.
 //! No part of the program depends on it.
 
+mod asked;
 mod cases;
 mod fault;
 mod server;

@@ -1,9 +1,11 @@
 //! A scripted model as a real HTTP server: which reply answers which request, what was asked, and
 //! which faults are due. One thread for each connection.
 
+use crate::asked;
 use crate::fault::{Connected, Fault};
 use crate::wire::{Connection, Request, Response};
-use cairn_provider::scripted::{Script, render_chat, render_whole};
+use cairn_provider::http::Wire;
+use cairn_provider::scripted::{Script, render, render_whole};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs::File;
@@ -24,7 +26,7 @@ pub struct Options {
     pub log: Option<PathBuf>,
 }
 
-/// A scripted model that speaks Chat Completions on a port of this machine, until it is dropped.
+/// A scripted model that speaks every wire format on a port of this machine, until it is dropped.
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
@@ -42,6 +44,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     requests: Vec<Vec<u8>>,
+    heads: Vec<String>,
     connections: usize,
     faults: HashMap<usize, Fault>,
     always: Option<Fault>,
@@ -79,7 +82,7 @@ impl ModelServer {
         Ok(ModelServer { address, shared, listener: Some(thread) })
     }
 
-    /// The base URL.
+    /// The base URL, for every format.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
@@ -89,6 +92,12 @@ impl ModelServer {
     #[must_use]
     pub fn requests(&self) -> Vec<Vec<u8>> {
         self.shared.state().requests.clone()
+    }
+
+    /// The request lines and headers of all requests to the model so far.
+    #[must_use]
+    pub fn heads(&self) -> Vec<String> {
+        self.shared.state().heads.clone()
     }
 
     /// How many connections were made so far.
@@ -161,13 +170,14 @@ impl Shared {
             connection.write(&Response::plain(200, &list, None).bytes())?;
             return Ok(Connected::Yes);
         }
-        if request.method != "POST" || !path.ends_with("/chat/completions") {
+        let wire = asked::wire(path).filter(|_| request.method == "POST");
+        let Some(wire) = wire else {
             let message = format!("nothing is served at {} {path}", request.method);
             connection.write(&refusal(404, &message).bytes())?;
             return Ok(Connected::Yes);
-        }
-        let (response, pace) = self.respond(&request.body);
-        let due = self.arrived(request.body)?;
+        };
+        let (response, pace) = self.respond(wire, path, &request.body);
+        let due = self.arrived(request)?;
         connection.pause(due.delay);
         match due.fault {
             Some(fault) => fault.send(connection, &response),
@@ -176,8 +186,10 @@ impl Shared {
     }
 
     /// Takes note of a request, and tells what is due for it.
-    fn arrived(&self, body: Vec<u8>) -> io::Result<Due> {
+    fn arrived(&self, request: Request) -> io::Result<Due> {
+        let Request { head, body, .. } = request;
         let mut state = self.state();
+        state.heads.push(head);
         if let Some(log) = &mut state.log {
             log.write_all(&[&body[..], b"\n"].concat())?;
         }
@@ -187,22 +199,19 @@ impl Shared {
         Ok(Due { fault, delay: state.delay })
     }
 
-    fn respond(&self, body: &[u8]) -> (Response, Duration) {
+    fn respond(&self, wire: Wire, path: &str, body: &[u8]) -> (Response, Duration) {
         let Ok(request) = serde_json::from_slice::<Value>(body) else {
             return (refusal(400, "the request is not JSON"), Duration::ZERO);
         };
-        let none = Vec::new();
-        let messages = request["messages"].as_array().unwrap_or(&none);
-        let spoken = messages.iter().filter(|m| m["role"] == "assistant").count();
-        let last = messages.last().map(|m| content(&m["content"])).unwrap_or_default();
-        match self.script.reply(spoken, &last) {
+        let asked = asked::read(wire, path, &request);
+        match self.script.reply(asked.spoken, &asked.last) {
             Err(error) => (refusal(400, &error.to_string()), Duration::ZERO),
             Ok(reply) => {
-                let model = request["model"].as_str().unwrap_or(&self.script.name);
-                let response = if request["stream"] == true {
-                    Response::events(&render_chat(&reply, model))
+                let model = asked.model.as_deref().unwrap_or(&self.script.name);
+                let response = if asked.stream {
+                    Response::events(&render(wire, &reply, model))
                 } else {
-                    let whole = render_whole(&reply, model);
+                    let whole = render_whole(wire, &reply, model);
                     Response::plain(200, &String::from_utf8_lossy(&whole), None)
                 };
                 (response, Duration::from_millis(reply.pace_ms))
@@ -235,18 +244,13 @@ fn send(connection: &mut Connection, response: &Response, pace: Duration) -> io:
     Ok(Connected::Yes)
 }
 
+/// A refusal that every format's clients understand.
 fn refusal(code: u16, message: &str) -> Response {
-    let error = json!({"error": {"message": message, "type": "invalid_request_error"}});
+    let error = json!({
+        "type": "error",
+        "error": {"message": message, "type": "invalid_request_error", "code": code},
+    });
     Response::plain(code, &error.to_string(), None)
-}
-
-/// A message's text: a string, or a list of parts.
-fn content(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|p| p["text"].as_str()).collect(),
-        _ => String::new(),
-    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ const TICK: Duration = Duration::from_millis(50);
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
+    /// The request line and the headers.
+    pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
@@ -55,7 +57,7 @@ impl Connection {
         let mut first = head.split_whitespace().map(str::to_owned);
         let method = first.next().unwrap_or_default();
         let path = first.next().unwrap_or_default();
-        Ok(Some(Request { method, path, body }))
+        Ok(Some(Request { method, path, head, body }))
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -284,6 +284,10 @@ pub struct Reply {
     /// What it thought, where the provider says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<ContentRef>,
+    /// What has to be sent back for it to go on thinking: a JSON array of `{origin, text, sealed,
+    /// at}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thoughts: Option<ContentRef>,
     /// The tool calls it made, in its order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,

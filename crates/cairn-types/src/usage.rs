@@ -14,9 +14,16 @@ pub struct Usage {
     /// Of `input`, how many came from the provider's cache.
     #[serde(default)]
     pub cache_read: u64,
+    /// Of `input`, how many the provider's cache took in.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write: u64,
     /// Of `output`, how many were reasoning.
     #[serde(default)]
     pub reasoning: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl AddAssign for Usage {
@@ -24,6 +31,7 @@ impl AddAssign for Usage {
         self.input += other.input;
         self.output += other.output;
         self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
         self.reasoning += other.reasoning;
     }
 }

@@ -4,7 +4,7 @@
 use crate::config::Config;
 use crate::run::Usage;
 use anyhow::{Context, Result};
-use cairn_provider::chat::{Chat, ChatConfig};
+use cairn_provider::http::{self, Http, Wire};
 use cairn_provider::scripted::{Player, Script};
 use cairn_provider::{Limits, Price, Provider, Secret};
 use cairn_types::PicoUsd;
@@ -114,15 +114,14 @@ fn chat(
         input,
         output,
         cache_read: input,
+        cache_write: input,
     });
-    let chat = Chat::new(ChatConfig {
-        base_url,
+    let chat = Http::new(http::Config {
         key: secret.map(Secret::new),
-        model: model.to_owned(),
-        provider: provider.to_owned(),
         limits: limits(config),
         record: config.text("provider.record").map(PathBuf::from),
         price,
+        ..http::Config::new(provider, Wire::Chat, base_url, model)
     });
     let chat = chat.map_err(|fault| Usage(fault.message))?;
     Ok(Chosen { name: format!("{provider}/{model}"), provider: Arc::new(chat), remark: None })
@@ -168,6 +167,7 @@ fn first_model(url: &str) -> Option<String> {
 
 /// The bytes that this model is sent for a request. Needs no key.
 pub fn body(name: &str, request: &cairn_provider::Request) -> Vec<u8> {
-    let model = name.split_once('/').map_or(name, |(_, model)| model);
-    cairn_provider::chat::render(model, request).unwrap_or_default()
+    let (provider, model) = name.split_once('/').unwrap_or(("", name));
+    let config = http::Config::new(provider, Wire::Chat, "", model);
+    http::render(&config, request).unwrap_or_default()
 }

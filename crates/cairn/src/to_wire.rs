@@ -150,7 +150,7 @@ fn settled(outcome: &t::Outcome, text: String, receipt: &Option<String>) -> Even
 
 /// Tokens.
 pub fn usage(usage: t::Usage) -> Usage {
-    let t::Usage { input, output, cache_read, reasoning } = usage;
+    let t::Usage { input, output, cache_read, reasoning, .. } = usage;
     Usage { input, output, cache_read, reasoning }
 }
 

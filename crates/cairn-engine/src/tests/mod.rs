@@ -88,6 +88,7 @@ impl Sim {
             model: "scripted/test".into(),
             text: None,
             reasoning: None,
+            thoughts: None,
             calls: calls.collect(),
             finish,
             usage: None,

@@ -1,7 +1,8 @@
 //! Puts an answer together from its chunks, whatever the server's habits. Never completes one: an
 //! answer is whole when the server said why it stopped, and not before.
 
-use crate::{Answer, CallText, Delta};
+use crate::http::{Assembly, OnDelta, Problem, name_calls, natural};
+use crate::{Answer, CallText, Delta, Thought};
 use cairn_types::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,6 +28,7 @@ struct Piece {
     refusal: Option<Value>,
     reasoning_content: Option<Value>,
     reasoning: Option<Value>,
+    reasoning_details: Option<Vec<Value>>,
     tool_calls: Option<Vec<CallPiece>>,
 }
 
@@ -51,20 +53,14 @@ struct Slot {
     args: String,
 }
 
-/// Why a chunk cannot be taken.
-#[derive(Debug)]
-pub(crate) enum Problem {
-    /// It says that something went wrong at the provider.
-    Error(Value),
-    /// It is not a chunk.
-    NotAChunk(serde_json::Error),
-}
-
 /// An answer as far as it has come.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
+    origin: String,
+    echo: bool,
     text: String,
     reasoning: String,
+    details: Vec<Value>,
     calls: Vec<Slot>,
     finish: Option<Finish>,
     usage: Option<Usage>,
@@ -72,13 +68,9 @@ pub(crate) struct Reply {
     done: bool,
 }
 
-impl Reply {
-    /// Takes one chunk, or a whole answer, which is a chunk that holds everything.
-    pub(crate) fn take(
-        &mut self,
-        data: &[u8],
-        on_delta: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<(), Problem> {
+impl Assembly for Reply {
+    /// A whole answer is a chunk that holds everything.
+    fn take(&mut self, data: &[u8], on_delta: OnDelta<'_>) -> Result<(), Problem> {
         match data.trim_ascii() {
             b"[DONE]" => self.done = true,
             b"" => {}
@@ -90,33 +82,54 @@ impl Reply {
         Ok(())
     }
 
-    /// Whether the server said why it stopped, so that nothing of the answer is missing.
-    pub(crate) fn is_whole(&self) -> bool {
+    fn is_whole(&self) -> bool {
         self.finish.is_some() && (self.done || !self.call_after_finish)
     }
 
-    /// Whether the server said that nothing more will come.
-    pub(crate) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.done
     }
 
-    /// The answer. Only to be asked for when it is whole.
-    pub(crate) fn into_answer(self, attempts: u32) -> Answer {
-        let calls = name_calls(self.calls);
-        let finish = match self.finish.unwrap_or(Finish::Stop) {
-            Finish::Stop | Finish::Calls if calls.is_empty() => Finish::Stop,
-            Finish::Stop | Finish::Calls => Finish::Calls,
-            other => other,
-        };
-        let (text, reasoning, usage) = (self.text, self.reasoning, self.usage);
-        Answer { text, reasoning, calls, finish, usage, attempts }
+    fn into_answer(self: Box<Self>) -> Answer {
+        let thoughts = self.thoughts();
+        let call = |s: Slot| CallText { id: s.id, name: s.name, args: s.args.into() };
+        let calls = name_calls(self.calls.into_iter().map(call).collect(), "call");
+        Answer {
+            finish: natural(self.finish.unwrap_or(Finish::Stop), &calls),
+            text: self.text,
+            reasoning: self.reasoning,
+            thoughts,
+            calls,
+            usage: self.usage,
+            cost: None,
+            attempts: 0,
+            model: None,
+        }
+    }
+}
+
+impl Reply {
+    /// An answer of this origin. With `echo` its reasoning is wanted back.
+    pub(crate) fn new(origin: &str, echo: bool) -> Self {
+        Self { origin: origin.to_owned(), echo, ..Self::default() }
     }
 
-    fn take_chunk(
-        &mut self,
-        chunk: Chunk,
-        on_delta: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<(), Problem> {
+    fn thoughts(&self) -> Vec<Thought> {
+        let thought = |text: String, sealed: &Value| Thought {
+            origin: self.origin.clone(),
+            text,
+            sealed: Some(sealed.to_string().into()),
+            at: 0,
+        };
+        if self.details.is_empty() && self.echo && !self.reasoning.is_empty() {
+            let echo = serde_json::json!({"reasoning_content": self.reasoning});
+            return vec![thought(self.reasoning.clone(), &echo)];
+        }
+        let text = |d: &Value| d.get("text").or(d.get("summary"))?.as_str().map(str::to_owned);
+        self.details.iter().map(|d| thought(text(d).unwrap_or_default(), d)).collect()
+    }
+
+    fn take_chunk(&mut self, chunk: Chunk, on_delta: OnDelta<'_>) -> Result<(), Problem> {
         if let Some(error) = chunk.error {
             return Err(Problem::Error(error));
         }
@@ -137,7 +150,10 @@ impl Reply {
         Ok(())
     }
 
-    fn take_piece(&mut self, piece: Piece, on_delta: &mut (dyn FnMut(Delta) + Send)) {
+    fn take_piece(&mut self, piece: Piece, on_delta: OnDelta<'_>) {
+        for detail in piece.reasoning_details.into_iter().flatten() {
+            self.take_detail(detail);
+        }
         let thought = piece.reasoning_content.or(piece.reasoning).map(words).unwrap_or_default();
         if !thought.is_empty() {
             self.reasoning.push_str(&thought);
@@ -152,6 +168,28 @@ impl Reply {
         for call in piece.tool_calls.into_iter().flatten() {
             self.call_after_finish |= self.finish.is_some();
             self.take_call(call);
+        }
+    }
+
+    /// Details come in pieces that name the one they belong to by type and index; their texts go
+    /// on, everything else is told once.
+    fn take_detail(&mut self, piece: Value) {
+        let same = |d: &Value| d["type"] == piece["type"] && d["index"] == piece["index"];
+        let begun = match piece.get("index").is_some() {
+            true => self.details.iter_mut().rfind(|d| same(d)),
+            false => None,
+        };
+        let (Some(begun), Some(more)) = (begun, piece.as_object()) else {
+            return self.details.push(piece);
+        };
+        for (key, value) in more {
+            match (key.as_str(), begun.get_mut(key), value) {
+                (_, _, Value::Null) => {}
+                ("text" | "summary" | "data", Some(Value::String(text)), Value::String(more)) => {
+                    text.push_str(more);
+                }
+                _ => begun[key.as_str()] = value.clone(),
+            }
         }
     }
 
@@ -199,17 +237,6 @@ impl Reply {
     }
 }
 
-/// Gives every call an id of its own where the server did not.
-fn name_calls(slots: Vec<Slot>) -> Vec<CallText> {
-    let mut calls: Vec<CallText> = Vec::with_capacity(slots.len());
-    for (n, slot) in slots.into_iter().enumerate() {
-        let taken = slot.id.is_empty() || calls.iter().any(|c| c.id == slot.id);
-        let id = if taken { format!("call_{}", n + 1) } else { slot.id };
-        calls.push(CallText { id, name: slot.name, args: slot.args.into() });
-    }
-    calls
-}
-
 /// Text is a string, or a list of parts that hold one each.
 fn words(value: Value) -> String {
     match value {
@@ -249,6 +276,7 @@ fn usage(value: &Value) -> Option<Usage> {
         cache_read: at("/prompt_tokens_details/cached_tokens")
             .or_else(|| at("/prompt_cache_hit_tokens"))
             .unwrap_or(0),
+        cache_write: at("/prompt_tokens_details/cache_write_tokens").unwrap_or(0),
         reasoning: at("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
     })
 }
@@ -260,12 +288,12 @@ mod tests {
     use std::fmt::Write;
 
     fn check(chunks: &[&str], expected: Expect) {
-        let mut reply = Reply::default();
+        let mut reply = Box::new(Reply::new("chat:m", false));
         for chunk in chunks {
             reply.take(chunk.as_bytes(), &mut |_| {}).unwrap();
         }
         assert!(reply.is_whole());
-        let answer = reply.into_answer(1);
+        let answer = reply.into_answer();
         let mut out = format!("{:?} {:?}", answer.finish, answer.text);
         if !answer.reasoning.is_empty() {
             let _ = write!(out, " thought {:?}", answer.reasoning);
@@ -376,5 +404,31 @@ mod tests {
             ],
             expect![[r#"Calls "" i=f({"a":)"#]],
         );
+    }
+    #[test]
+    fn thoughts_are_kept_as_they_came_where_they_are_wanted_back() {
+        let thoughts = |echo, pieces: &[&str]| {
+            let mut reply = Box::new(Reply::new("chat:m", echo));
+            for piece in pieces {
+                let chunk =
+                    format!(r#"{{"choices":[{{"delta":{piece},"finish_reason":"stop"}}]}}"#);
+                reply.take(chunk.as_bytes(), &mut |_| {}).unwrap();
+            }
+            let thoughts = reply.into_answer().thoughts;
+            thoughts.iter().map(|t| t.sealed.as_deref().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let pieces = [
+            r#"{"reasoning":"a","reasoning_details":[{"type":"reasoning.text","text":"a","index":0,"signature":null}]}"#,
+            r#"{"reasoning":"b","reasoning_details":[{"type":"reasoning.text","text":"b","index":0,"signature":"s"}]}"#,
+            r#"{"reasoning_details":[{"type":"reasoning.encrypted","data":"xyz","index":1}]}"#,
+        ];
+        let details = [
+            r#"{"type":"reasoning.text","text":"ab","index":0,"signature":"s"}"#,
+            r#"{"type":"reasoning.encrypted","data":"xyz","index":1}"#,
+        ];
+        assert_eq!(thoughts(false, &pieces), details);
+        let spoken = [r#"{"reasoning_content":"hm "}"#, r#"{"reasoning_content":"yes"}"#];
+        assert!(thoughts(false, &spoken).is_empty());
+        assert_eq!(thoughts(true, &spoken), [r#"{"reasoning_content":"hm yes"}"#]);
     }
 }

@@ -5,7 +5,7 @@ mod player;
 mod render;
 
 pub use player::Player;
-pub use render::{render_chat, render_whole};
+pub use render::{render, render_whole};
 
 use cairn_types::{Finish, Usage};
 use serde::{Deserialize, Deserializer};
@@ -37,12 +37,16 @@ pub struct Script {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reply {
+    /// Which reply of the script it is, from 1, given when it is chosen.
+    #[serde(skip)]
+    pub number: usize,
     /// A text that must occur in the last message.
     pub expect: Option<String>,
     /// The reply to give when it does not.
     #[serde(rename = "else")]
     pub otherwise: Option<Box<Reply>>,
-    /// What the model thinks aloud.
+    /// What the model thinks aloud; where the API seals thoughts, they come sealed.
+    #[serde(alias = "think")]
     pub reasoning: Option<String>,
     /// What it says.
     pub say: Option<String>,
@@ -148,6 +152,7 @@ impl Script {
             ScriptError::Ended { name: self.name.clone(), replies: self.replies.len() }
         })?;
         let mut reply = self.on_track(chosen, number, last)?.clone();
+        reply.number = number;
         for (n, call) in reply.calls.iter_mut().enumerate() {
             call.id = format!("call_{number}_{}", n + 1);
         }
@@ -173,6 +178,12 @@ impl Script {
 }
 
 impl Reply {
+    /// What its thoughts are sealed with, where the API seals them.
+    #[must_use]
+    pub fn seal(&self) -> String {
+        format!("c2VhbA{:04}", self.number)
+    }
+
     /// Why it stops.
     #[must_use]
     pub fn finish(&self) -> Finish {
@@ -243,12 +254,15 @@ fn usage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Usage>, D::Error> 
         #[serde(default)]
         cache_read: u64,
         #[serde(default)]
+        cache_write: u64,
+        #[serde(default)]
         reasoning: u64,
     }
     Ok(Option::<Tokens>::deserialize(from)?.map(|t| Usage {
         input: t.input,
         output: t.output,
         cache_read: t.cache_read,
+        cache_write: t.cache_write,
         reasoning: t.reasoning,
     }))
 }

@@ -29,8 +29,8 @@ impl Provider for Player {
         cancel: &CancellationToken,
     ) -> Result<Answer, Fault> {
         let spoken = request.messages.iter().filter(|m| is_assistant(m)).count();
-        let last = request.messages.last().map_or("", |m| text_of(m));
-        let reply = self.script.reply(spoken, last).map_err(|error| {
+        let last = request.messages.last().map(|m| m.text()).unwrap_or_default();
+        let reply = self.script.reply(spoken, &last).map_err(|error| {
             Fault::new(FaultClass::BadRequest, error.to_string()).caused_by(error).after(1)
         })?;
         tokio::select! {
@@ -52,13 +52,6 @@ fn is_assistant(message: &Message) -> bool {
     matches!(message, Message::Assistant { .. })
 }
 
-fn text_of(message: &Message) -> &str {
-    match message {
-        Message::User { text } | Message::Result { text, .. } => text,
-        Message::Assistant { text, .. } => text.as_deref().unwrap_or(""),
-    }
-}
-
 async fn speak(reply: &Reply, on_delta: &mut (dyn FnMut(Delta) + Send)) {
     let thoughts = words(reply.reasoning.as_deref()).map(|w| Delta::Reasoning(w.to_owned()));
     let text = words(reply.say.as_deref()).map(|w| Delta::Text(w.to_owned()));
@@ -77,8 +70,11 @@ fn answer(reply: Reply) -> Answer {
         calls: reply.calls.iter().map(call).collect(),
         finish: reply.finish(),
         usage: reply.usage,
+        cost: reply.usage.map(|usage| Price::default().of(&usage)),
         text: reply.say.unwrap_or_default(),
         reasoning: reply.reasoning.unwrap_or_default(),
+        thoughts: Vec::new(),
         attempts: 1,
+        model: None,
     }
 }

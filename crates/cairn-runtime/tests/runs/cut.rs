@@ -1,7 +1,8 @@
 //! A model whose stream is cut anywhere: a completed turn or a typed fault, never half a call.
 
 use crate::kit::{Told, block_on, script, start, store};
-use cairn_provider::scripted::render_chat;
+use cairn_provider::http::Wire;
+use cairn_provider::scripted::render;
 use cairn_runtime::Place;
 use cairn_testkit::{Fault, ModelServer, TempHome};
 use cairn_types::{Body, Status};
@@ -21,7 +22,7 @@ fn a_stream_cut_anywhere_executes_a_whole_call_or_nothing() {
     let script = script(&replies);
     let first = script.reply(0, "").unwrap();
     // The response's head is cut, too.
-    let length = render_chat(&first, "test").len() + 300;
+    let length = render(Wire::Chat, &first, "test").len() + 300;
     let (mut whole, mut faults) = (0, 0);
     let temp = TempHome::new();
     let (store, made) = (store(&temp.home()), temp.workspace().join("made.txt"));

@@ -1,7 +1,7 @@
 //! What every test here needs: a store, a world, a model over HTTP, and someone who listens.
 
 use cairn_provider::Limits;
-use cairn_provider::chat::{Chat, ChatConfig};
+use cairn_provider::http::{Config, Http, Wire};
 use cairn_provider::scripted::Script;
 use cairn_runtime::{Event, Settings, Sink, Start};
 use cairn_store::{Access, Options, Store};
@@ -42,19 +42,14 @@ impl Told {
 pub fn start(store: &Store, workspace: &Path, url: &str, told: Arc<Told>) -> Start {
     let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
     let settings = cairn_world::Settings::new("/bin/sh".into(), env);
-    let chat = Chat::new(ChatConfig {
-        base_url: url.to_owned(),
-        key: None,
-        model: "test".to_owned(),
-        provider: "test".to_owned(),
+    let config = Config {
         limits: Limits { attempts: 1, ..Limits::default() },
-        record: None,
-        price: None,
-    });
+        ..Config::new("test", Wire::Chat, url, "test")
+    };
     Start {
         store: store.clone(),
         world: Arc::new(World::new(Workspace::open(workspace).unwrap(), settings)),
-        provider: Arc::new(chat.unwrap()),
+        provider: Arc::new(Http::new(config).unwrap()),
         sink: told,
         root: workspace.to_string_lossy().into_owned(),
         mode: Mode::Act,

@@ -1,13 +1,11 @@
 //! Writes a scripted reply as a server of the Chat Completions API would send it.
 
-use super::{Reply, words};
+use super::pieces;
+use crate::scripted::{Reply, words};
 use cairn_types::{Finish, Usage};
 use serde_json::{Value, json};
 
-/// The reply as a stream of events, split the way servers split: text word by word, arguments in
-/// pieces. A usage chunk only when the script claims a usage.
-#[must_use]
-pub fn render_chat(reply: &Reply, model: &str) -> Vec<u8> {
+pub(super) fn stream(reply: &Reply, model: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut send = |choices: Value, usage: Value| {
         let chunk = json!({
@@ -45,9 +43,7 @@ pub fn render_chat(reply: &Reply, model: &str) -> Vec<u8> {
     out
 }
 
-/// The reply as one object, as servers send it when no stream was asked for.
-#[must_use]
-pub fn render_whole(reply: &Reply, model: &str) -> Vec<u8> {
+pub(super) fn whole(reply: &Reply, model: &str) -> Value {
     let mut message = json!({"role": "assistant", "content": reply.say});
     if let Some(reasoning) = &reply.reasoning {
         message["reasoning_content"] = json!(reasoning);
@@ -67,23 +63,7 @@ pub fn render_whole(reply: &Reply, model: &str) -> Vec<u8> {
     if let Some(usage) = &reply.usage {
         whole["usage"] = usage_object(usage);
     }
-    whole.to_string().into_bytes()
-}
-
-/// Three pieces or so, never within a character.
-fn pieces(text: &str) -> Vec<&str> {
-    let mut rest = text;
-    let mut out = Vec::new();
-    while !rest.is_empty() {
-        let mut cut = (text.len() / 3 + 1).min(rest.len());
-        while !rest.is_char_boundary(cut) {
-            cut += 1;
-        }
-        let (piece, left) = rest.split_at(cut);
-        out.push(piece);
-        rest = left;
-    }
-    out
+    whole
 }
 
 fn finish_word(finish: Finish) -> &'static str {
@@ -100,7 +80,9 @@ fn usage_object(usage: &Usage) -> Value {
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,
         "total_tokens": usage.input + usage.output,
-        "prompt_tokens_details": {"cached_tokens": usage.cache_read},
+        "prompt_tokens_details": {
+            "cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write,
+        },
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
     })
 }

@@ -1,14 +1,14 @@
 //! One request and its response: sends, reads within the limits, hands the pieces on. Tries once;
-//! trying again is `Chat`'s.
+//! trying again is `Http`'s.
 
-use super::peer::Peer;
-use super::reply::{Problem, Reply};
+use super::client::Client;
+use super::record::{Recorder, Tape};
 use super::sse::Sse;
-use crate::record::{Recorder, Tape};
-use crate::{Delta, Fault, Limits};
+use super::{Assembly, OnDelta, Problem, Wire};
+use crate::{Fault, Limits};
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use reqwest::{Client, Response};
+use reqwest::Response;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -22,10 +22,14 @@ const LAST_BYTES: Duration = Duration::from_millis(100);
 /// Everything one attempt needs.
 pub(crate) struct Exchange<'a> {
     pub(crate) client: &'a Client,
-    pub(crate) peer: &'a Peer,
-    pub(crate) auth: Option<&'a HeaderValue>,
+    pub(crate) wire: Wire,
+    /// Whether the model wants its reasoning back.
+    pub(crate) echo: bool,
+    pub(crate) origin: &'a str,
     pub(crate) limits: &'a Limits,
     pub(crate) recorder: Option<&'a Recorder>,
+    /// Whether the server has ever answered.
+    pub(crate) answered: &'a AtomicBool,
 }
 
 /// What the body turned out to be, told by its first byte: headers are not to be relied on.
@@ -40,13 +44,13 @@ impl Exchange<'_> {
     pub(crate) async fn run(
         &self,
         body: Bytes,
-        on_delta: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<Reply, Fault> {
+        on_delta: OnDelta<'_>,
+    ) -> Result<Box<dyn Assembly>, Fault> {
         let mut tape = self.recorder.map(|recorder| recorder.begin(&body)).transpose()?;
         let first_byte = within(self.limits.first_byte);
         let response = timeout_at(first_byte, self.send(body))
             .await
-            .map_err(|_| self.peer.timeout("did not answer", self.limits.first_byte))??;
+            .map_err(|_| self.client.peer.timeout("did not answer", self.limits.first_byte))??;
         if !response.status().is_success() {
             return Err(self.refusal(response, tape.as_mut()).await);
         }
@@ -54,16 +58,12 @@ impl Exchange<'_> {
     }
 
     async fn send(&self, body: Bytes) -> Result<Response, Fault> {
-        let mut request = self
-            .client
-            .post(self.peer.url.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "text/event-stream, application/json")
-            .body(body);
-        if let Some(auth) = self.auth {
-            request = request.header(AUTHORIZATION, auth.clone());
+        let sent = self.client.request(body).send().await;
+        let before = self.answered.load(Ordering::Relaxed);
+        if sent.is_ok() {
+            self.answered.store(true, Ordering::Relaxed);
         }
-        request.send().await.map_err(|error| self.peer.unsent(error))
+        sent.map_err(|error| self.client.peer.unsent(error, before))
     }
 
     async fn refusal(&self, mut response: Response, mut tape: Option<&mut Tape>) -> Fault {
@@ -79,7 +79,7 @@ impl Exchange<'_> {
                 break;
             }
         }
-        self.peer.refused(response.status(), response.headers(), &body)
+        self.client.peer.refused(response.status(), response.headers(), &body)
     }
 
     async fn read(
@@ -87,9 +87,10 @@ impl Exchange<'_> {
         mut response: Response,
         mut tape: Option<&mut Tape>,
         first_byte: Instant,
-        on_delta: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<Reply, Fault> {
-        let (mut reply, mut shape) = (Reply::default(), Shape::Unknown);
+        on_delta: OnDelta<'_>,
+    ) -> Result<Box<dyn Assembly>, Fault> {
+        let mut reply = self.wire.assembly(self.origin, self.echo);
+        let mut shape = Shape::Unknown;
         let (mut until, mut total) = (first_byte, 0);
         loop {
             let piece = match timeout_at(until, response.chunk()).await {
@@ -98,23 +99,25 @@ impl Exchange<'_> {
                 Ok(Err(error)) => return self.end(reply, shape, on_delta, Some(error)),
                 Err(_) if reply.is_whole() => return Ok(reply),
                 Err(_) if total == 0 => {
-                    return Err(self.peer.timeout("did not answer", self.limits.first_byte));
+                    return Err(self.client.peer.timeout("did not answer", self.limits.first_byte));
                 }
-                Err(_) => return Err(self.peer.timeout("sent nothing more", self.limits.idle)),
+                Err(_) => {
+                    return Err(self.client.peer.timeout("sent nothing more", self.limits.idle));
+                }
             };
             total += piece.len();
             if total > self.limits.max_reply_bytes {
-                return Err(self.peer.too_large(self.limits.max_reply_bytes));
+                return Err(self.client.peer.too_large(self.limits.max_reply_bytes));
             }
             if let Some(tape) = &mut tape {
                 tape.push(&piece);
             }
-            shape = self.feed(shape, &piece, &mut reply, on_delta)?;
-            until = within(self.patience(&reply));
+            shape = self.feed(shape, &piece, reply.as_mut(), on_delta)?;
+            until = within(self.patience(reply.as_ref()));
         }
     }
 
-    fn patience(&self, reply: &Reply) -> Duration {
+    fn patience(&self, reply: &dyn Assembly) -> Duration {
         match (reply.is_whole(), reply.is_done()) {
             (true, true) => LAST_BYTES.min(self.limits.idle),
             (true, false) => GRACE.min(self.limits.idle),
@@ -126,14 +129,14 @@ impl Exchange<'_> {
         &self,
         shape: Shape,
         piece: &[u8],
-        reply: &mut Reply,
-        on_delta: &mut (dyn FnMut(Delta) + Send),
+        reply: &mut dyn Assembly,
+        on_delta: OnDelta<'_>,
     ) -> Result<Shape, Fault> {
         let shape = match shape {
             Shape::Unknown => match first_mark(piece) {
                 None => return Ok(Shape::Unknown),
                 Some(b'{' | b'[') => Shape::Whole(Vec::new()),
-                Some(b'<') => return Err(self.peer.garbage("an HTML page")),
+                Some(b'<') => return Err(self.client.peer.garbage("an HTML page")),
                 Some(_) => Shape::Stream(Sse::default()),
             },
             known => known,
@@ -148,7 +151,7 @@ impl Exchange<'_> {
                     reply.take(&event, on_delta).map_err(|problem| self.problem(&problem))?;
                 }
                 match sse.foreign() {
-                    Some(line) => Err(self.peer.garbage(&quoted(line))),
+                    Some(line) => Err(self.client.peer.garbage(&quoted(line))),
                     None => Ok(Shape::Stream(sse)),
                 }
             }
@@ -160,17 +163,17 @@ impl Exchange<'_> {
     /// empty line, or half of one, which then is no JSON.
     fn end(
         &self,
-        mut reply: Reply,
+        mut reply: Box<dyn Assembly>,
         shape: Shape,
-        on_delta: &mut (dyn FnMut(Delta) + Send),
+        on_delta: OnDelta<'_>,
         error: Option<reqwest::Error>,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Box<dyn Assembly>, Fault> {
         let rest = match shape {
             Shape::Unknown => None,
             Shape::Stream(mut sse) => {
                 let rest = sse.end();
                 if let (Some(line), None) = (sse.foreign(), &error) {
-                    return Err(self.peer.garbage(&quoted(line)));
+                    return Err(self.client.peer.garbage(&quoted(line)));
                 }
                 rest
             }
@@ -181,17 +184,19 @@ impl Exchange<'_> {
                 Err(Problem::NotAChunk(e)) if !e.is_eof() && error.is_none() => {
                     return Err(self.problem(&Problem::NotAChunk(e)));
                 }
-                Err(Problem::Error(error)) => return Err(self.peer.complained(&error)),
+                Err(Problem::Error(error)) => return Err(self.client.peer.complained(&error)),
                 _ => {}
             }
         }
-        if reply.is_whole() { Ok(reply) } else { Err(self.peer.cut(error)) }
+        if reply.is_whole() { Ok(reply) } else { Err(self.client.peer.cut(error)) }
     }
 
     fn problem(&self, problem: &Problem) -> Fault {
         match problem {
-            Problem::Error(error) => self.peer.complained(error),
-            Problem::NotAChunk(error) => self.peer.garbage(&format!("a broken chunk ({error})")),
+            Problem::Error(error) => self.client.peer.complained(error),
+            Problem::NotAChunk(error) => {
+                self.client.peer.garbage(&format!("a broken chunk ({error})"))
+            }
         }
     }
 }

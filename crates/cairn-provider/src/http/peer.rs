@@ -1,9 +1,10 @@
-//! Who we talk to, and the sentences about what went wrong with it. The only place that turns a
-//! refusal into a class; sends nothing.
+//! Who we talk to, and the sentences about what went wrong with it. Sends nothing.
 
-use crate::fault::plain;
-use crate::{Fault, FaultClass, Secret, retry};
-use reqwest::header::{DATE, HeaderMap, LOCATION, RETRY_AFTER};
+use super::refusal::Complaint;
+use crate::config::Secrets;
+use crate::fault::{Trouble, plain};
+use crate::{Fault, FaultClass};
+use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
 use std::error::Error;
@@ -18,54 +19,51 @@ const DETAIL_CHARS: usize = 500;
 pub(crate) struct Peer {
     pub(crate) provider: String,
     pub(crate) model: String,
+    /// What its API is called.
+    pub(crate) api: &'static str,
+    /// Whether it runs on this machine.
+    pub(crate) is_local: bool,
+    /// Whether a key is configured.
+    pub(crate) has_key: bool,
+    /// Its address, without anything secret.
     pub(crate) url: Url,
-    pub(crate) key: Option<Secret>,
-}
-
-/// What a provider says about its own error.
-#[derive(Debug, Default)]
-struct Complaint {
-    message: String,
-    /// Its `code` and `type`, lower case.
-    code: String,
-    /// Its `code` where that is a number.
-    status: Option<u16>,
+    pub(crate) secrets: Secrets,
 }
 
 impl Peer {
     /// A response whose status is not a success.
     pub(crate) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Fault {
-        let mut complaint = match serde_json::from_slice::<Value>(body) {
-            Ok(value) => complaint(value.get("error").unwrap_or(&value)),
-            Err(_) => Complaint { message: page_text(body), ..Complaint::default() },
-        };
-        let header = |name| headers.get(name).and_then(|v| v.to_str().ok());
-        if let (true, Some(target)) = (status.is_redirection(), header(LOCATION)) {
+        let mut complaint = Complaint::of_body(body);
+        let target = headers.get(LOCATION).and_then(|v| v.to_str().ok());
+        if let (true, Some(target)) = (status.is_redirection(), target) {
             complaint.message = format!("it points to {target}");
         }
         let mut fault = self.fault(status.as_u16(), &complaint);
-        fault.retry_after =
-            header(RETRY_AFTER).and_then(|value| retry::retry_after(value, header(DATE)));
+        fault.retry_after = complaint.wait(headers);
         fault
     }
 
     /// An error object where an answer was expected.
     pub(crate) fn complained(&self, error: &Value) -> Fault {
-        let complaint = complaint(error);
-        let status = complaint.status.unwrap_or_else(|| status_of(&complaint.code));
-        self.fault(status, &complaint)
+        let complaint = Complaint::of(error);
+        let mut fault = self.fault(complaint.status(), &complaint);
+        fault.retry_after = complaint.wait(&HeaderMap::new());
+        fault
     }
 
-    /// The connection could not be made, or broke before the response began.
-    pub(crate) fn unsent(&self, error: reqwest::Error) -> Fault {
+    /// The connection could not be made, or broke before the response began. A server of this
+    /// machine that never answered `before` may still be starting.
+    pub(crate) fn unsent(&self, error: reqwest::Error, before: bool) -> Fault {
         let error = error.without_url();
         if error.is_connect() {
             let message = format!(
                 "cannot reach {}: {}; check that it runs, the network, and the base_url",
                 self.place(),
-                root(&error)
+                self.quote(&root(&error))
             );
-            return Fault::new(FaultClass::Unreachable, message).caused_by(error);
+            let starting = self.is_local && !before;
+            let trouble = if starting { Trouble::WarmUp } else { Trouble::Gateway };
+            return Fault::new(FaultClass::Unreachable, message).within(trouble).caused_by(error);
         }
         if is_broken_pipe(&error) { self.cut(Some(error)) } else { self.garbled(error) }
     }
@@ -90,9 +88,10 @@ impl Peer {
     /// What came is not the protocol: `what` completes "sent …".
     pub(crate) fn garbage(&self, what: &str) -> Fault {
         let message = format!(
-            "{} sent {}; check that the base_url is that of a Chat Completions API",
+            "{} sent {}; check that the base_url is that of {}",
             self.place(),
-            self.quote(what)
+            self.quote(what),
+            self.api
         );
         Fault::new(FaultClass::Garbage, message)
     }
@@ -123,14 +122,14 @@ impl Peer {
     }
 
     fn fault(&self, status: u16, complaint: &Complaint) -> Fault {
-        let class = classify(status, complaint);
+        let class = complaint.class(status);
         let detail = match self.quote(&complaint.message) {
             detail if detail.is_empty() => String::new(),
             detail => format!(": {detail}"),
         };
         let (provider, model, url) = (&self.provider, &self.model, &self.url);
         let (what, fix) = match class {
-            FaultClass::Auth if self.key.is_none() => {
+            FaultClass::Auth if !self.has_key => {
                 ("refused us".to_owned(), format!("no key is configured for {provider}; add one"))
             }
             FaultClass::Auth => {
@@ -159,7 +158,8 @@ impl Peer {
             }
             _ => ("is in trouble".to_owned(), "try again later".to_owned()),
         };
-        Fault::new(class, format!("{provider} {what} ({status}){detail}; {fix}"))
+        let message = format!("{provider} {what} ({status}){detail}; {fix}");
+        Fault::new(class, message).within(complaint.trouble(status))
     }
 
     fn place(&self) -> String {
@@ -167,71 +167,7 @@ impl Peer {
     }
 
     fn quote(&self, text: &str) -> String {
-        match &self.key {
-            Some(key) => plain(&key.redact(text), DETAIL_CHARS),
-            None => plain(text, DETAIL_CHARS),
-        }
-    }
-}
-
-fn classify(status: u16, complaint: &Complaint) -> FaultClass {
-    let said = complaint.message.to_ascii_lowercase();
-    let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    let too_long = any(&complaint.code, &["context_length", "exceed_context"])
-        || any(&said, &["context length", "context window", "context size", "prompt is too long"]);
-    let spent = any(&complaint.code, &["insufficient_quota", "insufficient_balance", "billing"]);
-    match status {
-        401 | 403 => FaultClass::Auth,
-        402 => FaultClass::Quota,
-        413 => FaultClass::TooLong,
-        429 if spent => FaultClass::Quota,
-        429 => FaultClass::RateLimited,
-        408 => FaultClass::Timeout,
-        409 => FaultClass::Overloaded,
-        400..=599 if too_long => FaultClass::TooLong,
-        404 | 405 | 300..=399 => FaultClass::NotFound,
-        400..=499 if any(&complaint.code, &["model_not_found"]) => FaultClass::NotFound,
-        400..=499 => FaultClass::BadRequest,
-        500..=599 => FaultClass::Overloaded,
-        _ => FaultClass::Garbage,
-    }
-}
-
-/// The status that an error inside a stream would have had.
-fn status_of(code: &str) -> u16 {
-    let table = [
-        ("rate_limit", 429),
-        ("insufficient_quota", 429),
-        ("api_key", 401),
-        ("authentication", 401),
-        ("permission", 403),
-        ("not_found", 404),
-        ("context_length", 400),
-        ("invalid_request", 400),
-    ];
-    table.iter().find(|(word, _)| code.contains(word)).map_or(500, |(_, status)| *status)
-}
-
-/// `{"message","code","type"}`, a bare string, or `{"detail"}`; everything in it is optional.
-fn complaint(error: &Value) -> Complaint {
-    let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or("");
-    let message = match (error, text("message"), text("detail")) {
-        (Value::String(message), _, _) => message,
-        (_, "", detail) => detail,
-        (_, message, _) => message,
-    };
-    let number = error.get("code").and_then(Value::as_u64);
-    Complaint {
-        message: message.to_owned(),
-        code: format!("{} {}", text("code"), text("type")).to_ascii_lowercase(),
-        status: number.and_then(|n| u16::try_from(n).ok()).filter(|n| (400..600).contains(n)),
-    }
-}
-
-fn page_text(body: &[u8]) -> String {
-    match body.trim_ascii_start().first() {
-        Some(b'<') => "an HTML page".to_owned(),
-        _ => String::from_utf8_lossy(body).into_owned(),
+        plain(&self.secrets.redact(text), DETAIL_CHARS)
     }
 }
 

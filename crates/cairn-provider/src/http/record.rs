@@ -1,7 +1,8 @@
 //! Writes what was asked and what came back to a folder, for people who look into a provider's
 //! behaviour. Bodies only: headers, and with them keys, never get here.
 
-use crate::{Fault, FaultClass, Secret};
+use crate::config::Secrets;
+use crate::{Fault, FaultClass};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,14 +11,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct Recorder {
     folder: PathBuf,
-    key: Option<Secret>,
+    secrets: Secrets,
 }
 
 impl Recorder {
     /// Makes the folder, so that a wrong path is told before anything is asked.
-    pub(crate) fn new(folder: PathBuf, key: Option<Secret>) -> Result<Self, Fault> {
+    pub(crate) fn new(folder: PathBuf, secrets: Secrets) -> Result<Self, Fault> {
         fs::create_dir_all(&folder).map_err(|e| refused(&folder, e))?;
-        Ok(Self { folder, key })
+        Ok(Self { folder, secrets })
     }
 
     /// Records a request and opens the tape for its response.
@@ -33,9 +34,9 @@ impl Recorder {
                 other => break other?,
             }
         };
-        file.write_all(&without(self.key.as_ref(), request))?;
+        file.write_all(&without(&self.secrets, request))?;
         let out = File::create(self.folder.join(format!("{number:04}-response.txt")))?;
-        Ok(Tape { out, key: self.key.clone(), held: Vec::new() })
+        Ok(Tape { out, secrets: self.secrets.clone(), held: Vec::new() })
     }
 }
 
@@ -57,12 +58,8 @@ fn last_number(folder: &Path) -> io::Result<u64> {
     Ok(last)
 }
 
-fn without(key: Option<&Secret>, bytes: &[u8]) -> Vec<u8> {
-    match (key, std::str::from_utf8(bytes)) {
-        (Some(key), Ok(text)) => key.redact(text).into_bytes(),
-        (Some(key), Err(_)) => key.redact(&String::from_utf8_lossy(bytes)).into_bytes(),
-        (None, _) => bytes.to_vec(),
-    }
+fn without(secrets: &Secrets, bytes: &[u8]) -> Vec<u8> {
+    secrets.redact(&String::from_utf8_lossy(bytes)).into_bytes()
 }
 
 /// One response on its way to disk. Written when dropped, so a cancelled one is kept as well; held
@@ -70,7 +67,7 @@ fn without(key: Option<&Secret>, bytes: &[u8]) -> Vec<u8> {
 #[derive(Debug)]
 pub(crate) struct Tape {
     out: File,
-    key: Option<Secret>,
+    secrets: Secrets,
     held: Vec<u8>,
 }
 
@@ -83,6 +80,6 @@ impl Tape {
 impl Drop for Tape {
     fn drop(&mut self) {
         // A full disk costs the recording, not the answer that was already paid for.
-        let _ = self.out.write_all(&without(self.key.as_ref(), &self.held));
+        let _ = self.out.write_all(&without(&self.secrets, &self.held));
     }
 }
