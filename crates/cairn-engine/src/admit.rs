@@ -6,7 +6,7 @@ use crate::words;
 use cairn_surface::native;
 use cairn_types::{
     Abort, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish,
-    GateVerdict, Hash, Intent, ItemChoice, Mode, OpName, Outcome, Problem, Prompt, Proposal,
+    GateVerdict, Hash, Intent, ItemChoice, Media, Mode, OpName, Outcome, Problem, Prompt, Proposal,
     ProposalId, ProposalItem, ProposalKind, Remember, Reply, Seen, Settled, Status, Steer, Surface,
     Verdict, Writer,
 };
@@ -164,6 +164,7 @@ fn outcome(op: &OpState, status: Status, result: ContentRef, settled: Settled) -
         status,
         exit: None,
         result,
+        media: Vec::new(),
         output: None,
         changes: match settled {
             Settled::FoundDone | Settled::SaidDone => {
@@ -197,9 +198,24 @@ impl Engine {
     /// Someone wants something done.
     #[must_use]
     pub fn prompted(&self, text: &str, writer: Writer) -> Recording {
+        self.prompted_with(text, Vec::new(), writer)
+    }
+
+    /// Someone wants something done, and shows something with it: type, name and bytes of each.
+    #[must_use]
+    pub fn prompted_with(
+        &self,
+        text: &str,
+        shown: Vec<(String, String, Vec<u8>)>,
+        writer: Writer,
+    ) -> Recording {
         let mut recording = Recording::default();
         let text = recording.keep(text);
-        recording.facts.push(Body::Prompt(Prompt { lap: self.laps + 1, text, writer }));
+        let media = shown
+            .into_iter()
+            .map(|(mime, name, bytes)| Media { mime, name, content: recording.keep(bytes) })
+            .collect();
+        recording.facts.push(Body::Prompt(Prompt { lap: self.laps + 1, text, media, writer }));
         recording
     }
 

@@ -3,8 +3,8 @@
 use crate::view::Item;
 use cairn_types::{
     Begin, Body, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, OpName,
-    Outcome, PicoUsd, Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Status, Usage,
-    Verdict,
+    Outcome, PicoUsd, Prompt, Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Status,
+    Usage, Verdict,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -15,7 +15,7 @@ pub struct Engine {
     pub(crate) last_n: u64,
     pub(crate) run: Option<RunStarted>,
     pub(crate) drive: Option<Drive>,
-    pub(crate) queue: VecDeque<(u32, ContentRef)>,
+    pub(crate) queue: VecDeque<Prompt>,
     pub(crate) laps: u32,
     pub(crate) lap: Option<Lap>,
     pub(crate) ended: Option<End>,
@@ -93,7 +93,7 @@ impl Engine {
         match &fact.body {
             Body::Run(run) => self.run = Some(run.clone()),
             Body::Drive(drive) => self.drive = Some(drive.clone()),
-            Body::Prompt(prompt) => self.queued(prompt.lap, prompt.text),
+            Body::Prompt(prompt) => self.queued(prompt),
             Body::Steer(steer) => self.steered(steer.text),
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
             Body::Ask(ask) => self.in_lap(|lap| {
@@ -137,9 +137,9 @@ impl Engine {
         }
     }
 
-    fn queued(&mut self, lap: u32, text: ContentRef) {
-        self.laps = self.laps.max(lap);
-        self.queue.push_back((lap, text));
+    fn queued(&mut self, prompt: &Prompt) {
+        self.laps = self.laps.max(prompt.lap);
+        self.queue.push_back(prompt.clone());
         self.start_next();
     }
 
@@ -147,8 +147,8 @@ impl Engine {
         if self.lap.is_some() {
             return;
         }
-        if let Some((lap, text)) = self.queue.pop_front() {
-            self.items.push(Item::User(text));
+        if let Some(Prompt { lap, text, media, .. }) = self.queue.pop_front() {
+            self.items.push(Item::User { text, media });
             self.lap = Some(Lap { lap, ..Lap::default() });
         }
     }
@@ -159,7 +159,7 @@ impl Engine {
             lap.waiting.push(text);
             lap.steered = true;
         } else {
-            self.items.push(Item::User(text));
+            self.items.push(Item::words(text));
             lap.finish = None;
         }
     }
@@ -221,7 +221,8 @@ impl Engine {
         self.saw(outcome, is_look);
         if let Some(call) = call {
             let failed = outcome.status.0 >= 400;
-            self.items.push(Item::Result { call, content: outcome.result, failed });
+            let (content, media) = (outcome.result, outcome.media.clone());
+            self.items.push(Item::Result { call, content, media, failed });
         }
         if self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
             self.close_turn();
@@ -250,14 +251,14 @@ impl Engine {
         if !lap.waiting.is_empty() {
             lap.finish = None;
         }
-        self.items.extend(lap.waiting.drain(..).map(Item::User));
+        self.items.extend(lap.waiting.drain(..).map(Item::words));
         lap.steered = false;
         self.settled = Some((lap.lap, lap.turn));
     }
 
     fn finished(&mut self, end: &End) {
         if let Some(lap) = self.lap.take() {
-            self.items.extend(lap.waiting.into_iter().map(Item::User));
+            self.items.extend(lap.waiting.into_iter().map(Item::words));
         }
         self.ended = Some(end.clone());
         self.start_next();

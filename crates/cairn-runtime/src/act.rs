@@ -4,7 +4,7 @@ use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Found, Recording, Settlement};
 use cairn_surface::native;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Effect, Outcome, Settled, Status,
+    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Settled, Status,
 };
 use cairn_world::{Performed, Prepared, Probe};
 use futures_util::future::join_all;
@@ -158,11 +158,22 @@ impl Driver {
         let mut recording = Recording { facts: Vec::new(), contents: done.contents };
         let (status, text) = self.as_told(at, done.status, done.text);
         let result = recording.keep(text);
+        let media = done
+            .media
+            .into_iter()
+            .filter(|_| status != Status::UNCHANGED)
+            .map(|shown| Media {
+                mime: shown.mime.to_owned(),
+                name: shown.name,
+                content: recording.keep(shown.bytes),
+            })
+            .collect();
         recording.facts.push(Body::Outcome(Outcome {
             at,
             status,
             exit: done.exit,
             result,
+            media,
             output: done.output,
             changes: done.changes,
             seen: done.seen,

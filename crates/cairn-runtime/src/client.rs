@@ -244,6 +244,7 @@ fn outcome(at: Coord, made: &Result<Vec<Change>, Refusal>, ms: u64) -> Recording
         status,
         exit: None,
         result,
+        media: Vec::new(),
         output: None,
         changes,
         seen: Vec::new(),

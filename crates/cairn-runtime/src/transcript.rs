@@ -5,7 +5,7 @@ use crate::RunError;
 use cairn_engine::{Engine, Item};
 use cairn_provider::{CallText, Message, Part, Request, Thought};
 use cairn_store::{Store, StoreError};
-use cairn_types::{Body, ContentRef, Fact, Hash};
+use cairn_types::{Body, ContentRef, Fact, Hash, Media};
 use std::sync::Arc;
 
 /// A run's messages so far.
@@ -36,7 +36,7 @@ impl Transcript {
             self.tools = text(&run.tools)?;
         }
         for item in &engine.items()[self.messages.len()..] {
-            let message = message(item, &self.messages, &text)?;
+            let message = message(item, &self.messages, &content)?;
             self.messages.push(Arc::new(message));
         }
         Ok(())
@@ -57,14 +57,17 @@ impl Transcript {
 fn message(
     item: &Item,
     before: &[Arc<Message>],
-    text: &impl Fn(&ContentRef) -> Result<Arc<str>, StoreError>,
+    content: &impl Fn(&Hash) -> Result<Vec<u8>, StoreError>,
 ) -> Result<Message, StoreError> {
+    let text = |r: &ContentRef| content(&r.hash).map(|bytes| text_of(&bytes));
     Ok(match item {
-        Item::User(content) => Message::user(text(content)?),
-        Item::Result { call, content, failed } => Message::Result {
+        Item::User { text: said, media } => {
+            Message::User { parts: parts(text(said)?, media, content)? }
+        }
+        Item::Result { call, content: told, media, failed } => Message::Result {
             call: call.clone(),
             name: name_of(call, before),
-            parts: vec![Part::Text(text(content)?)],
+            parts: parts(text(told)?, media, content)?,
             failed: *failed,
         },
         Item::Assistant { text: said, calls, thoughts } => Message::Assistant {
@@ -82,6 +85,24 @@ fn message(
             },
         },
     })
+}
+
+/// A text and what is shown with it.
+fn parts(
+    text: Arc<str>,
+    media: &[Media],
+    content: &impl Fn(&Hash) -> Result<Vec<u8>, StoreError>,
+) -> Result<Vec<Part>, StoreError> {
+    let mut parts = vec![Part::Text(text)];
+    for shown in media {
+        let data: Arc<[u8]> = Arc::from(content(&shown.content.hash)?);
+        let mime: Arc<str> = Arc::from(shown.mime.as_str());
+        parts.push(match shown.mime.starts_with("image/") {
+            true => Part::Image { mime, data },
+            false => Part::Document { mime, name: Arc::from(shown.name.as_str()), data },
+        });
+    }
+    Ok(parts)
 }
 
 /// What the model called the tool whose result this is.

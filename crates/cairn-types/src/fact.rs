@@ -236,8 +236,22 @@ pub struct Prompt {
     pub lap: u32,
     /// What was asked.
     pub text: ContentRef,
+    /// Pictures and documents that came with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<Media>,
     /// Who asked.
     pub writer: Writer,
+}
+
+/// A picture or a document that a model is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Media {
+    /// Its type, such as `image/png`.
+    pub mime: String,
+    /// Its name, for the model.
+    pub name: String,
+    /// Its bytes.
+    pub content: ContentRef,
 }
 
 /// `steer`: words for the running loop.
@@ -411,6 +425,9 @@ pub struct Outcome {
     pub exit: Option<i32>,
     /// What the model is told.
     pub result: ContentRef,
+    /// Pictures and documents that the model is shown with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<Media>,
     /// The command's whole output: count and hash, and the parts that were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<CommandOutput>,

@@ -20,7 +20,7 @@ pub use change::{Change, ChangeKind, FileKind, FileState};
 pub use content::{ContentRef, Hash, HashError};
 pub use fact::{
     Abort, Ask, Begin, Body, Call, Caps, CommandOutput, Drive, End, Fact, FactError, Fault, Finish,
-    ForkPoint, Intent, Outcome, Problem, Prompt, Reply, RunStarted, Seen, Settled, Steer,
+    ForkPoint, Intent, Media, Outcome, Problem, Prompt, Reply, RunStarted, Seen, Settled, Steer,
     StoredFact,
 };
 pub use id::{IdError, RunId, SessionId};

@@ -6,6 +6,7 @@ mod edit;
 mod exec;
 mod find;
 mod list;
+mod media;
 mod notebook;
 mod path;
 mod read;
@@ -18,7 +19,8 @@ mod workspace;
 mod write;
 
 pub use apply::{Contents, inverse};
-pub use settled::{Performed, Prepared, Probe, Refusal};
+pub use media::{Kind as MediaKind, kind as media_kind};
+pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::same;
 pub use workspace::{Workspace, WorldError};
 

@@ -1,7 +1,8 @@
 //! Reads a file's lines. Memory is bounded whatever the file is like.
 
 use crate::edit::{MAX_FILE, read_all};
-use crate::settled::{Performed, Refusal};
+use crate::media::{self, Kind};
+use crate::settled::{Performed, Refusal, Shown};
 use crate::workspace::{Opened, Workspace};
 use crate::{list, notebook};
 use cairn_types::{Hash, Read, Seen, Status};
@@ -50,6 +51,9 @@ pub(crate) fn perform(
         if cancel.is_cancelled() {
             return Err(Refusal::new(Status::CANCELLED, "cancelled"));
         }
+        if let Some(kind) = media::kind(&buffer[..n]).filter(|_| is_start) {
+            return picture(workspace, (&path, bytes), kind);
+        }
         if is_start && is_binary(&buffer[..n.min(SNIFF)]) {
             return Err(binary(&path, bytes));
         }
@@ -65,6 +69,24 @@ pub(crate) fn perform(
     let hash = Hash(*hasher.finalize().as_bytes());
     performed.seen.push(Seen { path, hash });
     Ok(performed)
+}
+
+/// A picture or document, shown whole.
+fn picture(
+    workspace: &Workspace,
+    (path, bytes): (&str, u64),
+    kind: Kind,
+) -> Result<Performed, Refusal> {
+    let Kind { mime, most } = kind;
+    if bytes > most {
+        let text = format!("{path} is {mime}, {bytes} bytes: more than {most}, so it is not shown");
+        return Err(Refusal::new(Status::TOO_LARGE, text));
+    }
+    let content = read_all(path, workspace.open_existing(path)?.fd, most)?;
+    let text = format!("{path}: {mime}, {} bytes", content.len());
+    let seen = Seen { path: path.to_owned(), hash: Hash::of(&content) };
+    let shown = Shown { mime, name: path.to_owned(), bytes: content };
+    Ok(Performed { media: vec![shown], seen: vec![seen], ..Performed::told(Status::OK, text) })
 }
 
 /// A notebook's cells; the file as it is, when it is none.

@@ -31,6 +31,8 @@ pub struct Performed {
     pub exit: Option<i32>,
     /// What the model is told: facts, the same for the same world.
     pub text: String,
+    /// Pictures and documents that the model is shown with it.
+    pub media: Vec<Shown>,
     /// A command's output.
     pub output: Option<CommandOutput>,
     /// What changed, as it now is.
@@ -43,6 +45,17 @@ pub struct Performed {
     pub contents: Vec<Vec<u8>>,
     /// How long it took, in milliseconds.
     pub ms: u64,
+}
+
+/// A picture or document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its type.
+    pub mime: &'static str,
+    /// Its path.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// What is found on disk after a crash.
@@ -82,6 +95,7 @@ impl Performed {
             status,
             exit: None,
             text: text.into(),
+            media: Vec::new(),
             output: None,
             changes: Vec::new(),
             seen: Vec::new(),

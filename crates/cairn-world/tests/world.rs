@@ -447,3 +447,56 @@ async fn a_command_is_shown_from_our_data_and_cannot_fake_a_line_of_it() {
     assert_eq!((prepared.shown.as_str(), prepared.label.as_str()), (&*expected, "run: make…"));
     assert_eq!(place.world.prepare(&exec("", None)).settled.unwrap().status, Status::BAD_REQUEST);
 }
+
+#[tokio::test]
+async fn pictures_are_shown_and_notebooks_read_as_cells() {
+    let place = Place::new();
+    let png = b"\x89PNG\r\n\x1a\n....";
+    place.put("a.png", png);
+    let shown = place.perform(&read("a.png"), &[]).await;
+    assert_eq!((shown.status, shown.text.as_str()), (Status::OK, "a.png: image/png, 12 bytes"));
+    assert_eq!((shown.media[0].mime, shown.media[0].bytes.as_slice()), ("image/png", &png[..]));
+    assert_eq!(shown.seen.len(), 1);
+    place.put("large.png", [&png[..], &vec![0; 6 << 20]].concat());
+    let large = place.told(&read("large.png")).await;
+    assert_eq!(
+        large,
+        "413 large.png is image/png, 6291468 bytes: more than 5242880, so it is not shown"
+    );
+    place.put("n.ipynb", r#"{"cells": [{"cell_type": "code", "source": ["a\n", "b"]}]}"#);
+    let cells = place.told(&read("n.ipynb")).await;
+    assert_eq!(
+        cells,
+        "200 1\t[cell 1: code]\n2\ta\n3\tb\nthe cells of a notebook; the file itself is JSON"
+    );
+    place.put("broken.ipynb", "{\n");
+    assert_eq!(place.told(&read("broken.ipynb")).await, "200 1\t{");
+}
+
+#[tokio::test]
+async fn lines_are_read_with_a_hash_each_on_request() {
+    let place = Place::new();
+    place.put("f", "a\nb\na\n");
+    let action = Action::Read(Read { path: "f".to_owned(), first: 1, limit: 0, hashes: true });
+    let told = place.told(&action).await;
+    let hashes: Vec<&str> = told
+        .trim_start_matches("200 ")
+        .lines()
+        .map(|line| line.split_once(':').unwrap().1.split_once('\t').unwrap().0)
+        .collect();
+    assert_eq!(hashes[0], hashes[2], "{told}");
+    assert_ne!(hashes[0], hashes[1], "{told}");
+}
+
+#[tokio::test]
+async fn a_directory_is_listed_some_levels_deep() {
+    let place = Place::new();
+    place.put("a/b/c", "x");
+    place.put("d", "x");
+    place.put(".git/config", "x");
+    let list = |path: &str, depth| Action::List { path: path.to_owned(), depth, ignored: false };
+    assert_eq!(place.told(&list(".", 1)).await, "200 .git/\na/\nd");
+    assert_eq!(place.told(&list("a", 9)).await, "200 b/\nb/c");
+    assert_eq!(place.told(&list("d", 1)).await, "200 d is a file, 1 bytes");
+    assert_eq!(place.told(&list("e", 1)).await, "404 e does not exist");
+}

@@ -155,7 +155,7 @@ fn check_every_call_is_answered(sim: &Sim) {
                 assert_eq!(owed.first().copied(), Some(call.as_str()), "out of order");
                 owed.remove(0);
             }
-            Item::User(_) => assert!(owed.is_empty(), "unanswered: {owed:?}"),
+            Item::User { .. } => assert!(owed.is_empty(), "unanswered: {owed:?}"),
         }
     }
     assert!(owed.is_empty() || open);

@@ -126,6 +126,7 @@ impl Sim {
             status,
             exit,
             result,
+            media: Vec::new(),
             output,
             changes,
             seen,

@@ -57,7 +57,7 @@ fn after_an_effect_that_could_not_act_the_rest_of_the_effects_is_not_performed()
         1/1/3 → 200 Performed
         AskModel { lap: 1, turn: 2, messages: 6 }"#]],
     );
-    assert_eq!(sim.engine.items().last(), Some(&Item::User(ContentRef::of(b"rather not"))));
+    assert_eq!(sim.engine.items().last(), Some(&Item::words(ContentRef::of(b"rather not"))));
 }
 
 #[test]
