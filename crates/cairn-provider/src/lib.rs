@@ -1,6 +1,7 @@
 //! Model APIs behind one trait: what is asked, what is answered, and why a model could not be had.
 //! Knows nothing of runs, tools or the log; those turn into a `Request` elsewhere.
 
+pub mod catalogue;
 pub mod chat;
 mod config;
 mod fault;
