@@ -22,6 +22,7 @@ pub struct Engine {
     pub(crate) remembered: HashSet<OpName>,
     pub(crate) usage: Usage,
     pub(crate) cost: Option<PicoUsd>,
+    pub(crate) unpriced: u64,
     pub(crate) turns: u64,
     pub(crate) settled: Option<(u32, u32)>,
 }
@@ -45,6 +46,10 @@ pub struct Lap {
     pub(crate) aborted: Option<String>,
     pub(crate) fault: Option<String>,
     pub(crate) inherited: bool,
+    /// What its replies have cost, those of which nobody knows it left out.
+    pub(crate) cost: PicoUsd,
+    /// The last turn of which nobody knows what it cost.
+    pub(crate) unpriced: Option<u32>,
 }
 
 /// An op of the newest reply, as far as it has come.
@@ -162,8 +167,9 @@ impl Engine {
     fn took_reply(&mut self, reply: &Reply) {
         self.turns += 1;
         self.usage += reply.usage.unwrap_or_default();
-        if let Some(cost) = reply.cost {
-            *self.cost.get_or_insert_default() += cost;
+        match reply.cost {
+            Some(cost) => *self.cost.get_or_insert_default() += cost,
+            None => self.unpriced += 1,
         }
         self.items.push(Item::of_reply(reply));
         self.in_lap(|lap| {
@@ -172,6 +178,7 @@ impl Engine {
             lap.ops.clear();
             lap.finish = Some(reply.finish);
             lap.owes_intents = !reply.calls.is_empty();
+            lap.paid(reply);
         });
         if reply.calls.is_empty() {
             self.close_turn();
@@ -251,6 +258,13 @@ impl Lap {
     #[must_use]
     pub fn is_inherited(&self) -> bool {
         self.inherited
+    }
+
+    fn paid(&mut self, reply: &Reply) {
+        match reply.cost {
+            Some(cost) => self.cost += cost,
+            None => self.unpriced = Some(reply.turn),
+        }
     }
 
     pub(crate) fn op_mut(&mut self, at: cairn_types::Coord) -> Option<&mut OpState> {
@@ -338,6 +352,12 @@ impl Engine {
     #[must_use]
     pub fn cost(&self) -> Option<PicoUsd> {
         self.cost
+    }
+
+    /// How many replies there were of which nobody knows what they cost.
+    #[must_use]
+    pub fn unpriced_turns(&self) -> u64 {
+        self.unpriced
     }
 
     /// How many replies there were.

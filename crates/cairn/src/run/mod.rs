@@ -171,6 +171,7 @@ impl Order<'_> {
             caps: Caps {
                 turns: u32::try_from(self.config.count("max_turns"))?,
                 ops: u32::try_from(self.config.count("max_ops"))?,
+                cost: None,
             },
             settings: Settings {
                 model: chosen.name,
