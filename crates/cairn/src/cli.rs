@@ -37,6 +37,12 @@ pub enum Command {
     Bundle(Bundle),
     /// Free the contents of runs that nobody touched for a while.
     Gc(Gc),
+    /// Show which models there are, what they can and what they cost.
+    Models(Models),
+    /// Store a provider's key.
+    Login(Login),
+    /// Forget a provider's stored key.
+    Logout(Logout),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
 }
@@ -213,4 +219,101 @@ pub struct ConfigArgs {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Show which models there are.
+#[derive(Args)]
+pub struct Models {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ModelsCommand,
+}
+
+/// What `cairn models` does.
+#[derive(Subcommand)]
+pub enum ModelsCommand {
+    /// List models: of providers whose key is set and of local servers.
+    List(ModelsList),
+    /// Show everything that is known of one model, and who says it.
+    Show(ModelsShow),
+    /// Use a newer list of models, limits and prices.
+    Update(ModelsUpdate),
+}
+
+/// List models.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn models list                  what you can use now
+  cairn models list anthropic        one provider's
+  cairn models list --all --json     everything that is known, one object per line
+Prices are US dollars per million tokens, in JSON 10^-12 US dollars per token. ? is unknown.")]
+pub struct ModelsList {
+    /// Only this provider's.
+    pub provider: Option<String>,
+    /// Also of providers whose key is not set.
+    #[arg(long, conflicts_with = "provider")]
+    pub all: bool,
+    /// One JSON object per line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show one model.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn models show anthropic/claude-sonnet-4-5
+  cairn models show openrouter/anthropic/claude-sonnet-4.5 --json
+To correct it, in your cairn.toml (US dollars per million tokens):
+  [models.\"openai/gpt-5-mini\"]
+  input = \"0.25\"
+  output = \"2.00\"")]
+pub struct ModelsShow {
+    /// The model, provider/name.
+    #[arg(value_name = "PROVIDER/NAME")]
+    pub name: String,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Use a newer list of models.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn models update api.json       a file in the form of https://models.dev/api.json
+  cairn models update --remove       back to the bundled list
+The file is checked whole before anything changes. Only limits, prices and abilities are taken from
+it: where a provider stands and which variable holds its key never is.")]
+pub struct ModelsUpdate {
+    /// The file.
+    #[arg(required_unless_present = "remove", conflicts_with = "remove")]
+    pub file: Option<PathBuf>,
+    /// Go back to the bundled list.
+    #[arg(long)]
+    pub remove: bool,
+}
+
+/// Store a provider's key.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn login anthropic              asks for the key; it is not shown
+  cairn login openai < key.txt       takes it from a pipe or a file, never from an argument
+  cairn login --list                 which keys there are, and where they come from
+The key is stored in credentials.toml beside your cairn.toml, readable by you alone. A variable such
+as OPENAI_API_KEY is used before it.")]
+pub struct Login {
+    /// The provider; asked for when absent.
+    pub provider: Option<String>,
+    /// Only list whose keys are there, and where each comes from.
+    #[arg(long, conflicts_with = "provider")]
+    pub list: bool,
+    /// What else stands on the line, such as a key, which is then not repeated in an error.
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub rest: Vec<String>,
+}
+
+/// Forget a provider's stored key.
+#[derive(Args)]
+pub struct Logout {
+    /// The provider.
+    pub provider: String,
 }

@@ -2,17 +2,24 @@
 
 mod cli;
 mod config;
+mod credentials;
 mod diff;
 mod fork;
 mod gc;
+mod known;
 mod log;
+mod login;
 mod model;
+mod models;
+mod money;
 mod named;
 mod out;
 mod place;
+mod private;
 mod run;
 mod sessions;
 mod show;
+mod table;
 mod to_wire;
 mod verify;
 
@@ -53,6 +60,9 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Verify(args) => verify::verify(&args),
         Command::Bundle(args) => verify::bundle(&args),
         Command::Gc(args) => gc::gc(&args),
+        Command::Models(args) => models::models(&args),
+        Command::Login(args) => login::login(&args),
+        Command::Logout(args) => login::logout(&args),
         Command::Config(args) => show_config(&args),
     }
 }

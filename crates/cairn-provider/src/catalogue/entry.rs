@@ -80,6 +80,8 @@ pub enum Source {
     File,
     /// The user's configuration, at least in part.
     Own,
+    /// The server that has the model, which says no more than its name.
+    Server,
 }
 
 impl Source {
@@ -90,6 +92,7 @@ impl Source {
             Source::Bundled => "bundled",
             Source::File => "file",
             Source::Own => "configuration",
+            Source::Server => "server",
         }
     }
 }

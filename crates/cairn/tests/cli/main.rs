@@ -13,6 +13,8 @@ mod bad_ground;
 mod bad_input;
 mod bench_world;
 mod keep;
+mod login;
+mod models;
 mod resume;
 mod run;
 mod survive;
