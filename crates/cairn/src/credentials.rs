@@ -4,7 +4,7 @@
 use crate::config::Config;
 use crate::private::{self, Seen};
 use crate::run::Usage;
-use crate::{known, place};
+use crate::{known, model, place};
 use anyhow::Result;
 use cairn_provider::Secret;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ pub fn checked(typed: &str) -> Result<String, Usage> {
 
 /// The variables that may hold a provider's key: the configured one, or the usual ones.
 pub fn variables(provider: &str, config: &Config) -> Vec<String> {
-    match config.text(&format!("providers.{provider}.key_env")) {
+    match model::setting(provider, "key_env", config) {
         Some(variable) => vec![variable.to_owned()],
         None => known::find(provider).map(known::Known::key_variables).unwrap_or_default(),
     }

@@ -139,6 +139,12 @@ pub fn canonical(name: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name)
 }
 
+/// The name and the other names of a provider.
+pub fn names(name: &str) -> impl Iterator<Item = &str> {
+    let others = ALIASES.iter().filter(move |(_, known)| *known == name).map(|(alias, _)| *alias);
+    std::iter::once(name).chain(others)
+}
+
 impl Known {
     /// Its own endpoint.
     pub fn url(&self) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::credentials::{self, Stored};
 use crate::out::say;
 use crate::run::Usage;
-use crate::{cli, known, model, place};
+use crate::{cli, known, place};
 use anyhow::{Context, Result};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{IsTerminal, Read, Stdin, Write};
@@ -73,7 +73,7 @@ pub fn logout(args: &cli::Logout) -> Result<ExitCode> {
 
 /// The provider that is meant. What was given is not repeated: it may be a key.
 fn provider<'a>(given: &'a str, config: &Config) -> Result<&'a str> {
-    let provider = model::provider_of(given, config);
+    let provider = known::canonical(given);
     let declared = || config.declared_providers().any(|declared| declared == provider);
     if known::find(provider).is_some() || declared() {
         return Ok(provider);
@@ -89,7 +89,7 @@ fn provider<'a>(given: &'a str, config: &Config) -> Result<&'a str> {
 fn list(config: &Config) -> Result<()> {
     let stored = Stored::load()?;
     let mut names: Vec<&str> = known::KNOWN.iter().map(|known| known.name).collect();
-    for name in config.declared_providers().chain(stored.providers()) {
+    for name in config.declared_providers().map(known::canonical).chain(stored.providers()) {
         if !names.contains(&name) {
             names.push(name);
         }

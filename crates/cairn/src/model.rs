@@ -6,7 +6,7 @@ use crate::known::{self, KNOWN, Wire};
 use crate::run::Usage;
 use crate::{credentials, models, place};
 use anyhow::{Context, Result};
-use cairn_provider::catalogue::Rates;
+use cairn_provider::catalogue::{Entry, Rates};
 use cairn_provider::chat::{Chat, ChatConfig};
 use cairn_provider::scripted::{Player, Script};
 use cairn_provider::{Limits, Price, Provider, Secret};
@@ -80,14 +80,14 @@ struct Endpoint {
     key: Option<Secret>,
     limits: Limits,
     record: Option<PathBuf>,
-    price: Option<Price>,
+    /// What the catalogue knows of the model.
+    entry: Option<Entry>,
 }
 
 fn remote(given: &str, model: &str, config: &Config, env: Env<'_>) -> Result<Chosen> {
-    let provider = provider_of(given, config);
+    let provider = known::canonical(given);
     let (base_url, wire) = place_of(provider, config, env)?;
     let name = format!("{provider}/{model}");
-    let entry = models::catalogue(config)?.model(&name);
     let endpoint = Endpoint {
         provider: provider.to_owned(),
         model: model.to_owned(),
@@ -96,17 +96,14 @@ fn remote(given: &str, model: &str, config: &Config, env: Env<'_>) -> Result<Cho
         key: key_of(provider, config, env)?,
         limits: limits(config),
         record: config.text("provider.record").map(PathBuf::from),
-        price: entry.and_then(|entry| entry.price).map(price),
+        entry: models::catalogue(config)?.model(&name),
     };
     Ok(Chosen { name, provider: build(endpoint)?, remark: None })
 }
 
-/// The provider that is meant: one the user declared under this name, else the known one.
-pub fn provider_of<'a>(given: &'a str, config: &Config) -> &'a str {
-    match config.declared_providers().any(|declared| declared == given) {
-        true => given,
-        false => known::canonical(given),
-    }
+/// What the user set of a provider, under its name or another that people have for it.
+pub fn setting<'a>(provider: &str, what: &str, config: &'a Config) -> Option<&'a str> {
+    known::names(provider).find_map(|name| config.text(&format!("providers.{name}.{what}")))
 }
 
 /// Where a provider stands, and what it speaks there.
@@ -115,7 +112,7 @@ fn place_of(provider: &str, config: &Config, env: Env<'_>) -> Result<(String, Wi
     let told = known
         .and_then(|known| known.url_env)
         .and_then(env)
-        .or_else(|| config.text(&format!("providers.{provider}.base_url")).map(str::to_owned));
+        .or_else(|| setting(provider, "base_url", config).map(str::to_owned));
     let elsewhere = told.is_some();
     let own = known.and_then(|known| known.url()).map(str::to_owned);
     let base_url = told.or(own).ok_or_else(|| no_place(provider))?;
@@ -125,7 +122,7 @@ fn place_of(provider: &str, config: &Config, env: Env<'_>) -> Result<(String, Wi
         Some((wire, _)) => wire,
         None => Wire::Chat,
     };
-    let set = config.text(&format!("providers.{provider}.wire")).and_then(Wire::named);
+    let set = setting(provider, "wire", config).and_then(Wire::named);
     Ok((base_url, set.unwrap_or(usual)))
 }
 
@@ -148,7 +145,7 @@ fn no_place(provider: &str) -> Usage {
 /// The key, if there is one; an error if there must be.
 fn key_of(provider: &str, config: &Config, env: Env<'_>) -> Result<Option<Secret>> {
     let key = credentials::key(provider, config, env)?;
-    let configured = config.text(&format!("providers.{provider}.key_env")).is_some();
+    let configured = setting(provider, "key_env", config).is_some();
     let needed = configured || known::find(provider).is_some_and(known::Known::needs_key);
     if key.is_none() && needed {
         let variables = credentials::variables(provider, config).join(" or ");
@@ -176,9 +173,15 @@ fn build(endpoint: Endpoint) -> Result<Arc<dyn Provider>> {
     match endpoint.wire {
         // Whoever speaks Responses speaks Chat as well.
         Wire::Chat | Wire::Responses => {
-            let Endpoint { provider, model, base_url, key, limits, record, price, .. } = endpoint;
-            let chat =
-                Chat::new(ChatConfig { base_url, key, model, provider, limits, record, price });
+            let chat = Chat::new(ChatConfig {
+                base_url: endpoint.base_url,
+                key: endpoint.key,
+                model: endpoint.model,
+                provider: endpoint.provider,
+                limits: endpoint.limits,
+                record: endpoint.record,
+                price: endpoint.entry.and_then(|entry| entry.price).map(price),
+            });
             Ok(Arc::new(chat.map_err(|fault| Usage(fault.message))?))
         }
         wire @ (Wire::Anthropic | Wire::Gemini) => Err(Usage(format!(

@@ -40,7 +40,7 @@ pub fn list(args: &cli::ModelsList) -> Result<ExitCode> {
 }
 
 fn named(given: &str, config: &Config, catalogue: &Catalogue) -> Result<String> {
-    let provider = model::provider_of(given, config);
+    let provider = known::canonical(given);
     if all(catalogue, config).iter().any(|known| known == provider) {
         return Ok(provider.to_owned());
     }
@@ -51,7 +51,7 @@ fn named(given: &str, config: &Config, catalogue: &Catalogue) -> Result<String> 
 /// Every provider: the known ones, then those that only a list or the configuration names.
 fn all(catalogue: &Catalogue, config: &Config) -> Vec<String> {
     let mut all: Vec<String> = known::KNOWN.iter().map(|known| known.name.to_owned()).collect();
-    let declared = config.declared_providers().map(str::to_owned);
+    let declared = config.declared_providers().map(known::canonical).map(str::to_owned);
     for provider in declared.chain(catalogue.providers()) {
         if !all.contains(&provider) {
             all.push(provider);
@@ -69,7 +69,7 @@ fn usable(catalogue: &Catalogue, config: &Config) -> Result<Vec<String>> {
     };
     let needs_key = |provider: &str| match known::find(provider) {
         Some(known) => known.needs_key(),
-        None => config.text(&format!("providers.{provider}.key_env")).is_some(),
+        None => model::setting(provider, "key_env", config).is_some(),
     };
     let declared = |provider: &str| config.declared_providers().any(|one| one == provider);
     let mut usable = all(catalogue, config);

@@ -8,7 +8,7 @@ mod update;
 use crate::config::{Config, ConfigError};
 use crate::private::{self, Seen};
 use crate::run::Usage;
-use crate::{cli, model, place};
+use crate::{cli, known, place};
 use anyhow::Result;
 use cairn_provider::catalogue::{Catalogue, Entry, LONGEST, Own, Rates};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub fn catalogue(config: &Config) -> Result<Catalogue> {
             let fix = "write [models.\"provider/name\"], with the quotes";
             return Err(wrong(format!("models.{name} is not a model; {fix}")).into());
         };
-        let full = format!("{}/{id}", model::provider_of(provider, config));
+        let full = format!("{}/{id}", known::canonical(provider));
         let own = own(name, config);
         catalogue = catalogue.with_own(&full, own);
         let says_price =

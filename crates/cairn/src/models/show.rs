@@ -3,7 +3,7 @@
 use super::{abilities, as_json, catalogue, file};
 use crate::out::say;
 use crate::run::Usage;
-use crate::{cli, credentials, known, model, money, place};
+use crate::{cli, credentials, known, money, place};
 use anyhow::Result;
 use cairn_provider::catalogue::{Catalogue, Entry, Source};
 use cairn_text::shown::clean;
@@ -21,7 +21,7 @@ pub fn show(args: &cli::ModelsShow) -> Result<ExitCode> {
         ))
         .into());
     };
-    let provider = model::provider_of(given, &config);
+    let provider = known::canonical(given);
     let name = format!("{provider}/{id}");
     let entry = catalogue.model(&name).ok_or_else(|| {
         let fix = "it can be used all the same, at an unknown price";

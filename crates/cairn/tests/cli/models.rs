@@ -192,6 +192,9 @@ fn a_provider_without_a_place_or_a_key_is_told_what_to_write_where() {
         &bench.cairn(&["run", "--model", "groq/x", "x"]),
         "groq needs a key: set GROQ_API_KEY, store one with `cairn login groq`",
     );
+    bench.own("cairn.toml", "[providers.gemini]\nkey_env = \"MY_KEY\"\n");
+    refused(&bench.cairn(&["run", "--model", "google/x", "x"]), "google needs a key: set MY_KEY,");
+    bench.own("cairn.toml", "");
     let google = bench.cairn(&["run", "--model", "gemini/x", "x"]);
     refused(
         &google,
