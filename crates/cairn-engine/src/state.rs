@@ -23,6 +23,7 @@ pub struct Engine {
     pub(crate) usage: Usage,
     pub(crate) cost: Option<PicoUsd>,
     pub(crate) unpriced: u64,
+    pub(crate) ended_cost: Option<PicoUsd>,
     pub(crate) turns: u64,
     pub(crate) settled: Option<(u32, u32)>,
 }
@@ -47,7 +48,7 @@ pub struct Lap {
     pub(crate) fault: Option<String>,
     pub(crate) inherited: bool,
     /// What its replies have cost, those of which nobody knows it left out.
-    pub(crate) cost: PicoUsd,
+    pub(crate) cost: Option<PicoUsd>,
     /// The last turn of which nobody knows what it cost.
     pub(crate) unpriced: Option<u32>,
 }
@@ -240,6 +241,7 @@ impl Engine {
 
     fn finished(&mut self, end: &End) {
         if let Some(lap) = self.lap.take() {
+            self.ended_cost = lap.cost;
             self.items.extend(lap.waiting.into_iter().map(Item::User));
         }
         self.ended = Some(end.clone());
@@ -262,7 +264,7 @@ impl Lap {
 
     fn paid(&mut self, reply: &Reply) {
         match reply.cost {
-            Some(cost) => self.cost += cost,
+            Some(cost) => *self.cost.get_or_insert_default() += cost,
             None => self.unpriced = Some(reply.turn),
         }
     }
@@ -352,6 +354,12 @@ impl Engine {
     #[must_use]
     pub fn cost(&self) -> Option<PicoUsd> {
         self.cost
+    }
+
+    /// Money of the running loop, or of the last one when none runs; absent when none is known.
+    #[must_use]
+    pub fn lap_cost(&self) -> Option<PicoUsd> {
+        self.lap.as_ref().map_or(self.ended_cost, |lap| lap.cost)
     }
 
     /// How many replies there were of which nobody knows what they cost.

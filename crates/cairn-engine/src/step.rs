@@ -89,8 +89,8 @@ impl Engine {
             return Some(format!("the loop reached its {} turns", caps.turns));
         }
         let cap = caps.cost?;
-        if lap.cost >= cap {
-            return Some(format!("the loop has cost {}; its cap is {cap}", lap.cost));
+        if let Some(cost) = lap.cost.filter(|cost| *cost >= cap) {
+            return Some(format!("the loop has cost {cost}; its cap is {cap}"));
         }
         let turn = lap.unpriced?;
         Some(format!("nobody knows what turn {turn} cost, so the cap of {cap} cannot be kept"))

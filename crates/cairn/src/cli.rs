@@ -15,7 +15,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 cancelled, 4 turn cap, \
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 cancelled, 4 turn or cost cap, \
 5 approval needed, 7 unverifiable.";
 
 /// The commands.
@@ -39,6 +39,8 @@ pub enum Command {
     Gc(Gc),
     /// Show which models there are, what they can and what they cost.
     Models(Models),
+    /// Show how many tokens and how much money went where.
+    Usage(Usage),
     /// Store a provider's key.
     Login(Login),
     /// Forget a provider's stored key.
@@ -52,6 +54,7 @@ pub enum Command {
   cairn run \"fix the failing test\"            asks before it changes anything
   cairn run --yolo --json \"…\" > events.jsonl  for programs: one event per line
   git diff | cairn run --read-only \"review this\"
+  cairn run --max-cost 0.50 \"…\"              pauses when it has cost half a dollar
   cairn run -c \"now add a test\"               go on with the newest run here
   cairn run --resume r1k8f3q0c7w2n5b          go on after a crash
 
@@ -83,6 +86,9 @@ pub struct Run {
     /// Turns at most; then it ends with exit code 4.
     #[arg(long, value_name = "N")]
     pub max_turns: Option<u64>,
+    /// US dollars at most per loop; then it ends with exit code 4.
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<String>,
     /// A name for the run.
     #[arg(long)]
     pub name: Option<String>,
@@ -290,6 +296,39 @@ pub struct ModelsUpdate {
     /// Go back to the bundled list.
     #[arg(long)]
     pub remove: bool,
+}
+
+/// Show how many tokens and how much money went where.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn usage                           by day and model
+  cairn usage --by model --since 2026-11-01
+  cairn usage --by run --json           one object per line; cost in 10^-12 US dollars
+Every reply of a model in this home counts once, with the price that was known when it came. What
+nobody knows is said as unknown, not as 0.")]
+pub struct Usage {
+    /// What to add up by; by day and model when absent.
+    #[arg(long, value_enum)]
+    pub by: Option<By>,
+    /// Only from this day on.
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub since: Option<String>,
+    /// One JSON object per line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What usage is added up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
+    /// Days here.
+    Day,
+    /// Models.
+    Model,
+    /// Runs.
+    Run,
+    /// Sessions.
+    Session,
 }
 
 /// Store a provider's key.

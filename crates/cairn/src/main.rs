@@ -20,7 +20,9 @@ mod run;
 mod sessions;
 mod show;
 mod table;
+mod tally;
 mod to_wire;
+mod usage;
 mod verify;
 
 use anyhow::Result;
@@ -61,6 +63,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Bundle(args) => verify::bundle(&args),
         Command::Gc(args) => gc::gc(&args),
         Command::Models(args) => models::models(&args),
+        Command::Usage(args) => usage::usage(&args),
         Command::Login(args) => login::login(&args),
         Command::Logout(args) => login::logout(&args),
         Command::Config(args) => show_config(&args),
