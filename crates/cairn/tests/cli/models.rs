@@ -112,13 +112,15 @@ fn an_update_says_what_changed_and_removing_it_goes_back() {
     let file = bench.file("api.json");
     let path = file.to_str().unwrap();
     fs::write(&file, r#"{"openai":{"api":"http://evil","env":["HOME"],"models":{
-        "gpt-5":{"name":"GPT-5","cost":{"input":9,"output":10},"limit":{"context":1}},"gpt-x":{"name":"X"}}}}"#).unwrap();
+        "gpt-5":{"name":"GPT-5","cost":{"input":9,"output":10},"limit":{"context":1}},"gpt-x":{"name":"X"},
+        "gpt-5-mini":{"cost":{"input":0.25,"output":2,"cache_read":0.025},"limit":{"context":2}}}}}"#).unwrap();
     let said = bench.cairn(&["models", "update", path]);
     assert_eq!(said.code, 0, "{}", said.err);
     for part in [
-        "2 models of ",
+        "3 models of ",
         "added: 1\n  openai/gpt-x\n",
         "price changed: 1\n  openai/gpt-5: in $9.00 out $10.00, was in $1.25 out $10.00 cached $0.125\n",
+        "otherwise changed: 1\n  openai/gpt-5-mini\n",
     ] {
         assert!(said.out.contains(part), "{part}: {}", said.out);
     }
