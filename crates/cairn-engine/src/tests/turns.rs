@@ -225,6 +225,24 @@ fn a_higher_cap_goes_on_in_the_same_loop_and_what_nobody_counted_does_not() {
 }
 
 #[test]
+fn a_provider_that_claims_absurd_amounts_does_not_make_them_small() {
+    let mut sim = under_a_cap(&[Some(u64::MAX)]);
+    sim.prompt("once more");
+    sim.go();
+    sim.reply_for(&[READ], Finish::Calls, Some(PicoUsd(u64::MAX)));
+    sim.go();
+    sim.settle(at(2, 1, 1), Status::OK);
+    sim.said.clear();
+    sim.go();
+    assert!(
+        sim.said[0].starts_with("end 2 429 the loop has cost $18446744.073709"),
+        "{:?}",
+        sim.said
+    );
+    assert_eq!(sim.engine.cost(), Some(PicoUsd(u64::MAX)));
+}
+
+#[test]
 fn a_reply_cut_at_its_length_performs_nothing() {
     let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[BASH, READ], Finish::Length);
     sim.go();
