@@ -23,6 +23,8 @@ pub struct Engine {
     pub(crate) remembered: HashSet<OpName>,
     pub(crate) usage: Usage,
     pub(crate) cost: Option<PicoUsd>,
+    pub(crate) unpriced: u64,
+    pub(crate) ended_cost: Option<PicoUsd>,
     pub(crate) turns: u64,
     pub(crate) settled: Option<(u32, u32)>,
     /// The files the model has seen, as it saw them last.
@@ -50,6 +52,10 @@ pub struct Lap {
     pub(crate) aborted: Option<String>,
     pub(crate) fault: Option<String>,
     pub(crate) inherited: bool,
+    /// What its replies have cost, those of which nobody knows it left out.
+    pub(crate) cost: Option<PicoUsd>,
+    /// The last turn of which nobody knows what it cost.
+    pub(crate) unpriced: Option<u32>,
 }
 
 /// An op of the newest reply, as far as it has come.
@@ -167,8 +173,9 @@ impl Engine {
     fn took_reply(&mut self, reply: &Reply) {
         self.turns += 1;
         self.usage += reply.usage.unwrap_or_default();
-        if let Some(cost) = reply.cost {
-            *self.cost.get_or_insert_default() += cost;
+        match reply.cost {
+            Some(cost) => *self.cost.get_or_insert_default() += cost,
+            None => self.unpriced += 1,
         }
         self.items.push(Item::of_reply(reply));
         self.in_lap(|lap| {
@@ -177,6 +184,7 @@ impl Engine {
             lap.ops.clear();
             lap.finish = Some(reply.finish);
             lap.owes_intents = !reply.calls.is_empty();
+            lap.paid(reply);
         });
         if reply.calls.is_empty() {
             self.close_turn();
@@ -258,6 +266,7 @@ impl Engine {
 
     fn finished(&mut self, end: &End) {
         if let Some(lap) = self.lap.take() {
+            self.ended_cost = lap.cost;
             self.items.extend(lap.waiting.into_iter().map(Item::words));
         }
         self.ended = Some(end.clone());
@@ -276,6 +285,13 @@ impl Lap {
     #[must_use]
     pub fn is_inherited(&self) -> bool {
         self.inherited
+    }
+
+    fn paid(&mut self, reply: &Reply) {
+        match reply.cost {
+            Some(cost) => *self.cost.get_or_insert_default() += cost,
+            None => self.unpriced = Some(reply.turn),
+        }
     }
 
     pub(crate) fn op_mut(&mut self, at: Coord) -> Option<&mut OpState> {
@@ -363,6 +379,18 @@ impl Engine {
     #[must_use]
     pub fn cost(&self) -> Option<PicoUsd> {
         self.cost
+    }
+
+    /// Money of the running loop, or of the last one when none runs; absent when none is known.
+    #[must_use]
+    pub fn lap_cost(&self) -> Option<PicoUsd> {
+        self.lap.as_ref().map_or(self.ended_cost, |lap| lap.cost)
+    }
+
+    /// How many replies there were of which nobody knows what they cost.
+    #[must_use]
+    pub fn unpriced_turns(&self) -> u64 {
+        self.unpriced
     }
 
     /// How many replies there were.

@@ -74,15 +74,29 @@ impl Engine {
             Some(_) if lap.ops.is_empty() => return end(lap, Status::OK, ""),
             _ => {}
         }
-        let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
-        if lap.turn >= cap {
-            return end(lap, Status::LIMIT, &format!("the loop reached its {cap} turns"));
+        if let Some(why) = self.capped(lap) {
+            return end(lap, Status::LIMIT, &why);
         }
         Step::Record(Recording::of(Body::Ask(Ask {
             lap: lap.lap,
             turn: lap.turn + 1,
             messages: self.items.len() as u64,
         })))
+    }
+
+    /// Why the model is not asked once more, if it is not. Money is counted when an answer has come;
+    /// one that nobody can count is not risked twice.
+    fn capped(&self, lap: &Lap) -> Option<String> {
+        let caps = self.drive.as_ref()?.caps;
+        if lap.turn >= caps.turns {
+            return Some(format!("the loop reached its {} turns", caps.turns));
+        }
+        let cap = caps.cost?;
+        if let Some(cost) = lap.cost.filter(|cost| *cost >= cap) {
+            return Some(format!("the loop has cost {cost}; its cap is {cap}"));
+        }
+        let turn = lap.unpriced?;
+        Some(format!("nobody knows what turn {turn} cost, so the cap of {cap} cannot be kept"))
     }
 
     /// This op is the first without an outcome.

@@ -31,7 +31,15 @@ pub enum Event {
     #[serde(rename = "run/started")]
     RunStarted { name: Option<String> },
     #[serde(rename = "run/driven")]
-    RunDriven { holder: String, model: String, mode: String, approval: String, max_turns: u32 },
+    RunDriven {
+        holder: String,
+        model: String,
+        mode: String,
+        approval: String,
+        max_turns: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_cost: Option<u64>,
+    },
     #[serde(rename = "prompt/taken")]
     PromptTaken { r#loop: u32, text: String },
     #[serde(rename = "steer/taken")]
@@ -119,8 +127,17 @@ pub struct RunResult {
     pub turns: u64,
     /// Tokens of the whole run.
     pub usage: Usage,
-    /// 10⁻¹² US dollars; null when no price is known.
+    /// What the whole run cost, 10⁻¹² US dollars; null when no price is known.
     pub cost: Option<u64>,
+    /// The same for people, such as `$0.0123`.
+    #[serde(default)]
+    pub cost_shown: Option<String>,
+    /// What the last loop cost, 10⁻¹² US dollars; null when no price is known.
+    #[serde(default)]
+    pub loop_cost: Option<u64>,
+    /// Replies of which nobody knows what they cost; they are not in `cost`.
+    #[serde(default)]
+    pub unpriced_turns: u64,
     /// How long this command took.
     pub duration_ms: u64,
     /// The exit code that follows.

@@ -2,6 +2,7 @@
 //! Knows nothing of runs, tools or the log; those turn into a `Request` elsewhere.
 
 mod anthropic;
+pub mod catalogue;
 mod chat;
 mod config;
 mod fallback;

@@ -114,7 +114,7 @@ impl Client {
             model: String::new(),
             mode: Mode::Act,
             approval: Approval::Nobody,
-            caps: Caps { turns: 1, ops: 1 },
+            caps: Caps { turns: 1, ops: 1, cost: None },
         }
     }
 

@@ -31,6 +31,6 @@ pub use batch::{Batch, Committed, LeaseKey, NewRun, NewSession};
 pub use error::StoreError;
 pub use gc::{Freed, Gc};
 pub use lease::{Lease, SessionLock};
-pub use read::{Found, ReceiptRow, RunRow, SessionRow};
+pub use read::{Found, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
 pub use store::{Access, Options, Store};
 pub use verify::{Report, Verdict, verify_bytes};

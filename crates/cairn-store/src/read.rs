@@ -3,8 +3,9 @@
 use crate::StoreError;
 use crate::fact::{COLUMNS as FACT_COLUMNS, FactRow, bad_column};
 use crate::run::{id, lineage, parent};
-use cairn_types::{Fact, ForkPoint, ReceiptPayload, RunId, SessionId};
+use cairn_types::{Fact, ForkPoint, PicoUsd, ReceiptPayload, RunId, SessionId, Usage};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Deserialize;
 
 /// How many candidates an ambiguous name is answered with.
 const CANDIDATES: usize = 8;
@@ -63,6 +64,42 @@ pub struct ReceiptRow {
     pub hash: String,
     /// What was signed.
     pub payload: ReceiptPayload,
+}
+
+/// Which replies are meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replies {
+    /// Those recorded from then on, milliseconds since 1970.
+    pub since: u64,
+    /// Only those of this session's runs.
+    pub session: Option<SessionId>,
+}
+
+/// What a reply of a model took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyRow {
+    /// The run that recorded it; a fork's parent's replies are the parent's.
+    pub run: RunId,
+    /// Its session.
+    pub session: SessionId,
+    /// When, milliseconds since 1970.
+    pub at: u64,
+    /// The model that answered.
+    pub model: String,
+    /// Its tokens, where the provider said them.
+    pub usage: Option<Usage>,
+    /// What it cost, where a price was known.
+    pub cost: Option<PicoUsd>,
+}
+
+/// What of a reply's body is read here.
+#[derive(Deserialize)]
+struct Taken {
+    model: String,
+    #[serde(default)]
+    usage: Option<Usage>,
+    #[serde(default)]
+    cost: Option<PicoUsd>,
 }
 
 const SESSION: &str = "SELECT id, root, created_at,
@@ -182,6 +219,35 @@ pub(crate) fn facts(conn: &Connection, run: &RunId, after: u64) -> Result<Vec<Fa
         }
     }
     Ok(facts)
+}
+
+/// Tells every reply, in the runs' order, one at a time.
+pub(crate) fn replies(
+    conn: &Connection,
+    which: &Replies,
+    each: &mut dyn FnMut(ReplyRow),
+) -> Result<(), StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT facts.run, runs.session, facts.at, facts.body
+         FROM runs JOIN facts ON facts.run = runs.id
+         WHERE (?1 IS NULL OR runs.session = ?1) AND facts.kind = 'reply' AND facts.at >= ?2",
+    )?;
+    let session = which.session.as_ref().map(SessionId::as_str);
+    let mut rows = statement.query(params![session, which.since])?;
+    while let Some(row) = rows.next()? {
+        let body: String = row.get(3)?;
+        let Taken { model, usage, cost } =
+            serde_json::from_str(&body).map_err(|e| bad_column(3, e))?;
+        each(ReplyRow {
+            run: id(row, 0)?,
+            session: id(row, 1)?,
+            at: row.get(2)?,
+            model,
+            usage,
+            cost,
+        });
+    }
+    Ok(())
 }
 
 /// One of a run's own facts.

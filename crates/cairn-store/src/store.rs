@@ -5,7 +5,7 @@ use crate::gc::{self, Freed, Gc};
 use crate::home::Home;
 use crate::keys::Keys;
 use crate::lease::{Lease, SessionLock};
-use crate::read::{self, Found, ReceiptRow, RunRow, SessionRow};
+use crate::read::{self, Found, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
 use crate::run::RunState;
 use crate::verify::{HomeJudge, Report};
 use crate::writer::{Ask, Writer, Writing};
@@ -122,6 +122,15 @@ impl Store {
     /// A run's facts after `after`, in order; a fork's begin with its parent's, up to the fork.
     pub fn facts(&self, run: &RunId, after: u64) -> Result<Vec<Fact>, StoreError> {
         self.read(|conn| read::facts(conn, run, after))
+    }
+
+    /// Tells what each reply took, one at a time; however long the history, it is never held whole.
+    pub fn replies(
+        &self,
+        which: &Replies,
+        each: &mut dyn FnMut(ReplyRow),
+    ) -> Result<(), StoreError> {
+        self.read(|conn| read::replies(conn, which, each))
     }
 
     /// A content's bytes, their hash checked.

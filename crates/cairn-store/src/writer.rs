@@ -276,7 +276,7 @@ mod tests {
             model: "scripted/one".to_owned(),
             mode: Mode::Act,
             approval: Approval::Yolo,
-            caps: Caps { turns: 1, ops: 1 },
+            caps: Caps { turns: 1, ops: 1, cost: None },
         };
         let body = Body::Drive(drive);
         Ask::Commit(Box::new(Batch {

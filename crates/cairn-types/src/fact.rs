@@ -227,6 +227,9 @@ pub struct Caps {
     pub turns: u32,
     /// Ops per reply.
     pub ops: u32,
+    /// Money per loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<PicoUsd>,
 }
 
 /// `prompt`: a loop, queued.
@@ -490,7 +493,7 @@ pub enum Settled {
 pub struct End {
     /// The loop.
     pub lap: u32,
-    /// How: 200 done, 429 turn cap, 499 aborted, 500 the model could not be had.
+    /// How: 200 done, 429 a cap on turns or money, 499 aborted, 500 the model could not be had.
     pub status: Status,
     /// A sentence for a person; empty when done.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -43,7 +43,8 @@ pub struct PicoUsd(pub u64);
 
 impl AddAssign for PicoUsd {
     fn add_assign(&mut self, other: PicoUsd) {
-        self.0 += other.0;
+        // A sum that wrapped would be a small one, and below every cap.
+        self.0 = self.0.saturating_add(other.0);
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 cancelled, 4 turn cap, \
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 cancelled, 4 turn or cost cap, \
 5 approval needed, 7 unverifiable.";
 
 /// The commands.
@@ -45,6 +45,14 @@ pub enum Command {
     Rewind(Rewind),
     /// Show what a run's ops changed in files, as one diff.
     Diff(Diff),
+    /// Show which models there are, what they can and what they cost.
+    Models(Models),
+    /// Show how many tokens and how much money went where.
+    Usage(Usage),
+    /// Store a provider's key.
+    Login(Login),
+    /// Forget a provider's stored key.
+    Logout(Logout),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
 }
@@ -54,6 +62,7 @@ pub enum Command {
   cairn run \"fix the failing test\"            asks before it changes anything
   cairn run --yolo --json \"…\" > events.jsonl  for programs: one event per line
   git diff | cairn run --read-only \"review this\"
+  cairn run --max-cost 0.50 \"…\"              pauses when it has cost half a dollar
   cairn run -c \"now add a test\"               go on with the newest run here
   cairn run --resume r1k8f3q0c7w2n5b          go on after a crash
 
@@ -85,6 +94,9 @@ pub struct Run {
     /// Turns at most; then it ends with exit code 4.
     #[arg(long, value_name = "N")]
     pub max_turns: Option<u64>,
+    /// US dollars at most per loop; then it ends with exit code 4.
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<String>,
     /// A name for the run.
     #[arg(long, value_parser = run_name)]
     pub name: Option<String>,
@@ -337,4 +349,134 @@ fn run_name(text: &str) -> Result<String, String> {
         true => Err("a run's name does not begin with @".to_owned()),
         false => Ok(text.to_owned()),
     }
+}
+
+/// Show which models there are.
+#[derive(Args)]
+pub struct Models {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ModelsCommand,
+}
+
+/// What `cairn models` does.
+#[derive(Subcommand)]
+pub enum ModelsCommand {
+    /// List models: of providers whose key is set and of local servers.
+    List(ModelsList),
+    /// Show everything that is known of one model, and who says it.
+    Show(ModelsShow),
+    /// Use a newer list of models, limits and prices.
+    Update(ModelsUpdate),
+}
+
+/// List models.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn models list                  what you can use now
+  cairn models list anthropic        one provider's
+  cairn models list --all --json     everything that is known, one object per line
+Prices are US dollars per million tokens, in JSON 10^-12 US dollars per token. ? is unknown.")]
+pub struct ModelsList {
+    /// Only this provider's.
+    pub provider: Option<String>,
+    /// Also of providers whose key is not set.
+    #[arg(long, conflicts_with = "provider")]
+    pub all: bool,
+    /// One JSON object per line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show one model.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn models show anthropic/claude-sonnet-4-5
+  cairn models show openrouter/anthropic/claude-sonnet-4.5 --json
+To correct it, in your cairn.toml (US dollars per million tokens):
+  [models.\"openai/gpt-5-mini\"]
+  input = \"0.25\"
+  output = \"2.00\"")]
+pub struct ModelsShow {
+    /// The model, provider/name.
+    #[arg(value_name = "PROVIDER/NAME")]
+    pub name: String,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Use a newer list of models.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn models update api.json       a file in the form of https://models.dev/api.json
+  cairn models update --remove       back to the bundled list
+The file is checked whole before anything changes. Only limits, prices and abilities are taken from
+it: where a provider stands and which variable holds its key never is.")]
+pub struct ModelsUpdate {
+    /// The file.
+    #[arg(required_unless_present = "remove", conflicts_with = "remove")]
+    pub file: Option<PathBuf>,
+    /// Go back to the bundled list.
+    #[arg(long)]
+    pub remove: bool,
+}
+
+/// Show how many tokens and how much money went where.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn usage                           by day and model
+  cairn usage --by model --since 2026-11-01
+  cairn usage --by run --json           one object per line; cost in 10^-12 US dollars
+Every reply of a model in this home counts once, with the price that was known when it came. What
+nobody knows is said as unknown, not as 0.")]
+pub struct Usage {
+    /// What to add up by; by day and model when absent.
+    #[arg(long, value_enum)]
+    pub by: Option<By>,
+    /// Only from this day on.
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub since: Option<String>,
+    /// One JSON object per line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What usage is added up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
+    /// Days here.
+    Day,
+    /// Models.
+    Model,
+    /// Runs.
+    Run,
+    /// Sessions.
+    Session,
+}
+
+/// Store a provider's key.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn login anthropic              asks for the key; it is not shown
+  cairn login openai < key.txt       takes it from a pipe or a file, never from an argument
+  cairn login --list                 which keys there are, and where they come from
+The key is stored in credentials.toml beside your cairn.toml, readable by you alone. A variable such
+as OPENAI_API_KEY is used before it.")]
+pub struct Login {
+    /// The provider; asked for when absent.
+    pub provider: Option<String>,
+    /// Only list whose keys are there, and where each comes from.
+    #[arg(long, conflicts_with = "provider")]
+    pub list: bool,
+    /// What else stands on the line, such as a key, which is then not repeated in an error.
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub rest: Vec<String>,
+}
+
+/// Forget a provider's stored key.
+#[derive(Args)]
+pub struct Logout {
+    /// The provider.
+    pub provider: String,
 }

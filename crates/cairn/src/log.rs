@@ -1,10 +1,11 @@
 //! `cairn log`: a run's rows, or its facts.
 
-use crate::{cli, named, place, to_wire};
+use crate::tally::Tally;
+use crate::{cli, money, named, place, to_wire};
 use anyhow::Result;
-use cairn_store::{RunRow, Store};
+use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{Body, Fact, RunId, Settled};
+use cairn_types::{Body, ContentRef, Coord, Fact, Outcome, Reply, RunId, Settled, Usage};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -78,68 +79,122 @@ fn print_rows_json(run: &RunId, facts: &[Fact], out: &mut impl Write) -> Result<
 fn print_rows(run: &RunRow, facts: &[Fact], store: &Store, out: &mut impl Write) -> Result<()> {
     let name = run.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     writeln!(out, "run {}{}, session {}", run.id, clean(&name), run.session)?;
-    let text = |r: &cairn_types::ContentRef| {
-        let bytes = store.content(&r.hash).unwrap_or_else(|e| format!("({e})").into_bytes());
-        clean(&String::from_utf8_lossy(&bytes))
+    let mut printer = Printer {
+        store,
+        out,
+        rows: HashMap::new(),
+        begun: BTreeMap::new(),
+        of_run: Tally::default(),
+        of_loop: Tally::default(),
     };
-    let mut rows = HashMap::new();
-    let mut begun = BTreeMap::new();
-    for fact in facts {
+    facts.iter().try_for_each(|fact| printer.fact(fact))?;
+    printer.end(run)
+}
+
+/// Prints a run's rows fact by fact.
+struct Printer<'a, W> {
+    store: &'a Store,
+    out: &'a mut W,
+    /// What ops without an outcome so far are.
+    rows: HashMap<Coord, String>,
+    /// When those began that did.
+    begun: BTreeMap<Coord, String>,
+    of_run: Tally,
+    of_loop: Tally,
+}
+
+impl<W: Write> Printer<'_, W> {
+    fn text(&self, r: &ContentRef) -> String {
+        let bytes = self.store.content(&r.hash).unwrap_or_else(|e| format!("({e})").into_bytes());
+        clean(&String::from_utf8_lossy(&bytes))
+    }
+
+    fn fact(&mut self, fact: &Fact) -> Result<()> {
         let at = time(fact.at);
-        match &fact.body {
+        let line = match &fact.body {
             Body::Prompt(prompt) => {
-                writeln!(out, "\n{at}  {}  > {}", prompt.lap, text(&prompt.text))?
+                format!("\n{at}  {}  > {}", prompt.lap, self.text(&prompt.text))
             }
-            Body::Steer(steer) => writeln!(out, "{at}  steer  > {}", text(&steer.text))?,
+            Body::Steer(steer) => format!("{at}  steer  > {}", self.text(&steer.text)),
             Body::Intent(intent) => {
-                rows.insert(intent.at, clean(&format!("{} {}", intent.tool, intent.target)));
-            }
-            Body::Reply(reply) => {
-                if let Some(said) = &reply.text {
-                    writeln!(out, "{at}  {}/{}  {}", reply.lap, reply.turn, text(said).trim_end())?;
-                }
+                let row = clean(&format!("{} {}", intent.tool, intent.target));
+                self.rows.insert(intent.at, row);
+                return Ok(());
             }
             Body::Begin(begin) => {
-                begun.insert(begin.at, at);
+                self.begun.insert(begin.at, at);
+                return Ok(());
             }
-            Body::Decision(decision) => {
-                if let Some(words) = &decision.words {
-                    writeln!(out, "{at}  {}  > {}", decision.at, text(words))?;
-                }
-            }
-            Body::Outcome(outcome) => {
-                begun.remove(&outcome.at);
-                let row = rows.remove(&outcome.at).unwrap_or_default();
-                let exit = outcome.exit.map(|exit| format!(" exit {exit}")).unwrap_or_default();
-                let known = match outcome.settled {
-                    Settled::Performed | Settled::NotPerformed => String::new(),
-                    other => format!(" ({})", to_wire::word(&other)),
-                };
-                writeln!(out, "{at}  {}  {row}  → {}{exit}{known}", outcome.at, outcome.status)?;
-                for change in &outcome.changes {
-                    writeln!(
-                        out,
-                        "            {} {}",
-                        to_wire::word(&change.kind),
-                        clean(&change.path)
-                    )?;
-                }
-            }
+            Body::Decision(decision) => match &decision.words {
+                Some(words) => format!("{at}  {}  > {}", decision.at, self.text(words)),
+                None => return Ok(()),
+            },
+            Body::Reply(reply) => return self.reply(&at, reply),
+            Body::Outcome(outcome) => return self.outcome(&at, outcome),
             Body::Fault(fault) => {
-                writeln!(out, "{at}  the model could not be had: {}", clean(&fault.message))?
+                format!("{at}  the model could not be had: {}", clean(&fault.message))
             }
-            Body::Abort(abort) => writeln!(out, "{at}  stopped: {}", clean(&abort.why))?,
+            Body::Abort(abort) => format!("{at}  stopped: {}", clean(&abort.why)),
             Body::End(end) => {
-                writeln!(out, "{at}  loop {} ended: {} {}", end.lap, end.status, clean(&end.why))?
+                let took = std::mem::take(&mut self.of_loop).line();
+                let why = clean(&format!(" {}", end.why));
+                format!("{at}  loop {} ended: {}{} ({took})", end.lap, end.status, why.trim_end())
             }
-            _ => {}
+            _ => return Ok(()),
+        };
+        Ok(writeln!(self.out, "{line}")?)
+    }
+
+    fn reply(&mut self, at: &str, reply: &Reply) -> Result<()> {
+        let turn = format!("{at}  {}/{}", reply.lap, reply.turn);
+        if let Some(said) = &reply.text {
+            let said = self.text(said);
+            writeln!(self.out, "{turn}  {}", said.trim_end())?;
         }
+        self.of_run.add(reply.usage, reply.cost);
+        self.of_loop.add(reply.usage, reply.cost);
+        if let Some(took) = took(reply) {
+            writeln!(self.out, "{turn}  ({took})")?;
+        }
+        Ok(())
     }
-    for (at, when) in begun {
-        let row = rows.remove(&at).unwrap_or_default();
-        writeln!(out, "{when}  {at}  {row}  → began, its end was not seen")?;
+
+    fn outcome(&mut self, at: &str, outcome: &Outcome) -> Result<()> {
+        self.begun.remove(&outcome.at);
+        let row = self.rows.remove(&outcome.at).unwrap_or_default();
+        let exit = outcome.exit.map(|exit| format!(" exit {exit}")).unwrap_or_default();
+        let known = match outcome.settled {
+            Settled::Performed | Settled::NotPerformed => String::new(),
+            other => format!(" ({})", to_wire::word(&other)),
+        };
+        writeln!(self.out, "{at}  {}  {row}  → {}{exit}{known}", outcome.at, outcome.status)?;
+        for change in &outcome.changes {
+            let (kind, path) = (to_wire::word(&change.kind), clean(&change.path));
+            writeln!(self.out, "            {kind} {path}")?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// What was left open, and what it all took.
+    fn end(mut self, run: &RunRow) -> Result<()> {
+        for (at, when) in &self.begun {
+            let row = self.rows.remove(at).unwrap_or_default();
+            writeln!(self.out, "{when}  {at}  {row}  → began, its end was not seen")?;
+        }
+        let mut of_session = Tally::default();
+        let which = Replies { since: 0, session: Some(run.session.clone()) };
+        self.store.replies(&which, &mut |reply| of_session.add(reply.usage, reply.cost))?;
+        writeln!(self.out, "\nrun: {}\nsession: {}", self.of_run.line(), of_session.line())?;
+        Ok(())
+    }
+}
+
+/// What a turn took, where anything is known of it.
+fn took(reply: &Reply) -> Option<String> {
+    let tokens = |usage: Usage| format!("{} tokens in, {} out", usage.input, usage.output);
+    let parts = [reply.usage.map(tokens), reply.cost.map(money::shown)];
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join(", "))
 }
 
 /// A time as people here write it.

@@ -2,19 +2,28 @@
 
 mod cli;
 mod config;
+mod credentials;
 mod diff;
 mod fork;
 mod gc;
+mod known;
 mod log;
+mod login;
 mod model;
+mod models;
+mod money;
 mod named;
 mod out;
 mod place;
+mod private;
 mod run;
 mod sessions;
 mod show;
+mod table;
+mod tally;
 mod to_wire;
 mod undo;
+mod usage;
 mod verify;
 
 use anyhow::Result;
@@ -58,6 +67,10 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Redo(args) => undo::redo(&args),
         Command::Rewind(args) => undo::rewind(&args),
         Command::Diff(args) => diff::diff(&args),
+        Command::Models(args) => models::models(&args),
+        Command::Usage(args) => usage::usage(&args),
+        Command::Login(args) => login::login(&args),
+        Command::Logout(args) => login::logout(&args),
         Command::Config(args) => show_config(&args),
     }
 }

@@ -1,13 +1,15 @@
 //! From a model's name to a model: `provider/name`, the bundled walkthrough, or whatever local server
-//! answers. Reads keys from the environment; never prints one.
+//! answers. Which providers there are is `known`, what a model costs is `models`, keys are `credentials`.
 
 use crate::config::Config;
+use crate::known::{self, KNOWN};
 use crate::run::Usage;
+use crate::{credentials, models, place};
 use anyhow::{Context, Result};
-use cairn_provider::http::{self, Http, Wire};
+use cairn_provider::catalogue::{Entry, Rates};
+use cairn_provider::http::{self, Auth, Http, Network, Wire};
 use cairn_provider::scripted::{Player, Script};
-use cairn_provider::{Limits, Price, Provider, Secret};
-use cairn_types::PicoUsd;
+use cairn_provider::{Abilities, Fallback, Limits, Price, Provider, Secret};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,23 +29,22 @@ pub struct Chosen {
     pub remark: Option<String>,
 }
 
-/// A provider known without being declared: name, endpoint, key variable, endpoint variable.
-type Known = (&'static str, &'static str, Option<&'static str>, Option<&'static str>);
-
-const KNOWN: &[Known] = &[
-    ("openai", "https://api.openai.com/v1", Some("OPENAI_API_KEY"), Some("OPENAI_BASE_URL")),
-    ("ollama", "http://127.0.0.1:11434/v1", None, None),
-    ("lmstudio", "http://127.0.0.1:1234/v1", None, None),
-    ("llamacpp", "http://127.0.0.1:8080/v1", None, None),
-    ("vllm", "http://127.0.0.1:8000/v1", None, None),
-];
-
 /// Finds the model that `name` means.
-pub fn choose(name: &str, config: &Config, env: &dyn Fn(&str) -> Option<String>) -> Result<Chosen> {
+pub fn choose(name: &str, config: &Config, env: Env<'_>) -> Result<Chosen> {
+    let mut chosen = one(name, config, env)?;
+    if let Some(then_name) = config.text("fallback_model") {
+        let then = one(then_name, config, env)?.provider;
+        let (first, then_name) = (chosen.provider, then_name.to_owned());
+        chosen.provider = Arc::new(Fallback { first, then, then_name });
+    }
+    Ok(chosen)
+}
+
+fn one(name: &str, config: &Config, env: Env<'_>) -> Result<Chosen> {
     match name.split_once('/') {
         Some(("scripted", "walkthrough")) => walkthrough(),
         Some(("scripted", path)) => scripted(path),
-        Some((provider, model)) if !model.is_empty() => chat(provider, model, config, env),
+        Some((provider, model)) if !model.is_empty() => remote(provider, model, config, env),
         _ if name == "local-or-walkthrough" => match local(config, env)? {
             Some(found) => Ok(found),
             None => walkthrough(),
@@ -77,54 +78,137 @@ fn scripted(path: &str) -> Result<Chosen> {
     })
 }
 
-fn chat(
-    provider: &str,
-    model: &str,
-    config: &Config,
-    env: &dyn Fn(&str) -> Option<String>,
-) -> Result<Chosen> {
-    let known = KNOWN.iter().find(|known| known.0 == provider);
-    let key = |what: &str| format!("providers.{provider}.{what}");
-    let base_url = known
-        .and_then(|known| known.3)
-        .and_then(env)
-        .or_else(|| config.text(&key("base_url")).map(str::to_owned))
-        .or_else(|| known.map(|known| known.1.to_owned()));
-    let Some(base_url) = base_url else {
-        let names: Vec<&str> = KNOWN.iter().map(|known| known.0).collect();
-        return Err(Usage(format!(
-            "there is no provider {provider:?}; known are {}. To add one, put this into your cairn.toml:\n\n  \
-             [providers.{provider}]\n  base_url = \"http://127.0.0.1:8080/v1\"\n",
-            names.join(", ")
-        ))
-        .into());
+/// Looks up a variable of the environment.
+type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+fn remote(given: &str, model: &str, config: &Config, env: Env<'_>) -> Result<Chosen> {
+    let provider = known::canonical(given);
+    let (base_url, wire) = place_of(provider, config, env)?;
+    let name = format!("{provider}/{model}");
+    let entry = models::catalogue(config)?.model(&name);
+    let network = network(&base_url, config, env)?;
+    let http = Http::new(http::Config {
+        key: key_of(provider, config, env)?,
+        auth: if provider == "azure" { Auth::Header("api-key".to_owned()) } else { wire.auth() },
+        limits: limits(config),
+        price: entry.as_ref().and_then(|entry| entry.price).map(price),
+        abilities: abilities(provider, entry.as_ref()),
+        network,
+        record: config.text("provider.record").map(PathBuf::from),
+        ..http::Config::new(provider, wire, base_url, model)
+    });
+    let http = http.map_err(|fault| Usage(fault.message))?;
+    Ok(Chosen { name, provider: Arc::new(http), remark: None })
+}
+
+/// What the model can do, as far as the catalogue knows it.
+fn abilities(provider: &str, entry: Option<&Entry>) -> Abilities {
+    let usual = Abilities {
+        cache_marks: provider == "openrouter",
+        echo_reasoning: provider == "deepseek",
+        ..Abilities::default()
     };
-    let key_env = config.text(&key("key_env")).or_else(|| known.and_then(|known| known.2));
-    let secret = match key_env {
+    let Some(entry) = entry else { return usual };
+    Abilities {
+        vision: entry.images.unwrap_or(false),
+        pdf: entry.pdf.unwrap_or(false),
+        reasoning: entry.reasoning.unwrap_or(false),
+        tools: entry.tools.unwrap_or(true),
+        context: entry.context,
+        output: entry.output,
+        ..usual
+    }
+}
+
+/// What lies between here and an endpoint: the configuration, or the usual variables.
+fn network(base_url: &str, config: &Config, env: Env<'_>) -> Result<Network> {
+    let usual = match base_url.starts_with("https:") {
+        true => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
+        false => ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+    };
+    let set = |key: &str, variables: &[&str]| {
+        config.text(key).map(str::to_owned).or_else(|| variables.iter().find_map(|name| env(name)))
+    };
+    let ca_pem = match config.text("network.ca_file") {
         None => None,
-        Some(variable) => Some(env(variable).filter(|key| !key.is_empty()).ok_or_else(|| {
-            Usage(format!("{provider} needs a key: set {variable}, or choose a model that needs none with --model"))
+        Some(path) => Some(std::fs::read(path).map(Into::into).map_err(|why| {
+            Usage(format!("the certificates in {path} cannot be read ({why}); see network.ca_file"))
         })?),
     };
-    let price = |what| match config.count(&key(what)) {
-        0 => None,
-        micro_per_million => Some(PicoUsd(micro_per_million)),
+    Ok(Network {
+        proxy: set("network.proxy", &usual).map(Secret::new),
+        no_proxy: set("network.no_proxy", &["NO_PROXY", "no_proxy"]).unwrap_or_default(),
+        proxy_loopback: false,
+        ca_pem,
+    })
+}
+
+/// What the user set of a provider, under its name or another that people have for it.
+pub fn setting<'a>(provider: &str, what: &str, config: &'a Config) -> Option<&'a str> {
+    known::names(provider).find_map(|name| config.text(&format!("providers.{name}.{what}")))
+}
+
+/// Where a provider stands, and what it speaks there.
+fn place_of(provider: &str, config: &Config, env: Env<'_>) -> Result<(String, Wire)> {
+    let known = known::find(provider);
+    let told = known
+        .and_then(|known| known.url_env)
+        .and_then(env)
+        .or_else(|| setting(provider, "base_url", config).map(str::to_owned));
+    let elsewhere = told.is_some();
+    let own = known.and_then(|known| known.url()).map(str::to_owned);
+    let base_url = told.or(own).ok_or_else(|| no_place(provider))?;
+    let usual = match known.map(|known| (known.wire, known.place)) {
+        // Most servers that stand in for OpenAI's speak its older format only.
+        Some((Wire::Responses, known::Place::Net(_))) if elsewhere => Wire::Chat,
+        Some((wire, _)) => wire,
+        None => Wire::Chat,
     };
-    let price = price("input_price").zip(price("output_price")).map(|(input, output)| Price {
-        input,
-        output,
-        cache_read: input,
-        cache_write: input,
-    });
-    let chat = Http::new(http::Config {
-        key: secret.map(Secret::new),
-        limits: limits(config),
-        record: config.text("provider.record").map(PathBuf::from),
-        price,
-        ..http::Config::new(provider, Wire::Chat, base_url, model)
-    });
-    let chat = chat.map_err(|fault| Usage(fault.message))?;
-    Ok(Chosen { name: format!("{provider}/{model}"), provider: Arc::new(chat), remark: None })
+    let set = setting(provider, "wire", config).and_then(Wire::of_word);
+    Ok((base_url, set.unwrap_or(usual)))
+}
+
+fn no_place(provider: &str) -> Usage {
+    let file = place::user_file().map_or("your cairn.toml".to_owned(), |p| p.display().to_string());
+    if known::find(provider).is_some() {
+        return Usage(format!(
+            "{provider} stands where you say. Put this into {file}:\n\n  \
+             [providers.{provider}]\n  base_url = \"https://NAME.openai.azure.com/openai/v1\"\n"
+        ));
+    }
+    let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+    Usage(format!(
+        "there is no provider {provider:?}; known are {}. To add one, put this into {file}:\n\n  \
+         [providers.{provider}]\n  base_url = \"http://127.0.0.1:8080/v1\"\n",
+        names.join(", ")
+    ))
+}
+
+/// The key, if there is one; an error if there must be.
+fn key_of(provider: &str, config: &Config, env: Env<'_>) -> Result<Option<Secret>> {
+    let key = credentials::key(provider, config, env)?;
+    let configured = setting(provider, "key_env", config).is_some();
+    let needed = configured || known::find(provider).is_some_and(known::Known::needs_key);
+    if key.is_none() && needed {
+        let variables = credentials::variables(provider, config).join(" or ");
+        return Err(Usage(format!(
+            "{provider} needs a key: set {variables}, store one with `cairn login {provider}`, or \
+             choose a model that needs none with --model"
+        ))
+        .into());
+    }
+    Ok(key)
+}
+
+/// What turns are charged at. Cached tokens without a price of their own cost what others do; where
+/// thoughts cost more than answers, all of an answer counts as thought, so that no cap is overrun.
+fn price(rates: Rates) -> Price {
+    Price {
+        input: rates.input,
+        output: rates.output.max(rates.reasoning.unwrap_or_default()),
+        cache_read: rates.cache_read.unwrap_or(rates.input),
+        cache_write: rates.cache_write.unwrap_or(rates.input),
+    }
 }
 
 fn limits(config: &Config) -> Limits {
@@ -140,18 +224,26 @@ fn limits(config: &Config) -> Limits {
 }
 
 /// The first local server that answers, with its first model.
-fn local(config: &Config, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<Chosen>> {
-    for (provider, url, _, _) in KNOWN.iter().copied().filter(|known| known.2.is_none()) {
-        let Some(model) = first_model(url) else { continue };
-        let mut chosen = chat(provider, &model, config, env)?;
+fn local(config: &Config, env: Env<'_>) -> Result<Option<Chosen>> {
+    for (provider, url) in known::local() {
+        let Some(model) = local_models(url).into_iter().next() else { continue };
+        let mut chosen = remote(provider, &model, config, env)?;
         chosen.remark = Some(format!("A local model server answers at {url}: {provider}/{model}."));
         return Ok(Some(chosen));
     }
     Ok(None)
 }
 
-/// Asks a loopback server for its models; a server that takes longer than a moment is none.
-fn first_model(url: &str) -> Option<String> {
+/// The models that a loopback server says it has; one that takes longer than a moment has none.
+pub fn local_models(url: &str) -> Vec<String> {
+    let ids = |models: serde_json::Value| -> Option<Vec<String>> {
+        let models = models["data"].as_array()?.iter();
+        Some(models.filter_map(|model| model["id"].as_str().map(str::to_owned)).collect())
+    };
+    asked_for_models(url).and_then(ids).unwrap_or_default()
+}
+
+fn asked_for_models(url: &str) -> Option<serde_json::Value> {
     use std::io::{Read, Write};
     let address: SocketAddr = url.strip_prefix("http://")?.strip_suffix("/v1")?.parse().ok()?;
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok()?;
@@ -161,8 +253,7 @@ fn first_model(url: &str) -> Option<String> {
     let mut answer = Vec::new();
     stream.take(1 << 20).read_to_end(&mut answer).ok()?;
     let body = answer.windows(4).position(|w| w == b"\r\n\r\n").map(|at| &answer[at + 4..])?;
-    let models: serde_json::Value = serde_json::from_slice(body).ok()?;
-    models["data"][0]["id"].as_str().map(str::to_owned)
+    serde_json::from_slice(body).ok()
 }
 
 /// The bytes that this model is sent for a request. Needs no key.

@@ -89,6 +89,7 @@ fn driven(drive: &t::Drive) -> Event {
         mode: word(&drive.mode),
         approval: word(&drive.approval),
         max_turns: drive.caps.turns,
+        max_cost: drive.caps.cost.map(|cost| cost.0),
     }
 }
 

@@ -42,13 +42,17 @@ impl Sim {
     }
 
     fn drive(&mut self, mode: Mode, approval: Approval) {
+        self.drive_with(mode, approval, None);
+    }
+
+    fn drive_with(&mut self, mode: Mode, approval: Approval, cost: Option<PicoUsd>) {
         self.record(Recording::of(Body::Drive(Drive {
             epoch: 1,
             holder: "test".into(),
             model: "scripted/test".into(),
             mode,
             approval,
-            caps: Caps { turns: 5, ops: 3 },
+            caps: Caps { turns: 5, ops: 3, cost },
         })));
     }
 
@@ -75,6 +79,11 @@ impl Sim {
     }
 
     fn reply(&mut self, calls: &[(&str, &str)], finish: Finish) {
+        self.reply_for(calls, finish, None);
+    }
+
+    /// A reply that cost so much.
+    fn reply_for(&mut self, calls: &[(&str, &str)], finish: Finish, cost: Option<PicoUsd>) {
         let turn = self.facts.len();
         let args: Vec<&str> = calls.iter().map(|(_, args)| *args).collect();
         let calls = calls.iter().enumerate().map(|(i, (name, args))| Call {
@@ -92,7 +101,7 @@ impl Sim {
             calls: calls.collect(),
             finish,
             usage: None,
-            cost: None,
+            cost,
             attempts: 1,
             ms: 0,
         };

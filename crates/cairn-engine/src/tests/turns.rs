@@ -158,6 +158,90 @@ fn caps_end_the_loop_and_cut_the_reply() {
     );
 }
 
+/// A loop under a cap of 2 dollars whose replies cost so much each and want to go on.
+fn under_a_cap(costs: &[Option<u64>]) -> Sim {
+    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+    sim.drive_with(Mode::Act, Approval::Yolo, Some(PicoUsd(2_000_000_000_000)));
+    sim.prompt("go");
+    for (turn, cost) in (1..).zip(costs) {
+        sim.go();
+        sim.reply_for(&[READ], Finish::Calls, cost.map(PicoUsd));
+        sim.go();
+        sim.settle(at(1, turn, 1), Status::OK);
+    }
+    sim.said.clear();
+    sim.go();
+    sim
+}
+
+#[test]
+fn a_loop_that_has_cost_its_cap_ends_before_the_model_is_asked_again() {
+    const DOLLAR: u64 = 1_000_000_000_000;
+    check(&under_a_cap(&[Some(DOLLAR)]), expect!["AskModel { lap: 1, turn: 2, messages: 3 }"]);
+    let mut sim = under_a_cap(&[Some(DOLLAR), Some(DOLLAR)]);
+    check(
+        &sim,
+        expect![[r#"
+            end 1 429 the loop has cost $2.000000; its cap is $2.000000
+            Idle"#]],
+    );
+    // The next loop has the cap to itself; an answer that ends it is never too much.
+    sim.prompt("once more");
+    sim.said.clear();
+    sim.go();
+    sim.reply_for(&[], Finish::Stop, Some(PicoUsd(9 * DOLLAR)));
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+            AskModel { lap: 2, turn: 1, messages: 6 }
+            end 2 200
+            Idle"#]],
+    );
+    assert_eq!(sim.engine.cost(), Some(PicoUsd(11 * DOLLAR)));
+    assert_eq!(Engine::fold(&sim.facts), sim.engine);
+}
+
+#[test]
+fn a_higher_cap_goes_on_in_the_same_loop_and_what_nobody_counted_does_not() {
+    const DOLLAR: u64 = 1_000_000_000_000;
+    let mut sim = under_a_cap(&[Some(DOLLAR)]);
+    sim.reply_for(&[READ], Finish::Calls, Some(PicoUsd(3 * DOLLAR)));
+    sim.go();
+    sim.settle(at(1, 2, 1), Status::OK);
+    // A crash here; the next driver brings more money, or no cap at all.
+    for cap in [Some(PicoUsd(5 * DOLLAR)), None] {
+        let mut richer =
+            Sim { engine: Engine::fold(&sim.facts), facts: sim.facts.clone(), said: Vec::new() };
+        richer.drive_with(Mode::Act, Approval::Yolo, cap);
+        assert_eq!(richer.go(), Step::AskModel { lap: 1, turn: 3, messages: 5 });
+    }
+    check(
+        &under_a_cap(&[None]),
+        expect![[r#"
+            end 1 429 nobody knows what turn 1 cost, so the cap of $2.000000 cannot be kept
+            Idle"#]],
+    );
+}
+
+#[test]
+fn a_provider_that_claims_absurd_amounts_does_not_make_them_small() {
+    let mut sim = under_a_cap(&[Some(u64::MAX)]);
+    sim.prompt("once more");
+    sim.go();
+    sim.reply_for(&[READ], Finish::Calls, Some(PicoUsd(u64::MAX)));
+    sim.go();
+    sim.settle(at(2, 1, 1), Status::OK);
+    sim.said.clear();
+    sim.go();
+    assert!(
+        sim.said[0].starts_with("end 2 429 the loop has cost $18446744.073709"),
+        "{:?}",
+        sim.said
+    );
+    assert_eq!(sim.engine.cost(), Some(PicoUsd(u64::MAX)));
+}
+
 #[test]
 fn a_reply_cut_at_its_length_performs_nothing() {
     let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[BASH, READ], Finish::Length);

@@ -54,7 +54,7 @@ pub fn start(store: &Store, workspace: &Path, url: &str, told: Arc<Told>) -> Sta
         root: workspace.to_string_lossy().into_owned(),
         mode: Mode::Act,
         approval: Approval::Yolo,
-        caps: Caps { turns: 1000, ops: 32 },
+        caps: Caps { turns: 1000, ops: 32, cost: None },
         settings: Settings { model: "test/test".to_owned(), decide_within: None },
     }
 }

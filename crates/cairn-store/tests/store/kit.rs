@@ -198,7 +198,7 @@ impl Driver {
             model: "scripted/one".to_owned(),
             mode: Mode::Act,
             approval: Approval::Ask,
-            caps: Caps { turns: 9, ops: 9 },
+            caps: Caps { turns: 9, ops: 9, cost: None },
         })
     }
 

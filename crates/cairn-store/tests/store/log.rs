@@ -1,8 +1,11 @@
 //! Runs and their facts: forks, leases, concurrent writers, contents, and what a commit costs.
 
 use crate::kit::{self, Bench, Driver, end, op, outcome_only};
-use cairn_store::{Access, Batch, Found, LeaseKey, Options, Store, StoreError, Verdict};
-use cairn_types::{Body, ForkPoint, Hash, RunId};
+use cairn_store::{
+    Access, Batch, Found, LeaseKey, Options, Replies, ReplyRow, Store, StoreError, Verdict,
+};
+use cairn_types::{Body, ForkPoint, Hash, RunId, SessionId};
+use serde_json::json;
 
 #[tokio::test]
 async fn every_outcome_has_its_receipt_and_they_chain() {
@@ -27,6 +30,45 @@ async fn every_outcome_has_its_receipt_and_they_chain() {
     assert_eq!(receipts[0].payload.tool_id, "bash");
     assert_eq!(receipts[0].payload.decided_by, "person:ada");
     assert_eq!(receipts[2].payload.turn_id, "1/1/3");
+}
+
+/// A reply that took so many tokens.
+fn reply(turn: u32, input: u64, cost: Option<u64>) -> (Body, Vec<u8>) {
+    let body = json!({"lap": 1, "turn": turn, "model": "scripted/one", "finish": "stop",
+        "usage": {"input": input, "output": 0}, "cost": cost, "attempts": 1, "ms": 1});
+    let body = Body::Reply(serde_json::from_value(body).unwrap());
+    (body, Vec::new())
+}
+
+#[tokio::test]
+async fn every_reply_is_told_once_under_the_run_that_had_it() {
+    let bench = Bench::new();
+    let mut driver = Driver::start(&bench.store, 1).await;
+    driver.commit(vec![reply(1, 10, Some(7))]).await;
+    driver.commit(op(1, "ls")).await;
+    let mut child = driver.fork(driver.n).await;
+    child.drive().await;
+    child.commit(vec![reply(2, 20, None)]).await;
+    let told = |since, session| {
+        let mut told = Vec::new();
+        let which = Replies { since, session };
+        let mut each = |row: ReplyRow| {
+            told.push((row.run, row.at, row.usage.unwrap().input, row.cost.map(|cost| cost.0)));
+        };
+        bench.store.replies(&which, &mut each).unwrap();
+        told.sort();
+        told
+    };
+    let all = told(0, None);
+    let tokens: Vec<_> = all.iter().map(|(run, _, input, cost)| (run, *input, *cost)).collect();
+    let mut expect = [(&driver.run, 10, Some(7)), (&child.run, 20, None)];
+    expect.sort();
+    assert_eq!(tokens, expect);
+    assert_eq!(told(0, Some(kit::session())), all);
+    assert_eq!(told(0, Some(SessionId::new(9, 9))), []);
+    let latest = all.iter().map(|(_, at, ..)| *at).max().unwrap();
+    assert!(told(latest, None).iter().all(|(_, at, ..)| *at == latest));
+    assert_eq!(told(latest + 1, None), []);
 }
 
 #[tokio::test]

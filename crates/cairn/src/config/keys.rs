@@ -25,6 +25,12 @@ pub enum Kind {
     Count(u64, u64),
     /// A list of texts.
     List,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// US dollars, above nothing: a decimal number or such a text.
+    Money,
+    /// US dollars per million tokens: a decimal number or such a text.
+    Price,
 }
 
 /// Defaults.
@@ -72,6 +78,12 @@ const fn count(
     }
 }
 
+const fn of_model(name: &'static str, kind: Kind, docs: &'static str) -> Key {
+    Key { name, kind, default: Default::None, project: Project::MayNot, env: None, docs }
+}
+
+/// The most tokens that a model may be said to take.
+const MOST_TOKENS: u64 = 1 << 40;
 const DAY_MS: u64 = 86_400_000;
 
 /// All keys.
@@ -80,7 +92,31 @@ pub const KEYS: &[Key] = &[
         "model",
         Project::MayNot,
         Some("CAIRN_MODEL"),
-        "The model, provider/name. The providers openai, ollama, lmstudio, llamacpp and vllm are known; others are declared under [providers.NAME].",
+        "The model, provider/name. `cairn models list --all` shows the known ones; other providers are declared under [providers.NAME].",
+    ),
+    text(
+        "fallback_model",
+        Project::MayNot,
+        None,
+        "The model that is asked when the first cannot be had, provider/name.",
+    ),
+    text(
+        "network.proxy",
+        Project::MayNot,
+        None,
+        "A proxy for model APIs, such as http://proxy:3128; otherwise HTTPS_PROXY, HTTP_PROXY or ALL_PROXY. Never used for this machine.",
+    ),
+    text(
+        "network.no_proxy",
+        Project::MayNot,
+        None,
+        "Hosts that are reached without the proxy, as in NO_PROXY.",
+    ),
+    text(
+        "network.ca_file",
+        Project::MayNot,
+        None,
+        "A PEM file of certificates to trust besides the system's.",
     ),
     count(
         "max_turns",
@@ -94,6 +130,14 @@ pub const KEYS: &[Key] = &[
         Project::MayLower,
         "Ops per reply; the rest is not performed.",
     ),
+    Key {
+        name: "max_cost",
+        kind: Kind::Money,
+        default: Default::None,
+        project: Project::MayLower,
+        env: None,
+        docs: "US dollars per loop, such as 0.50; then the loop ends with exit code 4. No cap when absent.",
+    },
     count(
         "approval_timeout_ms",
         (0, 0, DAY_MS),
@@ -175,21 +219,43 @@ pub const KEYS: &[Key] = &[
         "The environment variable that holds the key; no key is sent when absent.",
     ),
     Key {
-        name: "providers.*.input_price",
-        kind: Kind::Count(0, u64::MAX >> 24),
+        name: "providers.*.wire",
+        kind: Kind::Word(&["chat", "responses", "anthropic", "gemini"]),
         default: Default::None,
         project: Project::MayNot,
         env: None,
-        docs: "Price of a million input tokens in millionths of a US dollar.",
+        docs: "What the endpoint speaks, where it is not what the provider usually speaks; chat for your own.",
     },
-    Key {
-        name: "providers.*.output_price",
-        kind: Kind::Count(0, u64::MAX >> 24),
-        default: Default::None,
-        project: Project::MayNot,
-        env: None,
-        docs: "Price of a million output tokens in millionths of a US dollar.",
-    },
+    of_model(
+        "models.*.context",
+        Kind::Count(1, MOST_TOKENS),
+        "Of [models.\"provider/name\"]: tokens that a request and its answer may hold together.",
+    ),
+    of_model(
+        "models.*.max_output",
+        Kind::Count(1, MOST_TOKENS),
+        "Of [models.\"provider/name\"]: tokens that an answer may hold.",
+    ),
+    of_model(
+        "models.*.input",
+        Kind::Price,
+        "Of [models.\"provider/name\"]: US dollars for a million tokens sent.",
+    ),
+    of_model(
+        "models.*.output",
+        Kind::Price,
+        "Of [models.\"provider/name\"]: US dollars for a million tokens received.",
+    ),
+    of_model(
+        "models.*.cache_read",
+        Kind::Price,
+        "Of [models.\"provider/name\"]: US dollars for a million tokens from the provider's cache; as sent when absent.",
+    ),
+    of_model(
+        "models.*.cache_write",
+        Kind::Price,
+        "Of [models.\"provider/name\"]: US dollars for a million tokens into the provider's cache; as sent when absent.",
+    ),
     count(
         "keep_days",
         (1, 90, 36_500),
@@ -203,31 +269,45 @@ pub fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| fits(key.name, name))
 }
 
+/// Whether the name is one of the pattern's. What stands for `*` may have dots in it: models do.
 fn fits(pattern: &str, name: &str) -> bool {
-    let (mut pattern, mut name) = (pattern.split('.'), name.split('.'));
-    loop {
-        match (pattern.next(), name.next()) {
-            (None, None) => return true,
-            (Some("*"), Some(part)) if !part.is_empty() => {}
-            (Some(a), Some(b)) if a == b => {}
-            _ => return false,
-        }
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => middle(before, after, name).is_some(),
     }
+}
+
+/// What stands for `*` in a name that fits.
+fn middle<'a>(before: &str, after: &str, name: &'a str) -> Option<&'a str> {
+    let inner = name.strip_prefix(before)?.strip_suffix(after)?;
+    (!inner.is_empty()).then_some(inner)
+}
+
+/// What stands for the star of this pattern in a name; `None` when the name is not of its kind.
+pub fn starred<'a>(pattern: &str, name: &'a str) -> Option<&'a str> {
+    let (before, after) = pattern.split_once('*')?;
+    middle(before, after, name)
 }
 
 /// The known name nearest to an unknown one, with `*` filled from it.
 pub fn nearest(name: &str) -> Option<String> {
-    let fill = |pattern: &str| -> String {
-        let given: Vec<&str> = name.split('.').collect();
-        let parts = pattern.split('.').enumerate();
-        parts
-            .map(|(i, p)| if p == "*" { given.get(i).copied().unwrap_or("*") } else { p })
-            .collect::<Vec<_>>()
-            .join(".")
+    let fill = |pattern: &str| match pattern.split_once('*') {
+        None => pattern.to_owned(),
+        Some((before, after)) => {
+            let given = name.split_once('.').and_then(|(_, rest)| rest.rsplit_once('.'));
+            format!("{before}{}{after}", given.map_or("*", |(inner, _)| inner))
+        }
+    };
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+    let wanted = last(name);
+    // Half a word is nearer than another word of the same length.
+    let far = |known: &str| match wanted.len() >= 3 && last(known).contains(&wanted) {
+        true => 1,
+        false => distance(known, name),
     };
     KEYS.iter()
         .map(|key| fill(key.name))
-        .map(|known| (distance(&known, name), known))
+        .map(|known| (far(&known), known))
         .filter(|(far, known)| *far <= known.len().max(4) / 2)
         .min()
         .map(|(_, known)| known)

@@ -3,6 +3,7 @@
 
 use super::keys::{self, Default, KEYS, Kind};
 use super::{ConfigError, Setting, Value};
+use cairn_provider::catalogue::decimal::dollars;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};
@@ -162,7 +163,7 @@ impl Layer {
             };
             let given = match key.kind {
                 Kind::Count(..) => given.parse().map(Value::Count).unwrap_or(Value::Text(given)),
-                Kind::Text | Kind::List => Value::Text(given),
+                _ => Value::Text(given),
             };
             let origin = Origin::Env(variable);
             let value = fits(key.kind, given).map_err(|what| ConfigError {
@@ -199,6 +200,7 @@ fn typed(value: &Spanned<DeValue<'_>>) -> Option<Value> {
     match value.get_ref() {
         DeValue::String(text) => Some(Value::Text(text.to_string())),
         DeValue::Integer(n) => n.to_string().parse().ok().map(Value::Count),
+        DeValue::Float(n) => Some(Value::Decimal(n.as_str().to_owned())),
         DeValue::Array(items) => items
             .iter()
             .map(|item| match item.get_ref() {
@@ -212,10 +214,26 @@ fn typed(value: &Spanned<DeValue<'_>>) -> Option<Value> {
 }
 
 fn fits(kind: Kind, value: Value) -> Result<Value, String> {
-    match (kind, &value) {
-        (Kind::Text, Value::Text(_)) | (Kind::List, Value::List(_)) => Ok(value),
-        (Kind::Count(low, high), Value::Count(n)) if (low..=high).contains(n) => Ok(value),
+    match (kind, value) {
+        (Kind::Text, value @ Value::Text(_)) | (Kind::List, value @ Value::List(_)) => Ok(value),
+        (Kind::Count(low, high), Value::Count(n)) if (low..=high).contains(&n) => {
+            Ok(Value::Count(n))
+        }
         (Kind::Count(low, high), Value::Count(_)) => Err(format!("must be from {low} to {high}")),
+        (Kind::Word(words), Value::Text(word)) if words.contains(&word.as_str()) => {
+            Ok(Value::Text(word))
+        }
+        (Kind::Money | Kind::Price, value) => {
+            let text = match value {
+                Value::Text(text) | Value::Decimal(text) => text,
+                Value::Count(n) => n.to_string(),
+                Value::List(_) => return Err(wanted(kind)),
+            };
+            let most = dollars("1000000");
+            let fits = dollars(&text)
+                .is_some_and(|usd| Some(usd) <= most && (kind == Kind::Price || usd.0 > 0));
+            if fits { Ok(Value::Decimal(text)) } else { Err(wanted(kind)) }
+        }
         _ => Err(wanted(kind)),
     }
 }
@@ -226,5 +244,10 @@ fn wanted(kind: Kind) -> String {
         Kind::Text => "must be a text in quotes".to_owned(),
         Kind::List => "must be a list of texts, such as [\"A\", \"B\"]".to_owned(),
         Kind::Count(low, high) => format!("must be a whole number from {low} to {high}"),
+        Kind::Word(words) => format!("must be one of {}", words.join(", ")),
+        Kind::Money => "must be US dollars above 0, at most 1000000, such as \"0.50\"".to_owned(),
+        Kind::Price => {
+            "must be US dollars per million tokens, from 0 to 1000000, such as \"2.50\"".to_owned()
+        }
     }
 }

@@ -9,6 +9,8 @@ pub use keys::{KEYS, Kind, Project};
 pub use layer::{Layer, Origin};
 pub use show::{as_json, as_text};
 
+use cairn_provider::catalogue::decimal;
+use cairn_types::PicoUsd;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -21,6 +23,8 @@ pub enum Value {
     Count(u64),
     /// Several texts.
     List(Vec<String>),
+    /// A decimal number as it is written.
+    Decimal(String),
 }
 
 /// A value and where it comes from.
@@ -90,6 +94,11 @@ impl Config {
                 (Value::Count(new), Some(Value::Count(old))) if new > old => {
                     Err(error(format!("a project may only lower {name}; {new} is above {old}")))
                 }
+                (Value::Decimal(new), Some(Value::Decimal(old)))
+                    if decimal::dollars(new) > decimal::dollars(old) =>
+                {
+                    Err(error(format!("a project may only lower {name}; {new} is above {old}")))
+                }
                 _ => Ok(()),
             },
         }
@@ -126,6 +135,43 @@ impl Config {
         }
     }
 
+    /// US dollars, if they are set.
+    #[must_use]
+    pub fn money(&self, name: &str) -> Option<PicoUsd> {
+        self.decimal(name).and_then(decimal::dollars)
+    }
+
+    /// What a token costs, if it is set.
+    #[must_use]
+    pub fn price(&self, name: &str) -> Option<PicoUsd> {
+        self.decimal(name).and_then(decimal::per_token)
+    }
+
+    fn decimal(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Value::Decimal(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The models that have settings of their own, and where the first of each stands.
+    pub fn models(&self) -> BTreeMap<&str, &Origin> {
+        let patterns =
+            || KEYS.iter().map(|key| key.name).filter(|name| name.starts_with("models."));
+        let mut found = BTreeMap::new();
+        for (name, setting) in self.settings() {
+            if let Some(model) = patterns().find_map(|pattern| keys::starred(pattern, name)) {
+                found.entry(model).or_insert(&setting.origin);
+            }
+        }
+        found
+    }
+
+    /// The providers that are declared with an endpoint of their own.
+    pub fn declared_providers(&self) -> impl Iterator<Item = &str> {
+        self.settings().filter_map(|(name, _)| keys::starred("providers.*.base_url", name))
+    }
+
     /// All settings, by name.
     pub fn settings(&self) -> impl Iterator<Item = (&str, &Setting)> {
         self.settings.iter().map(|(name, setting)| (name.as_str(), setting))
@@ -151,7 +197,8 @@ mod tests {
 
     fn refusal(user: &str, project: &str) -> String {
         let said = load(user, project).map(|_| ()).unwrap_err().to_string();
-        said.rsplit_once('/').map_or(said.clone(), |(_, rest)| rest.to_owned())
+        let file = ["user.toml:", "cairn.toml:"].iter().find_map(|file| said.find(file));
+        said[file.unwrap_or(0)..].to_owned()
     }
 
     #[test]
@@ -173,6 +220,9 @@ mod tests {
             ("pass_env = [\"AWS_SECRET\"]", "pass_env"),
             ("[providers.openai]\nbase_url = \"http://evil\"", "base_url"),
             ("[providers.openai]\nkey_env = \"HOME\"", "key_env"),
+            ("[providers.openai]\nwire = \"chat\"", "wire"),
+            ("[models.\"openai/gpt-4.1\"]\ninput = 0", "models.openai/gpt-4.1.input"),
+            ("[models.\"openai/gpt-4.1\"]\ncontext = 1", "models.openai/gpt-4.1.context"),
         ] {
             let said = refusal("", line);
             assert!(said.contains("a project may not set") && said.contains(word), "{said}");
@@ -181,6 +231,25 @@ mod tests {
             refusal("max_turns = 5\n", "max_turns = 6\n"),
             "cairn.toml:1: a project may only lower max_turns; 6 is above 5"
         );
+        assert_eq!(
+            refusal("max_cost = \"0.5\"\n", "max_cost = 0.51\n"),
+            "cairn.toml:1: a project may only lower max_cost; 0.51 is above 0.5"
+        );
+        let lowered = load("max_cost = 1\n", "max_cost = 0.25\n").unwrap();
+        assert_eq!(lowered.money("max_cost"), Some(PicoUsd(250_000_000_000)));
+    }
+
+    #[test]
+    fn prices_are_read_as_they_are_written_however_they_are_written() {
+        let user =
+            "[models.\"a/b.c\"]\ninput = 0.1\noutput = \"2.50\"\ncache_read = 3\ncontext = 5";
+        let config = load(user, "").unwrap();
+        let price = |what: &str| config.price(&format!("models.a/b.c.{what}")).map(|p| p.0);
+        assert_eq!(
+            (price("input"), price("output"), price("cache_read"), price("cache_write")),
+            (Some(100_000), Some(2_500_000), Some(3_000_000), None)
+        );
+        assert_eq!(config.models().keys().collect::<Vec<_>>(), [&"a/b.c"]);
     }
 
     #[test]
@@ -199,6 +268,26 @@ mod tests {
             (
                 "[providers.x]\nurl = \"y\"",
                 "user.toml:2: unknown key \"providers.x.url\"; did you mean \"providers.x.base_url\"?",
+            ),
+            (
+                "[models.\"openai/gpt-4.1\"]\ninptu = 1",
+                "user.toml:2: unknown key \"models.openai/gpt-4.1.inptu\"; did you mean \"models.openai/gpt-4.1.input\"?",
+            ),
+            (
+                "[providers.x]\nwire = \"soap\"",
+                "user.toml:2: providers.x.wire must be one of chat, responses, anthropic, gemini",
+            ),
+            (
+                "max_cost = 0",
+                "user.toml:1: max_cost must be US dollars above 0, at most 1000000, such as \"0.50\"",
+            ),
+            (
+                "max_cost = -1.5",
+                "user.toml:1: max_cost must be US dollars above 0, at most 1000000, such as \"0.50\"",
+            ),
+            (
+                "max_cost = inf",
+                "user.toml:1: max_cost must be US dollars above 0, at most 1000000, such as \"0.50\"",
             ),
         ] {
             assert_eq!(refusal(text, ""), expect);

@@ -32,7 +32,7 @@ pub fn as_text(config: &Config, all: bool) -> String {
 pub fn as_json(config: &Config) -> Json {
     let one = |setting: &Setting| {
         let value = match &setting.value {
-            Value::Text(text) => json!(text),
+            Value::Text(text) | Value::Decimal(text) => json!(text),
             Value::Count(n) => json!(n),
             Value::List(list) => json!(list),
         };
@@ -43,7 +43,7 @@ pub fn as_json(config: &Config) -> Json {
 
 fn literal(value: &Value) -> String {
     match value {
-        Value::Text(text) => json!(text).to_string(),
+        Value::Text(text) | Value::Decimal(text) => json!(text).to_string(),
         Value::Count(n) => n.to_string(),
         Value::List(list) => json!(list).to_string(),
     }
@@ -54,6 +54,9 @@ fn kind(kind: Kind) -> String {
         Kind::Text => "text".to_owned(),
         Kind::List => "list of texts".to_owned(),
         Kind::Count(low, high) => format!("{low} to {high}"),
+        Kind::Word(words) => words.join(" or "),
+        Kind::Money => "US dollars".to_owned(),
+        Kind::Price => "US dollars per million tokens".to_owned(),
     }
 }
 

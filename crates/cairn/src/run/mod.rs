@@ -101,6 +101,9 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     if let Some(turns) = args.max_turns {
         config.lay(Layer::flag("max_turns", "max-turns", Value::Count(turns))?)?;
     }
+    if let Some(usd) = &args.max_cost {
+        config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
+    }
     Ok(config)
 }
 
@@ -160,6 +163,10 @@ impl Order<'_> {
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>, Shown)> {
         let name = self.config.text("model").ok_or_else(no_model)?;
         let chosen = model::choose(name, &self.config, &place::env)?;
+        let cost = self.config.money("max_cost");
+        if cost.is_some() && chosen.provider.price().is_none() {
+            return Err(no_price(&chosen.name).into());
+        }
         let shown = Shown::new(self.talk);
         let workspace = Workspace::open(&self.root)?;
         let start = Start {
@@ -173,6 +180,7 @@ impl Order<'_> {
             caps: Caps {
                 turns: u32::try_from(self.config.count("max_turns"))?,
                 ops: u32::try_from(self.config.count("max_ops"))?,
+                cost,
             },
             settings: Settings {
                 model: chosen.name,
@@ -194,6 +202,15 @@ impl Order<'_> {
             (false, Talk::Terminal | Talk::Json) => Approval::Ask,
         }
     }
+}
+
+fn no_price(model: &str) -> Usage {
+    let file = place::user_file().map_or("your cairn.toml".to_owned(), |p| p.display().to_string());
+    Usage(format!(
+        "no price of {model} is known, so max_cost cannot be kept. Leave it out, or put the price, in \
+         US dollars per million tokens, into {file}:\n\n  [models.\"{model}\"]\n  input = \"0.25\"\n  \
+         output = \"2.00\"\n"
+    ))
 }
 
 fn no_model() -> Usage {

@@ -1,7 +1,7 @@
 //! How a command ended: status word, exit code, cost line.
 
 use super::Shown;
-use crate::to_wire;
+use crate::{money, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Pause, RunError};
 use cairn_types::{Body, By, Status};
@@ -61,6 +61,9 @@ pub fn stopped(driver: &Driver, why: &RunError, took: Duration) -> RunResult {
         turns: engine.turns(),
         usage: to_wire::usage(engine.usage()),
         cost: engine.cost().map(|cost| cost.0),
+        cost_shown: engine.cost().map(money::shown),
+        loop_cost: engine.lap_cost().map(|cost| cost.0),
+        unpriced_turns: engine.unpriced_turns(),
         duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         exit_code: 1,
         answer: String::new(),
@@ -90,6 +93,9 @@ pub fn of(driver: &Driver, pause: Pause, took: Duration, shown: &Shown) -> RunRe
         turns: engine.turns(),
         usage: to_wire::usage(engine.usage()),
         cost: engine.cost().map(|cost| cost.0),
+        cost_shown: engine.cost().map(money::shown),
+        loop_cost: engine.lap_cost().map(|cost| cost.0),
+        unpriced_turns: engine.unpriced_turns(),
         duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         exit_code,
         answer: seen.answer,

@@ -3,13 +3,13 @@
 
 use super::outcome::Watch;
 use super::pen::{Pen, Tone};
-use crate::{diff, to_wire};
+use crate::{diff, money, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
 use cairn_types::{
-    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Intent, Mode, Outcome, Proposal,
-    ProposalId, ProposalKind, Remember, Settled, Verdict,
+    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Intent, Mode, Outcome, PicoUsd,
+    Proposal, ProposalId, ProposalKind, Remember, Settled, Verdict,
 };
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -100,10 +100,10 @@ impl Screen {
         if result.status == "approval-needed" {
             state.pen.line(Tone::Bad, "Something needed approval and nobody was there to give it. Run it in a terminal, or with --yolo.");
         }
-        let cost = match result.cost {
-            Some(cost) => cairn_types::PicoUsd(cost).to_string(),
-            None => "cost unknown (no price is configured)".to_owned(),
-        };
+        let mut cost = money::of_turns(result.cost.map(PicoUsd), result.unpriced_turns);
+        if let (Some(of_loop), true) = (result.loop_cost, result.loop_cost != result.cost) {
+            cost = format!("{cost} (the last loop {})", money::shown(PicoUsd(of_loop)));
+        }
         let usage = result.usage;
         state.pen.line(
             Tone::Plain,

@@ -70,6 +70,14 @@ impl Bench {
         Talk { child, stdin, lines, seen: Vec::new() }
     }
 
+    /// Writes the user's own configuration, or a file beside it.
+    pub fn own(&self, name: &str, text: &str) -> PathBuf {
+        let folder = self.temp.path().join(".config/cairn");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(name), text).unwrap();
+        folder.join(name)
+    }
+
     pub fn file(&self, name: &str) -> PathBuf {
         self.temp.workspace().join(name)
     }

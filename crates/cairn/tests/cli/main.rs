@@ -12,7 +12,10 @@
 mod bad_ground;
 mod bad_input;
 mod bench_world;
+mod cost;
 mod keep;
+mod login;
+mod models;
 mod resume;
 mod run;
 mod survive;

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// A person at a terminal.
-struct Terminal {
+pub struct Terminal {
     keys: File,
     screen: Receiver<Vec<u8>>,
     seen: String,
@@ -19,7 +19,13 @@ struct Terminal {
 }
 
 impl Terminal {
+    /// In front of `cairn run` with these arguments.
     fn start(bench: &Bench, args: &[&str]) -> Terminal {
+        Terminal::open(bench, bench.command(&[&["run"], args].concat()))
+    }
+
+    /// In front of this command.
+    pub fn open(bench: &Bench, run: Command) -> Terminal {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -28,11 +34,10 @@ impl Terminal {
         let slave =
             rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
                 .unwrap();
-        let run = bench.command(&[]);
         // `setsid --ctty` makes the terminal the program's own, so that Ctrl-C reaches it.
         #[allow(clippy::disallowed_methods, reason = "tests start the program")]
         let mut command = Command::new("setsid");
-        command.args(["--ctty", "--wait"]).arg(run.get_program()).arg("run").args(args);
+        command.args(["--ctty", "--wait"]).arg(run.get_program()).args(run.get_args());
         command.env_clear().envs(run.get_envs().filter_map(|(k, v)| Some((k, v?))));
         command.current_dir(bench.temp.workspace()).env("NO_COLOR", "1");
         let end = || Stdio::from(slave.try_clone().unwrap());
@@ -54,7 +59,7 @@ impl Terminal {
     }
 
     /// Waits until the screen shows this after what was waited for before.
-    fn until(&mut self, text: &str) -> String {
+    pub fn until(&mut self, text: &str) -> String {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
             if let Some(at) = self.seen.find(text) {
@@ -69,11 +74,13 @@ impl Terminal {
         }
     }
 
-    fn keys(&mut self, keys: &str) {
+    /// Types.
+    pub fn keys(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    fn code(mut self) -> Option<i32> {
+    /// Waits for the program's end.
+    pub fn code(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
 }
