@@ -7,6 +7,7 @@ use cairn_testkit::{Fault as Inject, TempHome};
 use std::fmt::Write;
 use std::fs;
 
+// keeps: no-key-in-log
 #[tokio::test]
 async fn the_key_is_in_no_fault_no_debug_output_and_no_recording() {
     let header = Auth::Header("api-key".into());
