@@ -35,8 +35,7 @@ struct Content {
 #[serde(rename_all = "camelCase")]
 struct Part {
     text: Option<String>,
-    #[serde(default)]
-    thought: bool,
+    thought: Option<bool>,
     function_call: Option<Call>,
     thought_signature: Option<String>,
 }
@@ -94,7 +93,7 @@ impl Reply {
     }
 
     fn take_part(&mut self, part: Part, on_delta: OnDelta<'_>) {
-        let text = part.text.unwrap_or_default();
+        let (text, is_thought) = (part.text.unwrap_or_default(), part.thought.unwrap_or(false));
         let (mut sealed, mut at) = (None, 0);
         if let Some(call) = part.function_call {
             at = 1 + self.calls.len();
@@ -106,7 +105,7 @@ impl Reply {
             });
         } else if let Some(sign) = part.thought_signature {
             let mut kept = json!({"text": text, "thoughtSignature": sign});
-            if part.thought {
+            if is_thought {
                 kept["thought"] = json!(true);
             }
             sealed = Some(kept);
@@ -114,12 +113,12 @@ impl Reply {
         if let Some(sealed) = sealed {
             self.thoughts.push(Thought {
                 origin: self.origin.clone(),
-                text: if part.thought { text.clone() } else { String::new() },
+                text: if is_thought { text.clone() } else { String::new() },
                 sealed: Some(sealed.to_string().into()),
                 at,
             });
         }
-        match (text.is_empty(), part.thought) {
+        match (text.is_empty(), is_thought) {
             (true, _) => {}
             (false, true) => {
                 self.reasoning.push_str(&text);

@@ -18,8 +18,8 @@ struct Event {
     response: Option<Response>,
     error: Option<Value>,
     code: Option<Value>,
-    message: Option<String>,
-    object: Option<String>,
+    message: Option<Value>,
+    object: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -120,7 +120,7 @@ impl Assembly for Reply {
             return Ok(());
         }
         let event: Event = serde_json::from_slice(data).map_err(Problem::NotAChunk)?;
-        if event.object.as_deref() == Some("response") {
+        if event.object.as_ref().is_some_and(|object| object == "response") {
             let response = serde_json::from_slice(data).map_err(Problem::NotAChunk)?;
             self.end(response)?;
             self.tell(on_delta);
