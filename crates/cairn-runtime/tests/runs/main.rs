@@ -12,3 +12,4 @@ mod cut;
 mod endurance;
 mod kit;
 mod swarm;
+mod wires;
