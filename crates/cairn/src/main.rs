@@ -8,6 +8,7 @@ mod gc;
 mod log;
 mod model;
 mod named;
+mod network;
 mod out;
 mod place;
 mod run;

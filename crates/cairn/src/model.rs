@@ -2,6 +2,7 @@
 //! answers. Reads keys from the environment; never prints one.
 
 use crate::config::Config;
+use crate::network::network;
 use crate::run::Usage;
 use anyhow::{Context, Result};
 use cairn_provider::http::{self, Http, Wire};
@@ -117,6 +118,7 @@ fn chat(
         cache_write: input,
     });
     let chat = Http::new(http::Config {
+        network: network(&base_url, env),
         key: secret.map(Secret::new),
         limits: limits(config),
         record: config.text("provider.record").map(PathBuf::from),
