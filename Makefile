@@ -7,7 +7,7 @@ CARGO ?= cargo
 MODEL ?=
 PEERS ?= floor,cairn
 
-.PHONY: try build test check setup prove bench
+.PHONY: try build test check setup sdk prove bench
 
 try: build
 	@tools/try.sh target/debug/cairn "$(MODEL)"
@@ -18,6 +18,7 @@ build:
 test: check
 	$(CARGO) test --locked --workspace --all-targets
 	$(CARGO) doc --locked --workspace --no-deps --quiet
+	@CARGO="$(CARGO)" tools/sdk/run.sh
 
 check: setup
 	$(CARGO) fmt --all --check
@@ -26,6 +27,9 @@ check: setup
 
 setup:
 	@tools/setup.sh
+
+sdk: setup
+	@CARGO="$(CARGO)" tools/sdk/run.sh
 
 prove: setup build
 	@CARGO="$(CARGO)" python3 tools/prove.py

@@ -10,6 +10,7 @@ mod fault;
 mod gemini;
 pub mod http;
 mod message;
+mod read;
 mod responses;
 pub mod scripted;
 mod write;

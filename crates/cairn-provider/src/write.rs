@@ -106,6 +106,25 @@ pub(crate) struct Tool<'a> {
     pub(crate) parameters: Option<&'a RawValue>,
 }
 
+/// What a tool takes.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Schema<'a> {
+    /// As it was given, verbatim.
+    Given(&'a RawValue),
+    /// Any object, since nobody has said.
+    Any {
+        /// `object`.
+        r#type: &'static str,
+    },
+}
+
+impl<'a> Tool<'a> {
+    pub(crate) fn schema(&self) -> Schema<'a> {
+        self.parameters.map_or(Schema::Any { r#type: "object" }, Schema::Given)
+    }
+}
+
 /// The request's tools, for a model that takes any. Fails when they are not a list of tools.
 pub(crate) fn tools<'a, T: Deserialize<'a>>(
     request: &'a Request,
@@ -194,11 +213,6 @@ pub(crate) enum Arguments<'a> {
     Object(&'a RawValue),
     /// There are none.
     None {},
-    /// A schema that takes any object.
-    AnyObject {
-        /// `object`.
-        r#type: &'static str,
-    },
     /// They are something else, handed over as the text it is.
     Text {
         /// The text.

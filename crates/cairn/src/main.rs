@@ -13,6 +13,7 @@ mod model;
 mod models;
 mod money;
 mod named;
+mod network;
 mod out;
 mod place;
 mod private;

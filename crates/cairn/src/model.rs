@@ -3,11 +3,12 @@
 
 use crate::config::Config;
 use crate::known::{self, KNOWN};
+use crate::network::network;
 use crate::run::Usage;
 use crate::{credentials, models, place};
 use anyhow::{Context, Result};
 use cairn_provider::catalogue::{Entry, Rates};
-use cairn_provider::http::{self, Auth, Http, Network, Wire};
+use cairn_provider::http::{self, Auth, Http, Wire};
 use cairn_provider::scripted::{Player, Script};
 use cairn_provider::{Abilities, Fallback, Limits, Price, Provider, Secret};
 use std::net::{SocketAddr, TcpStream};
@@ -118,29 +119,6 @@ fn abilities(provider: &str, entry: Option<&Entry>) -> Abilities {
         output: entry.output,
         ..usual
     }
-}
-
-/// What lies between here and an endpoint: the configuration, or the usual variables.
-fn network(base_url: &str, config: &Config, env: Env<'_>) -> Result<Network> {
-    let usual = match base_url.starts_with("https:") {
-        true => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
-        false => ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
-    };
-    let set = |key: &str, variables: &[&str]| {
-        config.text(key).map(str::to_owned).or_else(|| variables.iter().find_map(|name| env(name)))
-    };
-    let ca_pem = match config.text("network.ca_file") {
-        None => None,
-        Some(path) => Some(std::fs::read(path).map(Into::into).map_err(|why| {
-            Usage(format!("the certificates in {path} cannot be read ({why}); see network.ca_file"))
-        })?),
-    };
-    Ok(Network {
-        proxy: set("network.proxy", &usual).map(Secret::new),
-        no_proxy: set("network.no_proxy", &["NO_PROXY", "no_proxy"]).unwrap_or_default(),
-        proxy_loopback: false,
-        ca_pem,
-    })
 }
 
 /// What the user set of a provider, under its name or another that people have for it.

@@ -1,7 +1,7 @@
 //! The bytes of a request. The messages come last and in order, so a conversation that grows keeps
 //! every byte it had but the marks, which say what the provider shall cache.
 
-use crate::write::{self, Arguments, Outcome, Said, Shown, Target, Turn};
+use crate::write::{self, Arguments, Outcome, Said, Schema, Shown, Target, Turn};
 use crate::{Effort, Request};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -60,7 +60,7 @@ struct Tool<'a> {
     name: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: Cow<'a, str>,
-    input_schema: Arguments<'a>,
+    input_schema: Schema<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<Mark>,
 }
@@ -201,12 +201,9 @@ fn owes_thinking(turns: &[Turn<'_>], target: Target<'_>) -> bool {
 
 fn tool(tool: write::Tool<'_>) -> Tool<'_> {
     Tool {
+        input_schema: tool.schema(),
         name: tool.name,
         description: tool.description,
-        input_schema: match tool.parameters {
-            Some(parameters) => Arguments::Object(parameters),
-            None => Arguments::AnyObject { r#type: "object" },
-        },
         cache_control: None,
     }
 }

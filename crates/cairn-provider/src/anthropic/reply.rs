@@ -1,8 +1,8 @@
 //! Puts an answer together from its events. Never completes one: an answer is whole when every block
 //! that began has ended and the server said that the message has.
 
-use crate::http::{Assembly, OnDelta, Problem, name_calls, natural};
-use crate::{Answer, CallText, Delta, Thought};
+use crate::read::{Assembly, OnDelta, Problem, Said, substance};
+use crate::{CallText, Delta, Thought};
 use cairn_types::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -148,13 +148,9 @@ impl Reply {
 
 impl Assembly for Reply {
     fn take(&mut self, data: &[u8], on_delta: OnDelta<'_>) -> Result<(), Problem> {
-        match data.trim_ascii() {
-            b"" => Ok(()),
-            data => {
-                let event = serde_json::from_slice(data).map_err(Problem::NotAChunk)?;
-                self.take_event(event, on_delta)
-            }
-        }
+        let Some(data) = substance(data) else { return Ok(()) };
+        let event = serde_json::from_slice(data).map_err(Problem::NotAChunk)?;
+        self.take_event(event, on_delta)
     }
 
     fn is_whole(&self) -> bool {
@@ -165,33 +161,22 @@ impl Assembly for Reply {
         self.done
     }
 
-    fn into_answer(self: Box<Self>) -> Answer {
-        let (mut text, mut reasoning) = (String::new(), String::new());
-        let (mut calls, mut thoughts) = (Vec::new(), Vec::new());
+    fn finish(self: Box<Self>) -> Said {
+        let usage = self.usage.usage();
+        let mut said = Said { finish: self.finish, usage, ..Said::default() };
         for block in self.blocks {
             match block.start["type"].as_str() {
-                Some("text") => text.push_str(&block.text),
-                Some("tool_use") => calls.push(block.into_call()),
+                Some("text") => said.text.push_str(&block.text),
+                Some("tool_use") => said.calls.push(block.into_call()),
                 Some("thinking" | "redacted_thinking") => {
-                    reasoning.push_str(&block.text);
-                    let at = if text.is_empty() && calls.is_empty() { 0 } else { 1 + calls.len() };
-                    thoughts.push(block.into_thought(&self.origin, at));
+                    said.reasoning.push_str(&block.text);
+                    let at = said.place();
+                    said.thoughts.push(block.into_thought(&self.origin, at));
                 }
                 _ => {}
             }
         }
-        let calls = name_calls(calls, "call");
-        Answer {
-            finish: natural(self.finish.unwrap_or(Finish::Stop), &calls),
-            text,
-            reasoning,
-            thoughts,
-            calls,
-            usage: self.usage.usage(),
-            cost: None,
-            attempts: 0,
-            model: None,
-        }
+        said
     }
 }
 
@@ -235,8 +220,9 @@ impl Tokens {
     /// The API tells cached tokens apart; here `input` counts them all.
     fn usage(&self) -> Option<Usage> {
         self.fresh.or(self.output)?;
+        let cached = self.cache_read.saturating_add(self.cache_write);
         Some(Usage {
-            input: self.fresh.unwrap_or(0) + self.cache_read + self.cache_write,
+            input: cached.saturating_add(self.fresh.unwrap_or(0)),
             output: self.output.unwrap_or(0),
             cache_read: self.cache_read,
             cache_write: self.cache_write,

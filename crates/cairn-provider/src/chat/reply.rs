@@ -1,8 +1,8 @@
 //! Puts an answer together from its chunks, whatever the server's habits. Never completes one: an
 //! answer is whole when the server said why it stopped, and not before.
 
-use crate::http::{Assembly, OnDelta, Problem, name_calls, natural};
-use crate::{Answer, CallText, Delta, Thought};
+use crate::read::{Assembly, OnDelta, Problem, Said};
+use crate::{CallText, Delta, Thought};
 use cairn_types::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -90,20 +90,17 @@ impl Assembly for Reply {
         self.done
     }
 
-    fn into_answer(self: Box<Self>) -> Answer {
+    fn finish(self: Box<Self>) -> Said {
         let thoughts = self.thoughts();
         let call = |s: Slot| CallText { id: s.id, name: s.name, args: s.args.into() };
-        let calls = name_calls(self.calls.into_iter().map(call).collect(), "call");
-        Answer {
-            finish: natural(self.finish.unwrap_or(Finish::Stop), &calls),
+        Said {
             text: self.text,
             reasoning: self.reasoning,
             thoughts,
-            calls,
+            calls: self.calls.into_iter().map(call).collect(),
+            finish: self.finish,
             usage: self.usage,
-            cost: None,
-            attempts: 0,
-            model: None,
+            id: String::new(),
         }
     }
 }
@@ -176,7 +173,7 @@ impl Reply {
     fn take_detail(&mut self, piece: Value) {
         let same = |d: &Value| d["type"] == piece["type"] && d["index"] == piece["index"];
         let begun = match piece.get("index").is_some() {
-            true => self.details.iter_mut().rfind(|d| same(d)),
+            true => self.details.iter_mut().rfind(|d| d.is_object() && same(d)),
             false => None,
         };
         let (Some(begun), Some(more)) = (begun, piece.as_object()) else {
@@ -293,7 +290,7 @@ mod tests {
             reply.take(chunk.as_bytes(), &mut |_| {}).unwrap();
         }
         assert!(reply.is_whole());
-        let answer = reply.into_answer();
+        let answer = reply.finish().answer(1);
         let mut out = format!("{:?} {:?}", answer.finish, answer.text);
         if !answer.reasoning.is_empty() {
             let _ = write!(out, " thought {:?}", answer.reasoning);
@@ -414,7 +411,7 @@ mod tests {
                     format!(r#"{{"choices":[{{"delta":{piece},"finish_reason":"stop"}}]}}"#);
                 reply.take(chunk.as_bytes(), &mut |_| {}).unwrap();
             }
-            let thoughts = reply.into_answer().thoughts;
+            let thoughts = reply.finish().answer(1).thoughts;
             thoughts.iter().map(|t| t.sealed.as_deref().unwrap().to_owned()).collect::<Vec<_>>()
         };
         let pieces = [
@@ -427,6 +424,8 @@ mod tests {
             r#"{"type":"reasoning.encrypted","data":"xyz","index":1}"#,
         ];
         assert_eq!(thoughts(false, &pieces), details);
+        let odd = r#"{"reasoning_details":["odd",{"index":null,"text":"a"},7]}"#;
+        assert_eq!(thoughts(false, &[odd]), [r#""odd""#, r#"{"index":null,"text":"a"}"#, "7"]);
         let spoken = [r#"{"reasoning_content":"hm "}"#, r#"{"reasoning_content":"yes"}"#];
         assert!(thoughts(false, &spoken).is_empty());
         assert_eq!(thoughts(true, &spoken), [r#"{"reasoning_content":"hm yes"}"#]);

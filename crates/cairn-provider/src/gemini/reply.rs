@@ -1,8 +1,8 @@
 //! Puts an answer together from its chunks. Never completes one: an answer is whole when the server
 //! said why it stopped, and not before.
 
-use crate::http::{Assembly, OnDelta, Problem, name_calls, natural};
-use crate::{Answer, CallText, Delta, Thought};
+use crate::read::{Assembly, OnDelta, Problem, Said, substance};
+use crate::{CallText, Delta, Thought};
 use cairn_types::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -35,8 +35,7 @@ struct Content {
 #[serde(rename_all = "camelCase")]
 struct Part {
     text: Option<String>,
-    #[serde(default)]
-    thought: bool,
+    thought: Option<bool>,
     function_call: Option<Call>,
     thought_signature: Option<String>,
 }
@@ -52,13 +51,7 @@ struct Call {
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
     origin: String,
-    id: String,
-    text: String,
-    reasoning: String,
-    calls: Vec<CallText>,
-    thoughts: Vec<Thought>,
-    finish: Option<Finish>,
-    usage: Option<Usage>,
+    said: Said,
 }
 
 impl Reply {
@@ -72,12 +65,12 @@ impl Reply {
             return Err(Problem::Error(error));
         }
         if let Some(id) = chunk.response_id {
-            self.id = id;
+            self.said.id = id;
         }
-        self.usage = chunk.usage_metadata.as_ref().and_then(usage).or(self.usage);
+        self.said.usage = chunk.usage_metadata.as_ref().and_then(usage).or(self.said.usage);
         // A question that was blocked has no answer at all.
         if chunk.prompt_feedback.is_some_and(|feedback| !feedback["blockReason"].is_null()) {
-            self.finish = Some(Finish::Filtered);
+            self.said.finish = Some(Finish::Filtered);
         }
         for candidate in chunk.candidates.into_iter().flatten() {
             if candidate.index.unwrap_or(0) != 0 {
@@ -87,46 +80,47 @@ impl Reply {
                 self.take_part(part, on_delta);
             }
             if let Some(reason) = candidate.finish_reason.as_deref() {
-                self.finish = finish(reason, candidate.finish_message)?.or(self.finish);
+                let stopped = stop(reason, candidate.finish_message)?;
+                self.said.finish = stopped.or(self.said.finish);
             }
         }
         Ok(())
     }
 
     fn take_part(&mut self, part: Part, on_delta: OnDelta<'_>) {
-        let text = part.text.unwrap_or_default();
+        let (text, is_thought) = (part.text.unwrap_or_default(), part.thought.unwrap_or(false));
         let (mut sealed, mut at) = (None, 0);
         if let Some(call) = part.function_call {
-            at = 1 + self.calls.len();
+            at = 1 + self.said.calls.len();
             sealed = part.thought_signature.map(|sign| json!({"thoughtSignature": sign}));
-            self.calls.push(CallText {
+            self.said.calls.push(CallText {
                 id: call.id.unwrap_or_default(),
                 name: call.name.unwrap_or_default(),
                 args: call.args.map_or_else(|| "{}".into(), |args| args.to_string().into()),
             });
         } else if let Some(sign) = part.thought_signature {
             let mut kept = json!({"text": text, "thoughtSignature": sign});
-            if part.thought {
+            if is_thought {
                 kept["thought"] = json!(true);
             }
             sealed = Some(kept);
         }
         if let Some(sealed) = sealed {
-            self.thoughts.push(Thought {
+            self.said.thoughts.push(Thought {
                 origin: self.origin.clone(),
-                text: if part.thought { text.clone() } else { String::new() },
+                text: if is_thought { text.clone() } else { String::new() },
                 sealed: Some(sealed.to_string().into()),
                 at,
             });
         }
-        match (text.is_empty(), part.thought) {
+        match (text.is_empty(), is_thought) {
             (true, _) => {}
             (false, true) => {
-                self.reasoning.push_str(&text);
+                self.said.reasoning.push_str(&text);
                 on_delta(Delta::Reasoning(text));
             }
             (false, false) => {
-                self.text.push_str(&text);
+                self.said.text.push_str(&text);
                 on_delta(Delta::Text(text));
             }
         }
@@ -136,17 +130,16 @@ impl Reply {
 impl Assembly for Reply {
     /// A whole answer is a chunk that holds everything, or a list of all chunks.
     fn take(&mut self, data: &[u8], on_delta: OnDelta<'_>) -> Result<(), Problem> {
-        let data = data.trim_ascii();
-        let chunks: Vec<Chunk> = match data.first() {
-            None => Vec::new(),
-            Some(b'[') => serde_json::from_slice(data).map_err(Problem::NotAChunk)?,
-            Some(_) => vec![serde_json::from_slice(data).map_err(Problem::NotAChunk)?],
+        let Some(data) = substance(data) else { return Ok(()) };
+        let chunks: Vec<Chunk> = match data.starts_with(b"[") {
+            true => serde_json::from_slice(data).map_err(Problem::NotAChunk)?,
+            false => vec![serde_json::from_slice(data).map_err(Problem::NotAChunk)?],
         };
         chunks.into_iter().try_for_each(|chunk| self.take_chunk(chunk, on_delta))
     }
 
     fn is_whole(&self) -> bool {
-        self.finish.is_some()
+        self.said.finish.is_some()
     }
 
     /// The API has no last word but the end of the response.
@@ -154,24 +147,12 @@ impl Assembly for Reply {
         false
     }
 
-    fn into_answer(self: Box<Self>) -> Answer {
-        let prefix = if self.id.is_empty() { "call" } else { &self.id };
-        let calls = name_calls(self.calls, prefix);
-        Answer {
-            finish: natural(self.finish.unwrap_or(Finish::Stop), &calls),
-            text: self.text,
-            reasoning: self.reasoning,
-            thoughts: self.thoughts,
-            calls,
-            usage: self.usage,
-            cost: None,
-            attempts: 0,
-            model: None,
-        }
+    fn finish(self: Box<Self>) -> Said {
+        self.said
     }
 }
 
-fn finish(reason: &str, message: Option<String>) -> Result<Option<Finish>, Problem> {
+fn stop(reason: &str, message: Option<String>) -> Result<Option<Finish>, Problem> {
     Ok(match reason {
         "" | "FINISH_REASON_UNSPECIFIED" => None,
         "STOP" => Some(Finish::Stop),
@@ -190,8 +171,8 @@ fn usage(usage: &Value) -> Option<Usage> {
     let prompt = at("promptTokenCount")?;
     let reasoning = at("thoughtsTokenCount").unwrap_or(0);
     Some(Usage {
-        input: prompt + at("toolUsePromptTokenCount").unwrap_or(0),
-        output: at("candidatesTokenCount").unwrap_or(0) + reasoning,
+        input: prompt.saturating_add(at("toolUsePromptTokenCount").unwrap_or(0)),
+        output: reasoning.saturating_add(at("candidatesTokenCount").unwrap_or(0)),
         cache_read: at("cachedContentTokenCount").unwrap_or(0),
         cache_write: 0,
         reasoning,

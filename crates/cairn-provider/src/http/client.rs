@@ -225,6 +225,9 @@ mod tests {
         let gemini = "http://h/v1beta/models/m-1:streamGenerateContent?alt=sse";
         check(Wire::Gemini, "http://h", gemini);
         check(Wire::Gemini, "http://h/v1beta/", gemini);
+        let vertex = "http://h/v1/projects/p/locations/l/publishers/google";
+        let asked = format!("{vertex}/models/m-1:streamGenerateContent?alt=sse");
+        check(Wire::Gemini, vertex, &asked);
     }
 
     #[test]

@@ -24,7 +24,8 @@ pub struct Config {
     pub auth: Auth,
     /// Further headers. Their values are kept out of messages as if they were keys.
     pub headers: Vec<(String, String)>,
-    /// Further query parameters, such as Azure's `api-version`.
+    /// Further query parameters, such as Azure's `api-version`, whose values but for that one are
+    /// kept out of messages, too.
     pub query: Vec<(String, String)>,
     /// How long and how often it may be tried.
     pub limits: Limits,
@@ -103,8 +104,16 @@ impl Config {
             secrets.add(value);
             secrets.add(value.strip_prefix("Bearer ").unwrap_or(""));
         }
+        for (name, value) in &self.query {
+            // A version is no secret, and errors are about it.
+            if name != "api-version" {
+                secrets.add(value);
+            }
+        }
         if let Some(proxy) = &self.network.proxy {
             secrets.add(proxy.expose());
+            let url = reqwest::Url::parse(proxy.expose()).ok();
+            secrets.add(url.as_ref().and_then(|url| url.password()).unwrap_or(""));
         }
         secrets
     }

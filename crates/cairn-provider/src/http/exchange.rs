@@ -1,10 +1,11 @@
 //! One request and its response: sends, reads within the limits, hands the pieces on. Tries once;
 //! trying again is `Http`'s.
 
+use super::Wire;
 use super::client::Client;
 use super::record::{Recorder, Tape};
 use super::sse::Sse;
-use super::{Assembly, OnDelta, Problem, Wire};
+use crate::read::{Assembly, OnDelta, Problem};
 use crate::{Fault, Limits};
 use bytes::Bytes;
 use reqwest::Response;

@@ -14,8 +14,7 @@ mod wire;
 pub use config::{Auth, Config, Network};
 pub use wire::Wire;
 
-pub(crate) use wire::{Assembly, OnDelta, Problem, name_calls, natural};
-
+use crate::read::OnDelta;
 use crate::write::Target;
 use crate::{Answer, Delta, Fault, FaultClass, Price, Provider, Request};
 use async_trait::async_trait;
@@ -71,7 +70,7 @@ impl Http {
             *made += 1;
             let attempt = exchange.run(body.clone(), on_delta);
             let fault = match tokio::time::timeout_at(deadline, attempt).await {
-                Ok(Ok(reply)) => return Ok(self.priced(reply.into_answer(), *made)),
+                Ok(Ok(reply)) => return Ok(self.priced(reply.finish().answer(*made))),
                 Ok(Err(fault)) => fault,
                 Err(_) => self.client.peer.timeout("did not finish", limits.deadline),
             };
@@ -86,9 +85,9 @@ impl Http {
         }
     }
 
-    fn priced(&self, answer: Answer, attempts: u32) -> Answer {
+    fn priced(&self, answer: Answer) -> Answer {
         let cost = self.config.price.zip(answer.usage).map(|(price, usage)| price.of(&usage));
-        Answer { attempts, cost, ..answer }
+        Answer { cost, ..answer }
     }
 }
 

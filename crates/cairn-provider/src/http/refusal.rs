@@ -41,6 +41,7 @@ impl Complaint {
             code.push_str(&quota_ids(detail));
             delay = delay.or_else(|| retry::spelled(said("retryDelay")?));
         }
+        delay = delay.or_else(|| spoken_delay(message));
         Complaint {
             message: message.to_owned(),
             code: code.to_ascii_lowercase(),
@@ -151,6 +152,13 @@ fn any(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
+/// `Please try again in 1.5s.`, which OpenAI says within streams, where there are no headers.
+fn spoken_delay(message: &str) -> Option<Duration> {
+    let (_, after) = message.split_once("try again in ")?;
+    let span = after.split_whitespace().next()?.trim_end_matches(['.', ',']);
+    span.ends_with(|c: char| c.is_ascii_alphabetic()).then(|| retry::spelled(span))?
+}
+
 /// The quotas that a detail says were exceeded.
 fn quota_ids(detail: &Value) -> String {
     let violations = detail.get("violations").and_then(Value::as_array).into_iter().flatten();
@@ -250,6 +258,9 @@ mod tests {
         let delay = r#"{"error":{"details":[{"retryDelay":"34.5s"}]}}"#;
         check(&[], delay, Some(34_500));
         check(&[], "busy", None);
+        let spoken = r#"{"error":{"message":"Limit 30000. Please try again in 1.25s. Visit"}}"#;
+        check(&[], spoken, Some(1250));
+        check(&[], r#"{"error":{"message":"try again in 2 minutes"}}"#, None);
     }
 
     #[test]

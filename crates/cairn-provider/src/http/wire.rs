@@ -2,11 +2,9 @@
 //! writing and reading is the formats' own.
 
 use super::Auth;
+use crate::read::Assembly;
 use crate::write::Target;
-use crate::{Answer, CallText, Delta, Request, anthropic, chat, gemini, responses};
-use cairn_types::Finish;
-use serde_json::Value;
-use std::fmt::Debug;
+use crate::{Request, anthropic, chat, gemini, responses};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,33 +17,6 @@ pub enum Wire {
     Anthropic,
     /// Google Gemini.
     Gemini,
-}
-
-/// Whom to tell what streams in.
-pub(crate) type OnDelta<'a> = &'a mut (dyn FnMut(Delta) + Send);
-
-/// Why a piece of an answer cannot be taken.
-#[derive(Debug)]
-pub(crate) enum Problem {
-    /// It says that something went wrong at the provider.
-    Error(Value),
-    /// It is no piece of an answer.
-    NotAChunk(serde_json::Error),
-}
-
-/// An answer as far as it has come. Never completed by us: it is whole when the server said so.
-pub(crate) trait Assembly: Debug + Send {
-    /// Takes the data of one event, or a whole answer in one object.
-    fn take(&mut self, data: &[u8], on_delta: OnDelta<'_>) -> Result<(), Problem>;
-
-    /// Whether the server said why it stopped, so that nothing of the answer is missing.
-    fn is_whole(&self) -> bool;
-
-    /// Whether the server said that nothing more will come.
-    fn is_done(&self) -> bool;
-
-    /// The answer, without its attempts and its cost. Only to be asked for when it is whole.
-    fn into_answer(self: Box<Self>) -> Answer;
 }
 
 impl Wire {
@@ -102,6 +73,8 @@ impl Wire {
         let base = base.trim_end_matches('/');
         let versioned = |version: &str| match base.rsplit('/').next() {
             Some("v1" | "v1beta" | "v1alpha") => base.to_owned(),
+            // Vertex names version, project and place first.
+            Some("google") if base.ends_with("/publishers/google") => base.to_owned(),
             _ => format!("{base}/{version}"),
         };
         match self {
@@ -145,24 +118,4 @@ impl Wire {
             Wire::Gemini => Box::new(gemini::Reply::new(origin)),
         }
     }
-}
-
-/// Why it stopped, told by what it wants: some servers say `stop` although there are calls.
-pub(crate) fn natural(finish: Finish, calls: &[CallText]) -> Finish {
-    match finish {
-        Finish::Stop | Finish::Calls if calls.is_empty() => Finish::Stop,
-        Finish::Stop | Finish::Calls => Finish::Calls,
-        other => other,
-    }
-}
-
-/// Gives every call an id of its own where the server did not.
-pub(crate) fn name_calls(given: Vec<CallText>, prefix: &str) -> Vec<CallText> {
-    let mut calls: Vec<CallText> = Vec::with_capacity(given.len());
-    for (n, call) in given.into_iter().enumerate() {
-        let taken = call.id.is_empty() || calls.iter().any(|c| c.id == call.id);
-        let id = if taken { format!("{prefix}_{}", n + 1) } else { call.id };
-        calls.push(CallText { id, ..call });
-    }
-    calls
 }

@@ -1,7 +1,7 @@
 //! The bytes of a request. The conversation comes last and in order, so one that grows keeps every
 //! byte it had, and the provider's cache holds. Nothing is kept at the server.
 
-use crate::write::{self, Arguments, Outcome, Said, Shown, Target, Turn};
+use crate::write::{self, Outcome, Said, Schema, Shown, Target, Turn};
 use crate::{Part, Request};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -52,7 +52,7 @@ struct Tool<'a> {
     name: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: Cow<'a, str>,
-    parameters: Arguments<'a>,
+    parameters: Schema<'a>,
     strict: bool,
 }
 
@@ -122,12 +122,9 @@ pub(crate) fn render(target: Target<'_>, request: &Request) -> Result<Vec<u8>, s
 fn tool(tool: write::Tool<'_>) -> Tool<'_> {
     Tool {
         r#type: "function",
+        parameters: tool.schema(),
         name: tool.name,
         description: tool.description,
-        parameters: match tool.parameters {
-            Some(parameters) => Arguments::Object(parameters),
-            None => Arguments::AnyObject { r#type: "object" },
-        },
         // A strict schema must name every property as required, which ours do not.
         strict: false,
     }

@@ -1,8 +1,8 @@
 //! Puts an answer together from its events. Never completes one: an answer is whole when the server
 //! said that the response is completed, or why it is not.
 
-use crate::http::{Assembly, OnDelta, Problem, name_calls, natural};
-use crate::{Answer, CallText, Delta, Thought};
+use crate::read::{Assembly, OnDelta, Problem, Said, substance};
+use crate::{CallText, Delta, Thought};
 use cairn_types::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,8 +18,8 @@ struct Event {
     response: Option<Response>,
     error: Option<Value>,
     code: Option<Value>,
-    message: Option<String>,
-    object: Option<String>,
+    message: Option<Value>,
+    object: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -115,12 +115,9 @@ impl Reply {
 
 impl Assembly for Reply {
     fn take(&mut self, data: &[u8], on_delta: OnDelta<'_>) -> Result<(), Problem> {
-        let data = data.trim_ascii();
-        if data.is_empty() || data == b"[DONE]" {
-            return Ok(());
-        }
+        let Some(data) = substance(data) else { return Ok(()) };
         let event: Event = serde_json::from_slice(data).map_err(Problem::NotAChunk)?;
-        if event.object.as_deref() == Some("response") {
+        if event.object.as_ref().is_some_and(|object| object == "response") {
             let response = serde_json::from_slice(data).map_err(Problem::NotAChunk)?;
             self.end(response)?;
             self.tell(on_delta);
@@ -137,39 +134,22 @@ impl Assembly for Reply {
         self.finish.is_some()
     }
 
-    fn into_answer(self: Box<Self>) -> Answer {
-        let (mut text, mut reasoning) = (String::new(), String::new());
-        let (mut calls, mut thoughts) = (Vec::new(), Vec::new());
+    fn finish(self: Box<Self>) -> Said {
+        let mut said = Said { finish: self.finish, usage: self.usage, ..Said::default() };
         for (_, item) in self.items {
             match item["type"].as_str() {
-                Some("message") => text.push_str(&said_text(&item)),
-                Some("function_call") => calls.push(call(&item)),
+                Some("message") => said.text.push_str(&said_text(&item)),
+                Some("function_call") => said.calls.push(call(&item)),
                 Some("reasoning") => {
-                    let thought = thought_text(&item);
-                    reasoning.push_str(&thought);
-                    let at = if text.is_empty() && calls.is_empty() { 0 } else { 1 + calls.len() };
-                    thoughts.push(Thought {
-                        origin: self.origin.clone(),
-                        text: thought,
-                        sealed: sealed(item),
-                        at,
-                    });
+                    let text = thought_text(&item);
+                    said.reasoning.push_str(&text);
+                    let (origin, at) = (self.origin.clone(), said.place());
+                    said.thoughts.push(Thought { origin, text, sealed: sealed(item), at });
                 }
                 _ => {}
             }
         }
-        let calls = name_calls(calls, "call");
-        Answer {
-            finish: natural(self.finish.unwrap_or(Finish::Stop), &calls),
-            text,
-            reasoning,
-            thoughts,
-            calls,
-            usage: self.usage,
-            cost: None,
-            attempts: 0,
-            model: None,
-        }
+        said
     }
 }
 

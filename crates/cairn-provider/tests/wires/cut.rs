@@ -38,6 +38,7 @@ async fn cut_at_every_byte(wire: Wire, inject: fn(usize) -> Inject) {
     assert!(faults > 800 && answers >= 60, "{wire:?}: {faults} faults, {answers} answers");
 }
 
+// keeps: never-half-a-call
 #[tokio::test]
 async fn an_answer_closed_at_any_byte_is_the_whole_answer_or_a_fault() {
     for wire in WIRES {
@@ -45,6 +46,7 @@ async fn an_answer_closed_at_any_byte_is_the_whole_answer_or_a_fault() {
     }
 }
 
+// keeps: never-half-a-call
 #[tokio::test]
 async fn an_answer_reset_at_any_byte_is_the_whole_answer_or_a_fault() {
     for wire in WIRES {

@@ -47,6 +47,13 @@ async fn a_proxy_or_certificate_that_cannot_be_used_is_told_without_its_password
         assert!(!format!("{seen} {fault:?}").contains("hush"), "{seen} {fault:?}");
         fault.message
     };
+    let nobody = {
+        let gone = server();
+        Http::new(behind(&gone, "http://model.example.invalid/v1", Network::default())).unwrap()
+    };
+    let fault = ask(&nobody).await.unwrap_err();
+    assert_eq!(fault.class, FaultClass::Unreachable);
+    assert!(!format!("{fault} {fault:?} {nobody:?}").contains("hush"), "{fault:?}");
     let proxy = Secret::new("not a url with hush-hush-42");
     let message = told(Network { proxy: Some(proxy), ..Network::default() });
     assert!(message.contains("the proxy for demo"), "{message}");

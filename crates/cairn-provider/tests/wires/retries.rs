@@ -1,9 +1,9 @@
 //! When another attempt follows, how long that takes, and who is asked when the model cannot be had.
 
-use crate::kit::{ask, ask_and_listen, http, once, server, server_of};
-use cairn_provider::http::Wire;
+use crate::kit::{ask, ask_and_listen, http, once, script, server, server_of};
+use cairn_provider::http::{Config, Http, Wire};
 use cairn_provider::{Delta, Fallback, FaultClass, Limits};
-use cairn_testkit::{Fault as Inject, ModelServer};
+use cairn_testkit::{Fault as Inject, ModelServer, Options};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -73,6 +73,28 @@ async fn attempts_and_deadlines_end_the_retries() {
     // A gateway and a server are waited for less long than a rate limit.
     check(status(502, "30"), Limits::default(), FaultClass::Overloaded).await;
     check(status(503, "60"), Limits::default(), FaultClass::Overloaded).await;
+}
+
+#[tokio::test]
+async fn a_local_server_that_is_still_starting_is_waited_for() {
+    // A port that was free a moment ago.
+    let port = server().url().trim_end_matches("/v1").rsplit(':').next().unwrap().parse().unwrap();
+    let client = {
+        let url = format!("http://127.0.0.1:{port}/v1");
+        Http::new(Config::new("demo", Wire::Chat, url, "demo-1")).unwrap()
+    };
+    let starting = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let options = Options { port, log: None };
+        let server = ModelServer::listen(script(), &options).unwrap();
+        let loading =
+            r#"{"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#;
+        server.fault(0, Inject::status(503, loading));
+        server
+    };
+    let (answer, server) = tokio::join!(ask(&client), starting);
+    assert_eq!(answer.unwrap().attempts, 3);
+    assert_eq!(server.requests().len(), 2);
 }
 
 fn fallback(first: &ModelServer, then: &ModelServer) -> Fallback {

@@ -1,8 +1,8 @@
 //! What every test here needs: a store, a world, a model over HTTP, and someone who listens.
 
-use cairn_provider::Limits;
 use cairn_provider::http::{Config, Http, Wire};
 use cairn_provider::scripted::Script;
+use cairn_provider::{Abilities, Limits};
 use cairn_runtime::{Event, Settings, Sink, Start};
 use cairn_store::{Access, Options, Store};
 use cairn_types::{Approval, Caps, Mode};
@@ -38,14 +38,24 @@ impl Told {
     }
 }
 
+/// A model at `url` that is asked once.
+pub fn config(url: &str, wire: Wire) -> Config {
+    Config {
+        limits: Limits { attempts: 1, ..Limits::default() },
+        abilities: Abilities { reasoning: true, ..Abilities::default() },
+        ..Config::new("test", wire, url, "test")
+    }
+}
+
 /// Everything to start a run over `workspace` with the model at `url`.
 pub fn start(store: &Store, workspace: &Path, url: &str, told: Arc<Told>) -> Start {
+    start_with(store, workspace, config(url, Wire::Chat), told)
+}
+
+/// The same with a model configured like this.
+pub fn start_with(store: &Store, workspace: &Path, config: Config, told: Arc<Told>) -> Start {
     let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
     let settings = cairn_world::Settings::new("/bin/sh".into(), env);
-    let config = Config {
-        limits: Limits { attempts: 1, ..Limits::default() },
-        ..Config::new("test", Wire::Chat, url, "test")
-    };
     Start {
         store: store.clone(),
         world: Arc::new(World::new(Workspace::open(workspace).unwrap(), settings)),

@@ -13,3 +13,4 @@ mod endurance;
 mod kit;
 mod swarm;
 mod undo;
+mod wires;
