@@ -116,7 +116,8 @@ impl World {
                 read::perform(&workspace, path, *first, *limit, &cancelled)
             }
             Action::Find { glob, text, skip } => {
-                let query = find::Query { glob: glob.as_deref(), text: text.as_deref() };
+                let (glob, text) = (glob.as_deref(), text.as_deref());
+                let query = find::Query { glob, text, ..find::Query::default() };
                 find::perform(&workspace, query, *skip, &cancelled)
             }
             Action::Edit { .. } | Action::Exec { .. } => {

@@ -85,6 +85,10 @@ pub(crate) fn is_binary(start: &[u8]) -> bool {
     if memchr(0, start).is_some() {
         return true;
     }
+    // Nearly every file is, and knowing that is much cheaper than looking for what is not.
+    if std::str::from_utf8(start).is_ok() {
+        return false;
+    }
     let bad = start.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
     bad * 10 > start.len()
 }
