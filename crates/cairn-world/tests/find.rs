@@ -92,6 +92,7 @@ fn look(
     runtime.block_on(world.perform(&action, &[], cancel, &mut |_| {}))
 }
 
+// keeps: finds
 #[test]
 fn rules_leave_out_what_git_leaves_out() {
     let check = |name: &str, files: &[(&str, &str)], left_out: &[&str]| {
@@ -410,6 +411,7 @@ fn a_rule() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
+    // keeps: finds
     #[test]
     fn any_rules_leave_out_what_git_leaves_out(
         files in proptest::collection::vec((a_path(), Just("")), 1..24),
@@ -426,6 +428,7 @@ proptest! {
         prop_assert_eq!(tree.paths(), tree.members(), "{:?}", rules);
     }
 
+    // keeps: finds
     #[test]
     fn pages_put_together_are_everything_in_order(
         files in proptest::collection::vec(

@@ -5,6 +5,7 @@ mod look;
 mod order;
 mod page;
 mod pattern;
+mod plan;
 mod row;
 mod rules;
 mod search;
@@ -16,7 +17,8 @@ use crate::workspace::Workspace;
 use cairn_types::Status;
 use page::Page;
 use pattern::{Paths, line_matcher};
-use search::{Plan, search};
+use plan::Plan;
+use search::search;
 use tokio_util::sync::CancellationToken;
 
 /// The most lines told before and after a found one.
@@ -58,6 +60,7 @@ pub(crate) fn perform(
         above: (!query.ignored).then(|| rules::above(workspace.root(), workspace.path())),
         context: usize::from(query.context.min(MAX_CONTEXT)),
         cancel,
+        root: workspace.root(),
     };
     let root = workspace.directory(".").map_err(|e| {
         Refusal::new(Status::FAILED, format!("the workspace could not be read: {e}"))

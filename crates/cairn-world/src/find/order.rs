@@ -2,7 +2,7 @@
 //! into several that take its place. Finished pieces come out in order, and few of them wait.
 
 /// How many finished pieces may wait for one before them.
-const WAITING: usize = 256;
+const WAITING: usize = 1024;
 
 /// A piece of work.
 pub(crate) enum Piece<T, D> {
@@ -16,7 +16,23 @@ enum State<T, D> {
     Open(T),
     Taken,
     Done(D),
-    Gone,
+    /// Done, and nothing came of it.
+    Empty,
+}
+
+impl<T, D> State<T, D> {
+    fn is_finished(&self) -> bool {
+        matches!(self, State::Done(_) | State::Empty)
+    }
+}
+
+impl<T, D> From<Piece<T, D>> for State<T, D> {
+    fn from(piece: Piece<T, D>) -> Self {
+        match piece {
+            Piece::Open(task) => State::Open(task),
+            Piece::Done(done) => State::Done(done),
+        }
+    }
 }
 
 struct Slot<T, D> {
@@ -59,8 +75,8 @@ impl<T, D> Order<T, D> {
                     };
                     return Some((Place(place), task));
                 }
-                State::Done(_) if self.done >= WAITING => return None,
-                State::Done(_) | State::Taken | State::Gone => at = slot.next,
+                State::Done(_) | State::Empty if self.done >= WAITING => return None,
+                State::Done(_) | State::Empty | State::Taken => at = slot.next,
             }
         }
         None
@@ -68,17 +84,15 @@ impl<T, D> Order<T, D> {
 
     /// Puts what came of a piece in its place.
     pub(crate) fn finish(&mut self, place: Place, pieces: Vec<Piece<T, D>>) {
-        let Place(at) = place;
-        let (mut last, after) = (at, self.slots[at].next);
-        self.slots[at].state = State::Gone;
-        for piece in pieces {
-            let state = match piece {
-                Piece::Open(task) => State::Open(task),
-                Piece::Done(done) => {
-                    self.done += 1;
-                    State::Done(done)
-                }
-            };
+        let Place(first) = place;
+        let after = self.slots[first].next;
+        let mut pieces = pieces.into_iter();
+        let state = pieces.next().map_or(State::Empty, State::from);
+        self.done += usize::from(state.is_finished());
+        self.slots[first].state = state;
+        let mut last = first;
+        for state in pieces.map(State::from) {
+            self.done += usize::from(state.is_finished());
             let new = self.put(Slot { state, next: after });
             self.slots[last].next = Some(new);
             last = new;
@@ -89,14 +103,14 @@ impl<T, D> Order<T, D> {
     pub(crate) fn next_done(&mut self) -> Option<D> {
         while let Some(at) = self.first {
             let slot = &mut self.slots[at];
-            if matches!(slot.state, State::Open(_) | State::Taken) {
+            if !slot.state.is_finished() {
                 return None;
             }
-            let state = std::mem::replace(&mut slot.state, State::Gone);
+            let state = std::mem::replace(&mut slot.state, State::Empty);
             self.first = slot.next;
             self.free.push(at);
+            self.done -= 1;
             if let State::Done(done) = state {
-                self.done -= 1;
                 return Some(done);
             }
         }
@@ -187,6 +201,7 @@ mod tests {
         assert_eq!(order.next_done(), None);
         order.finish(slow.unwrap(), Vec::new());
         assert_eq!(std::iter::from_fn(|| order.next_done()).count(), WAITING);
+        assert_eq!(order.done, 0);
         assert!(order.take().is_some());
     }
 }

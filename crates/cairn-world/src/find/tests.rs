@@ -139,6 +139,7 @@ fn a_cancelled_search_looks_at_nothing_more() {
             above: None,
             context: 0,
             cancel,
+            root: workspace.root(),
         };
         search(&plan, workspace.directory(".").unwrap(), Page::new(200)).told()
     };
