@@ -2,12 +2,13 @@
 # make test   everything that must hold, from nothing
 # make prove  the long proofs; writes docs/proofs.md
 # make bench  Cairn beside the harness's floor, and other agents: make bench PEERS=floor,cairn,codex
+#             then find beside ripgrep, which is built into target/rg where it is missing
 
 CARGO ?= cargo
 MODEL ?=
 PEERS ?= floor,cairn
 
-.PHONY: try build test check setup sdk prove bench
+.PHONY: try build test check setup sdk prove bench bench-find
 
 try: build
 	@tools/try.sh target/debug/cairn "$(MODEL)"
@@ -37,3 +38,9 @@ prove: setup build
 bench:
 	$(CARGO) build --locked --release --package cairn
 	python3 bench/run.py --peers $(PEERS) --md bench-out.md
+	@$(MAKE) --no-print-directory bench-find
+
+bench-find:
+	@command -v rg >/dev/null || test -x target/rg/bin/rg || $(CARGO) install --quiet ripgrep --root target/rg \
+		|| echo "ripgrep could not be built; its columns stay empty"
+	$(CARGO) bench --locked --package cairn-world --bench find

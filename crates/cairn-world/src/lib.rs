@@ -140,9 +140,19 @@ impl World {
         let _stop = cancelled.clone().drop_guard();
         let looked = tokio::task::spawn_blocking(move || match &action {
             Action::Read(read) => read::perform(&workspace, read, &cancelled),
-            Action::Find(find) => find::perform(&workspace, find, &cancelled),
+            Action::Find(find) => {
+                let query = find::Query {
+                    glob: find.glob.as_deref(),
+                    text: find.text.as_deref(),
+                    under: find.under.as_deref(),
+                    ignored: find.ignored,
+                    context: u8::try_from(find.context).unwrap_or(u8::MAX),
+                };
+                find::perform(&workspace, query, find.skip, &cancelled)
+            }
             Action::List { path, depth, ignored } => {
-                list::perform(&workspace, path, (*depth, *ignored), &cancelled)
+                let how = list::How { depth: *depth, ignored: *ignored };
+                list::perform(&workspace, path, how, &cancelled)
             }
             Action::Todo { items } => Ok(todo::perform(items)),
             Action::Edit { .. }

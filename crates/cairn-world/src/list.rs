@@ -1,5 +1,7 @@
-//! Lists a directory, some levels deep. Follows no link.
+//! Lists a directory, some levels deep, without what is ignored. Follows no link, and never shows
+//! `.git`.
 
+use crate::find::rules::{self, Rules};
 use crate::path;
 use crate::settled::{Performed, Refusal};
 use crate::walk::names;
@@ -7,6 +9,7 @@ use crate::workspace::{Workspace, entry, refusal};
 use cairn_types::Status;
 use rustix::fs::OFlags;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The most names told at once.
@@ -14,11 +17,20 @@ const MAX_NAMES: usize = 1000;
 /// The most levels.
 const MAX_DEPTH: u64 = 32;
 
+/// How a directory is listed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct How {
+    /// How many levels of it.
+    pub(crate) depth: u64,
+    /// Also what is ignored.
+    pub(crate) ignored: bool,
+}
+
 /// Lists what is in a directory.
 pub(crate) fn perform(
     workspace: &Workspace,
     path: &str,
-    (depth, _ignored): (u64, bool),
+    how: How,
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
     let opened = workspace.open_existing(path)?;
@@ -26,58 +38,96 @@ pub(crate) fn perform(
         let text = format!("{path} is a file, {} bytes", opened.bytes());
         return Ok(Performed::told(Status::OK, text));
     }
-    directory(&opened.fd, depth, cancel)
+    let how = How { depth: how.depth.clamp(1, MAX_DEPTH), ..how };
+    let mut listing = Listing { rows: Vec::new(), more: 0, hidden: 0, how, cancel };
+    let (rules, full) = match how.ignored {
+        true => (None, Vec::new()),
+        false => rules_above(workspace, &opened.path)?,
+    };
+    listing.add(&opened.fd, String::new(), &full, rules.as_ref())?;
+    Ok(listing.told())
 }
 
-/// Lists an open directory.
-pub(crate) fn directory(
-    fd: &OwnedFd,
-    depth: u64,
-    cancel: &CancellationToken,
-) -> Result<Performed, Refusal> {
-    let mut listing =
-        Listing { rows: Vec::new(), more: 0, depth: depth.clamp(1, MAX_DEPTH), cancel };
-    listing.add(fd, "", 1)?;
-    if listing.rows.is_empty() {
-        return Ok(Performed::told(Status::OK, "(empty)"));
+/// The rules that hold in a directory before its own are read, and its path from where they begin.
+fn rules_above(
+    workspace: &Workspace,
+    real: &str,
+) -> Result<(Option<Arc<Rules>>, Vec<u8>), Refusal> {
+    let above = rules::above(workspace.root(), workspace.path());
+    let (mut rules, mut full) = (above.rules, above.lead);
+    let mut here = String::new();
+    for part in real.split('/').filter(|part| *part != ".") {
+        let at = if here.is_empty() { "." } else { &here };
+        let dir = workspace.directory(at).map_err(|e| refusal(at, e))?;
+        let found = names(&dir).map_err(|e| refusal(at, e))?;
+        rules = Rules::inside(rules.as_ref(), dir.as_fd(), &found, full.len());
+        here = if here.is_empty() { part.to_owned() } else { format!("{here}/{part}") };
+        full.extend_from_slice(part.as_bytes());
+        full.push(b'/');
     }
-    if listing.more > 0 {
-        listing.rows.push(format!("… {} more names", listing.more));
-    }
-    Ok(Performed::told(Status::OK, listing.rows.join("\n")))
+    Ok((rules, full))
 }
 
 struct Listing<'a> {
     rows: Vec<String>,
     more: usize,
-    depth: u64,
+    hidden: usize,
+    how: How,
     cancel: &'a CancellationToken,
 }
 
 impl Listing<'_> {
-    fn add(&mut self, dir: &OwnedFd, prefix: &str, level: u64) -> Result<(), Refusal> {
+    /// Adds a directory's names; `full` is its path from where rules begin.
+    fn add(
+        &mut self,
+        dir: &OwnedFd,
+        prefix: String,
+        full: &[u8],
+        above: Option<&Arc<Rules>>,
+    ) -> Result<(), Refusal> {
         if self.cancel.is_cancelled() {
             return Err(Refusal::new(Status::CANCELLED, "cancelled"));
         }
-        let shown = if prefix.is_empty() { "the directory" } else { prefix };
+        let shown = if prefix.is_empty() { "the directory" } else { &prefix };
         let mut found = names(dir).map_err(|e| refusal(shown, e))?;
         found.sort();
-        for name in found {
+        let rules = match self.how.ignored {
+            true => None,
+            false => Rules::inside(above, dir.as_fd(), &found, full.len()),
+        };
+        let level = prefix.matches('/').count() as u64 + 1;
+        for name in found.iter().filter(|name| !name.bare().eq_ignore_ascii_case(b".git")) {
+            let path = [full, &name.sort_key].concat();
+            let bare = path.strip_suffix(b"/").unwrap_or(&path);
+            if rules.as_ref().is_some_and(|r| r.leave_out(bare, name.directory().is_some())) {
+                self.hidden += 1;
+                continue;
+            }
             let row = format!("{prefix}{}", path::shown(&name.sort_key));
-            let is_directory = name.sort_key.last() == Some(&b'/');
             if self.rows.len() < MAX_NAMES {
                 self.rows.push(row.clone());
             } else {
                 self.more += 1;
             }
-            let bytes = name.into_bytes();
-            if is_directory && level < self.depth && !bytes.eq_ignore_ascii_case(b".git") {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                if let Ok(inner) = entry(dir.as_fd(), &bytes, flags) {
-                    self.add(&inner, &row, level + 1)?;
-                }
+            let Some(inner) = name.directory().filter(|_| level < self.how.depth) else { continue };
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+            if let Ok(inner) = entry(dir.as_fd(), inner, flags) {
+                self.add(&inner, row, &path, rules.as_ref())?;
             }
         }
         Ok(())
+    }
+
+    fn told(mut self) -> Performed {
+        if self.rows.is_empty() {
+            self.rows.push("(empty)".to_owned());
+        }
+        if self.more > 0 {
+            self.rows.push(format!("… {} more names", self.more));
+        }
+        if self.hidden > 0 {
+            self.rows.push(format!("not listed: {} ignored", self.hidden));
+        }
+        Performed::told(Status::OK, self.rows.join("\n"))
     }
 }

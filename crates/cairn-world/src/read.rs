@@ -31,7 +31,8 @@ pub(crate) fn perform(
 ) -> Result<Performed, Refusal> {
     let opened = workspace.open_existing(&read.path)?;
     if opened.is_directory() {
-        return list::directory(&opened.fd, 1, cancel);
+        let how = list::How { depth: 1, ignored: false };
+        return list::perform(workspace, &read.path, how, cancel);
     }
     if opened.path.ends_with(".ipynb") && opened.bytes() <= MAX_FILE {
         return notebook(opened, read);
@@ -133,6 +134,10 @@ fn binary(path: &str, bytes: u64) -> Refusal {
 pub(crate) fn is_binary(start: &[u8]) -> bool {
     if memchr(0, start).is_some() {
         return true;
+    }
+    // Nearly every file is, and knowing that is much cheaper than looking for what is not.
+    if std::str::from_utf8(start).is_ok() {
+        return false;
     }
     let bad = start.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
     bad * 10 > start.len()

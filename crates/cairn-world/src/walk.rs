@@ -1,13 +1,12 @@
-//! Walks the workspace in the order of its paths. Follows no link, and never enters `.git`.
+//! The names in one directory, read through its handle. What is done with them, and in which order
+//! directories are entered, is decided elsewhere.
 
-use crate::workspace::{Workspace, entry};
-use rustix::fs::{AtFlags, Dir, FileType, OFlags};
+use rustix::fs::{AtFlags, FileType, RawDir};
 use rustix::io::Errno;
-use std::ops::ControlFlow;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-/// How deep directories are entered.
-const MAX_DEPTH: usize = 128;
+/// Room for names between two questions to the kernel.
+const ROOM: usize = 32 * 1024;
 
 /// A name in a directory.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,18 +25,33 @@ impl Name {
         self.sort_key
     }
 
-    fn directory(&self) -> Option<&[u8]> {
+    /// The name alone, when it is a directory's.
+    pub(crate) fn directory(&self) -> Option<&[u8]> {
         self.sort_key.strip_suffix(b"/")
+    }
+
+    /// The name alone, whatever it names.
+    pub(crate) fn bare(&self) -> &[u8] {
+        self.directory().unwrap_or(&self.sort_key)
+    }
+
+    /// Whether it names a regular file.
+    pub(crate) fn is_file(&self) -> bool {
+        self.is_file
     }
 }
 
-/// The names in a directory, in no order.
+/// The names in a directory, in no order. Reads on from where the handle stands, so a handle
+/// serves once.
 pub(crate) fn names(dir: &OwnedFd) -> Result<Vec<Name>, Errno> {
     let mut found = Vec::new();
-    for item in Dir::read_from(dir)? {
+    let mut room = Vec::with_capacity(ROOM);
+    let mut items = RawDir::new(dir, room.spare_capacity_mut());
+    while let Some(item) = items.next() {
         let item = item?;
         let name = item.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
+        let bytes = name.to_bytes();
+        if matches!(bytes, b"." | b"..") {
             continue;
         }
         let kind = match item.file_type() {
@@ -45,82 +59,12 @@ pub(crate) fn names(dir: &OwnedFd) -> Result<Vec<Name>, Errno> {
                 .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
             kind => kind,
         };
-        let mut sort_key = name.to_bytes().to_vec();
+        let mut sort_key = Vec::with_capacity(bytes.len() + 1);
+        sort_key.extend_from_slice(bytes);
         if kind.is_dir() {
             sort_key.push(b'/');
         }
         found.push(Name { sort_key, is_file: kind.is_file() });
     }
     Ok(found)
-}
-
-/// A file met on a walk.
-pub(crate) struct Met<'a> {
-    /// Its path beneath the root.
-    pub(crate) path: &'a [u8],
-    dir: BorrowedFd<'a>,
-    name: &'a [u8],
-}
-
-impl Met<'_> {
-    /// Opens it for reading.
-    pub(crate) fn open(&self) -> Result<OwnedFd, Errno> {
-        entry(self.dir, self.name, OFlags::RDONLY)
-    }
-}
-
-/// Calls `visit` for every regular file, in the order of paths, until it breaks. Says how many
-/// directories could not be entered.
-pub(crate) fn walk(
-    workspace: &Workspace,
-    visit: &mut dyn FnMut(&Met<'_>) -> ControlFlow<()>,
-) -> Result<u64, Errno> {
-    let root = workspace.directory(".")?;
-    let mut walker = Walker { path: Vec::new(), closed: 0, visit };
-    let _ = walker.directory(&root, 0);
-    Ok(walker.closed)
-}
-
-struct Walker<'v> {
-    path: Vec<u8>,
-    closed: u64,
-    visit: &'v mut dyn FnMut(&Met<'_>) -> ControlFlow<()>,
-}
-
-impl Walker<'_> {
-    fn directory(&mut self, dir: &OwnedFd, depth: usize) -> ControlFlow<()> {
-        let Ok(mut found) = names(dir) else {
-            self.closed += 1;
-            return ControlFlow::Continue(());
-        };
-        found.sort();
-        for name in found {
-            let length = self.path.len();
-            self.path.extend_from_slice(&name.sort_key);
-            let flow = match name.directory() {
-                Some(inner) => self.enter(dir, inner, depth),
-                None if name.is_file => {
-                    let (path, name) = (self.path.as_slice(), name.sort_key.as_slice());
-                    (self.visit)(&Met { path, dir: dir.as_fd(), name })
-                }
-                None => ControlFlow::Continue(()),
-            };
-            self.path.truncate(length);
-            flow?;
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn enter(&mut self, dir: &OwnedFd, name: &[u8], depth: usize) -> ControlFlow<()> {
-        if name.eq_ignore_ascii_case(b".git") {
-            return ControlFlow::Continue(());
-        }
-        match entry(dir.as_fd(), name, OFlags::RDONLY | OFlags::DIRECTORY) {
-            Ok(inner) if depth < MAX_DEPTH => self.directory(&inner, depth + 1),
-            _ => {
-                self.closed += 1;
-                ControlFlow::Continue(())
-            }
-        }
-    }
 }

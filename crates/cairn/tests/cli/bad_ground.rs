@@ -243,7 +243,7 @@ fn the_longest_lines_and_the_most_lines_an_edit_takes_are_handled_in_bounded_mem
             ]),
         );
         assert!(results[0].starts_with("1\ta needle") && results[0].len() < 100_000);
-        assert!(results[1].starts_with("long:1: a needle") && results[1].len() < 1_000);
+        assert!(results[1].starts_with("long\n1:\ta needle") && results[1].len() < 1_000);
         assert!(results[2].starts_with("updated long\n") && results[2].len() < 10_000);
         assert!(fs::read_to_string(&path).unwrap() == content.replace("needle", "pin"));
         assert!(peak < MOST_MIB, "{name}: {peak} MiB");

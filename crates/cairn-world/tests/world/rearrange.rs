@@ -1,6 +1,5 @@
 //! Removing, moving and copying: what would come and go is known beforehand, it happens whole or not
 //! at all, a crash in the middle can be finished, and all of it can be taken back.
-#![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 
 use cairn_types::{Action, Change, Hash};
 use cairn_world::{Prepared, Probe, Settings, Workspace, World, inverse};

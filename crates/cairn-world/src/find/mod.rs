@@ -1,0 +1,73 @@
+//! Finds paths by glob, and lines by literal text or regular expression. Results come in the order
+//! of paths, a page at a time, whatever the threads that look for them do.
+
+mod look;
+mod order;
+mod page;
+mod pattern;
+mod plan;
+mod row;
+pub(crate) mod rules;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use crate::settled::{Performed, Refusal};
+use crate::workspace::Workspace;
+use cairn_types::Status;
+use page::Page;
+use pattern::{Paths, line_matcher};
+use plan::Plan;
+use search::search;
+use tokio_util::sync::CancellationToken;
+
+/// The most lines told before and after a found one.
+const MAX_CONTEXT: u8 = 20;
+
+/// What to look for, and where.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Query<'a> {
+    /// A glob over paths beneath the root; without a slash it matches at any depth.
+    pub(crate) glob: Option<&'a str>,
+    /// A literal within one line, or `/regex/flags`.
+    pub(crate) text: Option<&'a str>,
+    /// The only file or directory looked at, even where it is ignored.
+    pub(crate) under: Option<&'a str>,
+    /// Whether ignored files are looked at too.
+    pub(crate) ignored: bool,
+    /// How many lines before and after a found one are told.
+    pub(crate) context: u8,
+}
+
+/// Looks, and tells one page of what it found.
+pub(crate) fn perform(
+    workspace: &Workspace,
+    query: Query<'_>,
+    skip: u64,
+    cancel: &CancellationToken,
+) -> Result<Performed, Refusal> {
+    if query.glob.is_none() && query.text.is_none() {
+        return Err(Refusal::new(Status::BAD_REQUEST, "neither a glob nor a text was given"));
+    }
+    let under = match query.under {
+        Some(under) => workspace.open_existing(under)?.path,
+        None => ".".to_owned(),
+    };
+    let plan = Plan {
+        paths: query.glob.map(|glob| Paths::new(glob, workspace.path())).transpose()?,
+        lines: query.text.map(line_matcher).transpose()?,
+        under: if under == "." { Vec::new() } else { under.into_bytes() },
+        above: (!query.ignored).then(|| rules::above(workspace.root(), workspace.path())),
+        context: usize::from(query.context.min(MAX_CONTEXT)),
+        cancel,
+        root: workspace.root(),
+    };
+    let root = workspace.directory(".").map_err(|e| {
+        Refusal::new(Status::FAILED, format!("the workspace could not be read: {e}"))
+    })?;
+    let page = search(&plan, root, Page::new(skip));
+    if cancel.is_cancelled() {
+        return Err(Refusal::new(Status::CANCELLED, "cancelled"));
+    }
+    page.told()
+}

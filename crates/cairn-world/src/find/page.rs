@@ -1,0 +1,204 @@
+//! One page of what was found, and the count of the rest. Takes results in the order of paths; the
+//! same results give the same text.
+
+use super::look::{Kept, Lines};
+use crate::path;
+use crate::settled::{Performed, Refusal};
+use cairn_types::Status;
+
+/// The most rows of a page.
+pub(crate) const PAGE_ROWS: usize = 100;
+/// The most bytes of a page's rows, unless the first result alone is longer.
+pub(crate) const PAGE_BYTES: usize = 16 * 1024;
+/// Results counted beyond a full page.
+const COUNTED: u64 = 10_000;
+
+/// Why a file was not looked into.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unseen {
+    Binary,
+    Large,
+    Unreadable,
+}
+
+/// A page, as far as it is known.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    skip: u64,
+    text: String,
+    rows: usize,
+    /// Results on the page.
+    told: u64,
+    /// Results so far, those skipped and those beyond the page among them.
+    found: u64,
+    /// Files with results beyond the page.
+    files_beyond: u64,
+    is_full: bool,
+    is_of_lines: bool,
+    unseen: [u64; 3],
+}
+
+impl Page {
+    /// The page after the first `skip` results.
+    pub(crate) fn new(skip: u64) -> Self {
+        Self { skip, ..Self::default() }
+    }
+
+    /// How many results are counted at most.
+    pub(crate) fn count_to(&self) -> u64 {
+        self.skip.saturating_add(PAGE_ROWS as u64 + COUNTED + 1)
+    }
+
+    /// Whether it can take no more rows.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Whether nothing that follows would change it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.found >= self.count_to()
+    }
+
+    /// Which of the next file's `count` results is the first the page wants; none if none.
+    fn wanted_of(&self, count: u64) -> Option<u64> {
+        let first = self.skip.saturating_sub(self.found);
+        (!self.is_full && first < count).then_some(first)
+    }
+
+    /// A path is a result.
+    pub(crate) fn add_path(&mut self, path: &[u8]) {
+        if self.wanted_of(1).is_some() {
+            self.put("\n", &path::shown(path), 1);
+        }
+        self.found += 1;
+    }
+
+    /// From which of a file's results on more must be kept, when those kept neither fill the page
+    /// nor are all it wants.
+    pub(crate) fn lacks(&self, lines: &Lines) -> Option<u64> {
+        let count = self.counted(lines);
+        let first = self.wanted_of(count)?;
+        let kept = from(lines, first);
+        (first + (kept.len() as u64) < count && !self.would_fill(kept)).then_some(first)
+    }
+
+    /// A file's lines are results.
+    pub(crate) fn add_lines(&mut self, path: &[u8], lines: &Lines) {
+        self.is_of_lines = true;
+        let count = self.counted(lines);
+        if let Some(first) = self.wanted_of(count) {
+            let most = usize::try_from(count - first).unwrap_or(usize::MAX);
+            self.put_lines(path, from(lines, first).iter().take(most));
+        }
+        self.found += count;
+        if self.is_full && count > 0 && self.found > self.next() {
+            self.files_beyond += 1;
+        }
+    }
+
+    /// How many of a file's results still count.
+    fn counted(&self, lines: &Lines) -> u64 {
+        lines.count.min(self.count_to() - self.found)
+    }
+
+    fn put_lines<'k>(&mut self, path: &[u8], kept: impl Iterator<Item = &'k Kept>) {
+        let mut head = format!("{}\n", path::shown(path));
+        let mut between = "\n\n";
+        for kept in kept {
+            if !self.put(between, &format!("{head}{}", kept.text), kept.rows) {
+                return;
+            }
+            between = "\n";
+            head.clear();
+        }
+    }
+
+    /// Whether these rows reach the end of the page.
+    fn would_fill(&self, kept: &[Kept]) -> bool {
+        let rows: usize = kept.iter().map(|kept| kept.rows).sum();
+        let bytes: usize = kept.iter().map(|kept| kept.text.len()).sum();
+        self.rows + rows >= PAGE_ROWS || self.text.len() + bytes >= PAGE_BYTES
+    }
+
+    /// Puts a result on the page if there is room.
+    fn put(&mut self, between: &str, text: &str, rows: usize) -> bool {
+        let bytes = self.text.len() + between.len() + text.len();
+        let has_room = self.rows + rows <= PAGE_ROWS && bytes <= PAGE_BYTES;
+        if self.told > 0 && (self.is_full || !has_room) {
+            self.is_full = true;
+            return false;
+        }
+        if self.told > 0 {
+            self.text.push_str(between);
+        }
+        self.text.push_str(text);
+        self.rows += rows;
+        self.told += 1;
+        self.is_full = self.rows >= PAGE_ROWS || self.text.len() >= PAGE_BYTES;
+        true
+    }
+
+    /// A file or directory was not looked into.
+    pub(crate) fn pass_over(&mut self, why: Unseen) {
+        self.unseen[why as usize] += 1;
+    }
+
+    /// The first result after the page.
+    fn next(&self) -> u64 {
+        self.skip + self.told
+    }
+
+    /// What is told.
+    pub(crate) fn told(self) -> Result<Performed, Refusal> {
+        if self.found > 0 && self.told == 0 {
+            let results = if self.found == 1 { "result" } else { "results" };
+            let text = format!("{} {results}, none after skip={}", self.found, self.skip);
+            return Err(Refusal::new(Status::OUT_OF_RANGE, text));
+        }
+        let notes = [self.unseen_note(), self.more_note()];
+        let is_empty = self.told == 0;
+        let mut text = if is_empty { "nothing found".to_owned() } else { self.text };
+        let mut between = if self.is_of_lines && !is_empty { "\n\n" } else { "\n" };
+        for note in notes.into_iter().flatten() {
+            text.push_str(between);
+            text.push_str(&note);
+            between = "\n";
+        }
+        let status = if is_empty { Status::NOTHING_FOUND } else { Status::OK };
+        Ok(Performed::told(status, text))
+    }
+
+    fn unseen_note(&self) -> Option<String> {
+        let whys = ["binary", "larger than 16 MiB", "not readable"];
+        let notes: Vec<String> = self
+            .unseen
+            .iter()
+            .zip(whys)
+            .filter(|(n, _)| **n > 0)
+            .map(|(n, why)| format!("{n} {why}"))
+            .collect();
+        (!notes.is_empty()).then(|| format!("not looked into: {}", notes.join(", ")))
+    }
+
+    fn more_note(&self) -> Option<String> {
+        let (next, more) = (self.next(), self.found.saturating_sub(self.next()));
+        if more == 0 || self.told == 0 {
+            return None;
+        }
+        let is_over = more > COUNTED;
+        let mut text =
+            if is_over { format!("more than {COUNTED} more") } else { format!("{more} more") };
+        if self.is_of_lines {
+            let files = if self.files_beyond == 1 { "file" } else { "files" };
+            let or_more = if is_over { " or more" } else { "" };
+            text.push_str(&format!(" in {} {files}{or_more}", self.files_beyond));
+        }
+        Some(format!("{text}; next: skip={next}"))
+    }
+}
+
+/// What was kept from this one of a file's results on.
+fn from(lines: &Lines, first: u64) -> &[Kept] {
+    let at = first.checked_sub(lines.from).and_then(|at| usize::try_from(at).ok());
+    at.and_then(|at| lines.kept.get(at..)).unwrap_or_default()
+}

@@ -1,0 +1,219 @@
+//! Which paths are left out: `.ignore`, `.gitignore` and `.git/info/exclude`, with git's precedence.
+//! Reads those files through directory handles; opens nothing else.
+//!
+//! A `.gitignore` counts inside a repository only, and a repository inside another begins afresh. A
+//! `.ignore` counts everywhere and before all of git's. Above the root, rules are read up to the
+//! repository's own directory, and nothing of what they say is ever told. A person's global excludes
+//! are not read, and a tracked file that the rules name is left out as an untracked one is.
+
+use crate::walk::Name;
+use crate::workspace::entry;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::iter::successors;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How much of a file of rules is read.
+const MAX_RULES: u64 = 1 << 20;
+/// How far above the root a repository's directory is looked for.
+const MAX_CLIMB: usize = 64;
+
+/// The rules of one directory, and of those above it.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    above: Option<Arc<Rules>>,
+    /// How much of a path leads to this directory.
+    at: usize,
+    own: Gitignore,
+    git: Gitignore,
+    exclude: Gitignore,
+    begins_repository: bool,
+    is_in_repository: bool,
+}
+
+/// What holds before anything beneath the root was looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Above {
+    /// The rules above the root.
+    pub(crate) rules: Option<Arc<Rules>>,
+    /// The root's path from the repository's directory, with a slash at its end. Paths that are
+    /// judged begin with it.
+    pub(crate) lead: Vec<u8>,
+}
+
+/// What a directory has of the three.
+#[derive(Debug, Clone, Copy, Default)]
+struct Has {
+    ignore: bool,
+    gitignore: bool,
+    repository: bool,
+}
+
+impl Rules {
+    /// The rules in a directory with these names; `at` is how much of a path leads to it.
+    pub(crate) fn inside(
+        above: Option<&Arc<Rules>>,
+        dir: BorrowedFd<'_>,
+        names: &[Name],
+        at: usize,
+    ) -> Option<Arc<Rules>> {
+        let mut has = Has::default();
+        for name in names {
+            match name.bare() {
+                b".ignore" => has.ignore = name.is_file(),
+                b".gitignore" => has.gitignore = name.is_file(),
+                b".git" => has.repository = true,
+                _ => {}
+            }
+        }
+        Self::read(above, dir, has, at)
+    }
+
+    fn read(
+        above: Option<&Arc<Rules>>,
+        dir: BorrowedFd<'_>,
+        has: Has,
+        at: usize,
+    ) -> Option<Arc<Rules>> {
+        let is_in_repository = has.repository || above.is_some_and(|rules| rules.is_in_repository);
+        let has_git = has.gitignore && is_in_repository;
+        if !(has.ignore || has_git || has.repository) {
+            return above.cloned();
+        }
+        let of = |wanted: bool, path: &[u8]| {
+            if wanted { parsed(dir, path) } else { Gitignore::empty() }
+        };
+        Some(Arc::new(Rules {
+            above: above.cloned(),
+            at,
+            own: of(has.ignore, b".ignore"),
+            git: of(has_git, b".gitignore"),
+            exclude: of(has.repository, b".git/info/exclude"),
+            begins_repository: has.repository,
+            is_in_repository,
+        }))
+    }
+
+    /// Whether a path is left out. Says nothing about the directories on the way to it: one that is
+    /// left out is never entered, so nothing in it can be taken in again.
+    pub(crate) fn leave_out(&self, path: &[u8], is_directory: bool) -> bool {
+        let own = self.chain().find_map(|rules| rules.verdict(&rules.own, path, is_directory));
+        if let Some(verdict) = own {
+            return verdict;
+        }
+        if !self.is_in_repository {
+            return false;
+        }
+        for rules in self.chain() {
+            if let Some(verdict) = rules.verdict(&rules.git, path, is_directory) {
+                return verdict;
+            }
+            if rules.begins_repository {
+                return rules.verdict(&rules.exclude, path, is_directory).unwrap_or(false);
+            }
+        }
+        false
+    }
+
+    fn chain(&self) -> impl Iterator<Item = &Rules> {
+        successors(Some(self), |rules| rules.above.as_deref())
+    }
+
+    fn verdict(&self, lines: &Gitignore, path: &[u8], is_directory: bool) -> Option<bool> {
+        if lines.is_empty() {
+            return None;
+        }
+        let path = Path::new(OsStr::from_bytes(path.get(self.at..)?));
+        match lines.matched(path, is_directory) {
+            Match::None => None,
+            Match::Ignore(_) => Some(true),
+            Match::Whitelist(_) => Some(false),
+        }
+    }
+}
+
+/// The rules above a root that lies inside a repository.
+pub(crate) fn above(root: BorrowedFd<'_>, path: &Path) -> Above {
+    let Some(climbed) = climb(root) else { return Above::default() };
+    let parts: Vec<&[u8]> = path.iter().map(OsStr::as_bytes).collect();
+    let Some(from) = parts.len().checked_sub(climbed.len()) else { return Above::default() };
+    let mut above = Above::default();
+    for (nth, (dir, name)) in climbed.iter().rev().zip(&parts[from..]).enumerate() {
+        let has = Has { ignore: true, gitignore: true, repository: nth == 0 };
+        above.rules = Rules::read(above.rules.as_ref(), dir.as_fd(), has, above.lead.len());
+        above.lead.extend_from_slice(name);
+        let is_out = above.rules.as_ref().is_some_and(|rules| rules.leave_out(&above.lead, true));
+        above.lead.push(b'/');
+        if is_out {
+            // The root was named although it is left out, so what leaves it out does not count.
+            return Above { rules: Some(Arc::new(bare_repository())), lead: Vec::new() };
+        }
+    }
+    above
+}
+
+/// The directories above the root, nearest first, up to the one where its repository begins; none
+/// when it begins at the root itself or there is none.
+fn climb(root: BorrowedFd<'_>) -> Option<Vec<OwnedFd>> {
+    let has_git =
+        |dir: BorrowedFd<'_>| rustix::fs::statat(dir, ".git", AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    if has_git(root) {
+        return None;
+    }
+    let mut below = rustix::fs::fstat(root).ok()?;
+    let mut climbed: Vec<OwnedFd> = Vec::new();
+    while climbed.len() < MAX_CLIMB {
+        let from = climbed.last().map_or(root, AsFd::as_fd);
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let dir = rustix::fs::openat(from, "..", flags, Mode::empty()).ok()?;
+        let stat = rustix::fs::fstat(&dir).ok()?;
+        // git, too, looks no further than the file system; at the top, `..` leads nowhere.
+        if stat.st_dev != below.st_dev || stat.st_ino == below.st_ino {
+            return None;
+        }
+        let is_found = has_git(dir.as_fd());
+        climbed.push(dir);
+        if is_found {
+            return Some(climbed);
+        }
+        below = stat;
+    }
+    None
+}
+
+/// A repository without rules.
+fn bare_repository() -> Rules {
+    Rules {
+        above: None,
+        at: 0,
+        own: Gitignore::empty(),
+        git: Gitignore::empty(),
+        exclude: Gitignore::empty(),
+        begins_repository: true,
+        is_in_repository: true,
+    }
+}
+
+/// The rules in a file; none when it cannot be read. A line that is no rule is passed over, as git
+/// does.
+fn parsed(dir: BorrowedFd<'_>, path: &[u8]) -> Gitignore {
+    let mut bytes = Vec::new();
+    let read = entry(dir, path, OFlags::RDONLY)
+        .map(|fd| File::from(fd).take(MAX_RULES).read_to_end(&mut bytes));
+    if !matches!(read, Ok(Ok(_))) {
+        return Gitignore::empty();
+    }
+    let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
+    let mut builder = GitignoreBuilder::new("");
+    for line in text.lines() {
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}

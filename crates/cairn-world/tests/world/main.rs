@@ -1,0 +1,13 @@
+//! The world as a library: real files, real links, real commands, in one test program.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and holds git's own word against ours"
+)]
+
+mod files;
+mod find;
+mod rearrange;
