@@ -2,6 +2,7 @@
 //! workspace files. It decides nothing about who may do what.
 
 mod apply;
+mod context;
 mod edit;
 mod exec;
 mod find;
@@ -17,6 +18,7 @@ mod workspace;
 mod write;
 
 pub use apply::{Contents, inverse};
+pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use settled::{Performed, Prepared, Probe, Refusal};
 pub use workspace::{Workspace, WorldError};
 
