@@ -18,4 +18,5 @@ pub use driver::{Command, Driver, Pause, Settings, Written};
 pub use error::RunError;
 pub use event::{Event, Sink};
 pub use start::{Place, Start, holder, session_here};
+pub use system::{Own, Surroundings};
 pub use transcript::{Transcript, request_at};

@@ -3,7 +3,7 @@
 use cairn_provider::Limits;
 use cairn_provider::chat::{Chat, ChatConfig};
 use cairn_provider::scripted::Script;
-use cairn_runtime::{Event, Settings, Sink, Start};
+use cairn_runtime::{Event, Settings, Sink, Start, Surroundings};
 use cairn_store::{Access, Options, Store};
 use cairn_types::{Approval, Caps, Mode};
 use cairn_world::{Workspace, World};
@@ -57,6 +57,7 @@ pub fn start(store: &Store, workspace: &Path, url: &str, told: Arc<Told>) -> Sta
         provider: Arc::new(chat.unwrap()),
         sink: told,
         root: workspace.to_string_lossy().into_owned(),
+        surroundings: Surroundings { date: "2026-01-31".to_owned(), ..Surroundings::default() },
         mode: Mode::Act,
         approval: Approval::Yolo,
         caps: Caps { turns: 1000, ops: 32 },
