@@ -164,6 +164,7 @@ fn outcome(op: &OpState, status: Status, result: ContentRef, settled: Settled) -
         status,
         exit: None,
         result,
+        own: None,
         output: None,
         changes: match settled {
             Settled::FoundDone | Settled::SaidDone => {

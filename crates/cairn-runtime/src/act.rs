@@ -163,6 +163,7 @@ impl Driver {
             status,
             exit: done.exit,
             result,
+            own: None,
             output: done.output,
             changes: done.changes,
             seen: done.seen,

@@ -7,6 +7,7 @@ mod clock;
 mod driver;
 mod error;
 mod event;
+mod nested;
 mod pending;
 mod rows;
 mod start;

@@ -407,6 +407,9 @@ pub struct Outcome {
     pub exit: Option<i32>,
     /// What the model is told.
     pub result: ContentRef,
+    /// BLAKE3 of the op's own part of it, where instructions of a directory are told after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Hash>,
     /// The command's whole output: count and hash, and the parts that were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<CommandOutput>,

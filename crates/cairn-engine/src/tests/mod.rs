@@ -125,6 +125,7 @@ impl Sim {
             status,
             exit,
             result,
+            own: None,
             output,
             changes,
             seen,

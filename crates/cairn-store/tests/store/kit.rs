@@ -100,6 +100,7 @@ pub fn outcome_only(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         status: Status::OK,
         exit: Some(0),
         result: ContentRef::of(&result),
+        own: None,
         output: None,
         changes: Vec::new(),
         seen: Vec::new(),
