@@ -267,6 +267,7 @@ fn a_repository_with_strange_files_tells_nothing_that_git_would_not_write() {
         "ref: refs/heads/../../HEAD\n",
         "ref: /etc/passwd\n",
         "ref: refs/heads/.hidden\n",
+        "ref: refs/heads/a..b\n",
         "ref: refs/heads/a\u{202e}b\n",
         "0123456789abcdef\n",
         "",

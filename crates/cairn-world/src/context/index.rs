@@ -115,3 +115,60 @@ fn pass_number(input: &mut impl BufRead) -> Option<()> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// An index as git writes it, as far as it is read here.
+    fn written(version: u32, hash_bytes: usize, entries: &[(usize, u16, bool)]) -> Vec<u8> {
+        let count = u32::try_from(entries.len()).unwrap();
+        let mut out = [b"DIRC".as_slice(), &version.to_be_bytes(), &count.to_be_bytes()].concat();
+        for (name, stage, is_extended) in entries {
+            let begun = out.len();
+            let is_extended = *is_extended && version > 2;
+            let length = u16::try_from(*name).unwrap().min(NAME);
+            let flags = length | stage << 12 | if is_extended { EXTENDED } else { 0 };
+            out.extend(vec![0xff; STAT + hash_bytes]);
+            out.extend(flags.to_be_bytes());
+            out.extend(vec![0; if is_extended { 2 } else { 0 }]);
+            if version == 4 {
+                out.extend([0x81, 0x00]);
+            }
+            out.extend(vec![b'n'; *name]);
+            let length = out.len() - begun;
+            out.extend(vec![0; if version == 4 { 1 } else { 8 - length % 8 }]);
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn entries_are_counted_and_conflicts_found_in_every_version(
+            version in 2..=4u32,
+            hash_bytes in prop_oneof![Just(SHA1), Just(32)],
+            names in prop::collection::vec((1..5000usize, any::<bool>()), 1..40),
+            conflict in prop::option::of((any::<prop::sample::Index>(), 1..=3u16)),
+        ) {
+            let mut entries: Vec<_> = names.into_iter().map(|(name, ext)| (name, 0, ext)).collect();
+            if let Some((at, stage)) = conflict {
+                let at = at.index(entries.len());
+                entries[at].1 = stage;
+            }
+            let bytes = written(version, hash_bytes, &entries);
+            let expected = Index {
+                entries: u32::try_from(entries.len()).unwrap(),
+                conflicts: Some(conflict.is_some()),
+            };
+            prop_assert_eq!(read(&bytes[..], hash_bytes), Some(expected));
+        }
+
+        #[test]
+        fn no_bytes_are_too_strange_to_read(version in 2..=4u8, bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            let head = [b'D', b'I', b'R', b'C', 0, 0, 0, version];
+            let _ = read(&[&head, &bytes[..]].concat()[..], SHA1);
+            let _ = read(&bytes[..], 32);
+        }
+    }
+}
