@@ -165,6 +165,7 @@ fn outcome(op: &OpState, status: Status, result: ContentRef, settled: Settled) -
         exit: None,
         result,
         media: Vec::new(),
+        own: None,
         output: None,
         changes: match settled {
             Settled::FoundDone | Settled::SaidDone => {

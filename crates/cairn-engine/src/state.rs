@@ -3,8 +3,8 @@
 use crate::view::Item;
 use cairn_types::{
     Begin, Body, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, OpName,
-    Outcome, PicoUsd, Prompt, Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Status,
-    Usage, Verdict,
+    Outcome, PicoUsd, Prompt, Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Seen,
+    Status, Usage, Verdict,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -249,7 +249,8 @@ impl Engine {
             };
         }
         if is_look && outcome.status.is_success() {
-            self.in_view.entry(outcome.result.hash).or_insert(outcome.at);
+            let own = outcome.own.unwrap_or(outcome.result.hash);
+            self.in_view.entry(own).or_insert(outcome.at);
         }
     }
 
@@ -411,6 +412,12 @@ impl Engine {
     #[must_use]
     pub fn last_settled(&self) -> Option<(u32, u32)> {
         self.settled
+    }
+
+    /// Whether the model has seen this file, and seen it last as it was then.
+    #[must_use]
+    pub fn has_seen(&self, file: &Seen) -> bool {
+        self.seen.get(&file.path) == Some(&file.hash)
     }
 
     /// An op of the newest reply.

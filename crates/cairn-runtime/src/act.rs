@@ -174,6 +174,7 @@ impl Driver {
             exit: done.exit,
             result,
             media,
+            own: None,
             output: done.output,
             changes: done.changes,
             seen: done.seen,

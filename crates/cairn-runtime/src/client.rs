@@ -245,6 +245,7 @@ fn outcome(at: Coord, made: &Result<Vec<Change>, Refusal>, ms: u64) -> Recording
         exit: None,
         result,
         media: Vec::new(),
+        own: None,
         output: None,
         changes,
         seen: Vec::new(),

@@ -145,6 +145,7 @@ impl Driver {
 
     /// Takes facts into the run. They are durable after the next `flush`.
     pub(crate) fn record(&mut self, recording: Recording) -> Result<(), RunError> {
+        let recording = self.with_instructions(recording);
         for content in recording.contents {
             self.pending.keep(content);
         }

@@ -2,7 +2,7 @@
 
 use crate::pending::Pending;
 use crate::transcript::Transcript;
-use crate::{Command, Driver, RunError, Settings, Sink, clock, now_ms, system};
+use crate::{Command, Driver, RunError, Settings, Sink, Surroundings, clock, now_ms, system};
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
@@ -46,6 +46,8 @@ pub struct Start {
     pub sink: Arc<dyn Sink>,
     /// The project root, for the session and for the model's first message.
     pub root: String,
+    /// Where a new run begins, for the model's first message.
+    pub surroundings: Surroundings,
     /// What may be done.
     pub mode: Mode,
     /// Who answers questions.
@@ -121,8 +123,7 @@ impl Start {
         pending.run =
             Some(NewRun { id: run, session: session.clone(), name: name.clone(), parent, at });
         let mut recording = Recording::default();
-        let agents = self.world.workspace().text("AGENTS.md", system::MOST_OF_AGENTS_MD + 4);
-        let system = system::message(&self.root, agents.as_deref());
+        let system = system::message(&self.root, self.world.workspace(), &self.surroundings);
         let started = RunStarted {
             session: session.clone(),
             name,

@@ -431,6 +431,9 @@ pub struct Outcome {
     /// Pictures and documents that the model is shown with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Media>,
+    /// BLAKE3 of the op's own part of it, where instructions of a directory are told after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Hash>,
     /// The command's whole output: count and hash, and the parts that were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<CommandOutput>,

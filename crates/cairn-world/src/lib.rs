@@ -2,6 +2,7 @@
 //! workspace files. It decides nothing about who may do what.
 
 mod apply;
+mod context;
 mod edit;
 mod exec;
 mod find;
@@ -19,6 +20,7 @@ mod workspace;
 mod write;
 
 pub use apply::{Contents, inverse};
+pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use media::{Kind as MediaKind, kind as media_kind};
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::same;

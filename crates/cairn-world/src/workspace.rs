@@ -2,13 +2,11 @@
 //! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
 
 use crate::path;
-use crate::read::whole;
 use crate::settled::Refusal;
 use cairn_types::Status;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use std::io;
-use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -84,16 +82,6 @@ impl Workspace {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The text of a file, up to `most` bytes; absent when there is none or it is not text.
-    #[must_use]
-    pub fn text(&self, path: &str, most: u64) -> Option<String> {
-        let opened = self.open_existing(path).ok().filter(|opened| !opened.is_directory())?;
-        let mut bytes = Vec::new();
-        std::fs::File::from(opened.fd).take(most).read_to_end(&mut bytes).ok()?;
-        bytes.truncate(whole(&bytes));
-        String::from_utf8(bytes).ok()
     }
 
     /// The mode of a new file.

@@ -74,7 +74,8 @@ With --json, one object per line on stdin (docs/json.md has them all, and the ev
   {\"type\":\"steer\",\"text\":\"…\"}    {\"type\":\"prompt\",\"text\":\"…\"}    {\"type\":\"abort\"}
   {\"type\":\"decide\",\"proposal\":\"p1.1.1\",\"verdict\":\"allow\"}
 
-AGENTS.md in the project's folder is told to the model, as words of the project's authors.")]
+AGENTS.md files, from the repository's root down to this folder, are told to the model as words of
+their authors, and your own ~/.config/cairn/AGENTS.md as yours: docs/context.md.")]
 /// Give an agent a task.
 pub struct Run {
     /// The task. Piped input is added to it; without a task, the piped input is the task.

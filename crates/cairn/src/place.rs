@@ -4,9 +4,16 @@
 use crate::config::Config;
 use crate::run::Usage;
 use anyhow::{Context, Result};
+use cairn_runtime::{Own, Surroundings};
 use cairn_store::{Access, Options, Store};
+use cairn_world::{Workspace, with_imports};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// How much of a person's own instructions is read. Less is told.
+const MOST_OF_OWN: u64 = 1 << 20;
 
 /// One environment variable, if it is set to something readable.
 #[allow(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
@@ -39,6 +46,35 @@ pub fn user_file() -> Option<PathBuf> {
         .map(PathBuf::from)
         .or_else(|| env("HOME").map(|home| PathBuf::from(home).join(".config")))?;
     Some(folder.join("cairn/cairn.toml"))
+}
+
+/// The person's own instructions for agents, beside their configuration. It is their own file, so
+/// links to it are followed; what it imports must lie beneath its folder.
+fn own_instructions() -> Option<Own> {
+    let path = user_file()?.with_file_name("AGENTS.md");
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(&path).ok()?.take(MOST_OF_OWN).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let folder = Workspace::open(path.parent()?).ok()?;
+    let (text, _) = with_imports(&folder, "AGENTS.md", &text, usize::try_from(MOST_OF_OWN).ok()?);
+    Some(Own { path: path.to_string_lossy().into_owned(), text })
+}
+
+/// What a new run's model is told about where it begins; commands run in `shell`.
+pub fn surroundings(shell: &Path) -> Surroundings {
+    let now = i64::try_from(cairn_runtime::now_ms()).ok();
+    let now = now.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    let date = now.map(|at| at.to_zoned(jiff::tz::TimeZone::system()).date().to_string());
+    Surroundings {
+        platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        shell: shell.to_string_lossy().into_owned(),
+        date: date.unwrap_or_default(),
+        home: env("HOME").and_then(|home| Path::new(&home).canonicalize().ok()),
+        own: own_instructions(),
+    }
 }
 
 /// The project's folder, canonical: the one given, or the current one.

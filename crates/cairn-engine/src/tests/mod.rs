@@ -136,6 +136,7 @@ impl Sim {
             exit,
             result,
             media: Vec::new(),
+            own: None,
             output,
             changes,
             seen,

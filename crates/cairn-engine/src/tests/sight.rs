@@ -110,3 +110,22 @@ fn a_result_in_view_is_pointed_at_and_a_short_one_is_told_again() {
     sim.settle(at(1, 2, 1), Status::OK);
     assert_eq!(sim.engine.in_view(&ContentRef::of(b"result")), None, "shorter than its address");
 }
+
+#[test]
+fn a_result_that_instructions_follow_is_in_view_by_its_own_part() {
+    let (own, whole) = (ContentRef::of(&[b'x'; 500]), ContentRef::of(&[b'x'; 600]));
+    let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[READ], Finish::Calls);
+    sim.go();
+    let told = Seen { path: "d/AGENTS.md".into(), hash: Hash::of(b"text") };
+    assert!(!sim.engine.has_seen(&told));
+    sim.settle_with(at(1, 1, 1), Status::OK, whole, vec![told.clone()]);
+    if let Some(Fact { body: Body::Outcome(outcome), .. }) = sim.facts.last_mut() {
+        outcome.own = Some(own.hash);
+    }
+    sim.engine = Engine::fold(&sim.facts);
+    assert_eq!(sim.engine.in_view(&own).as_deref(), Some("unchanged: the same as log:///1/1/1"));
+    assert_eq!(sim.engine.in_view(&whole), None);
+    assert!(sim.engine.has_seen(&told));
+    let changed = Seen { hash: Hash::of(b"other"), ..told };
+    assert!(!sim.engine.has_seen(&changed));
+}

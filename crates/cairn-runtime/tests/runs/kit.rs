@@ -3,7 +3,7 @@
 use cairn_provider::http::{Config, Http, Wire};
 use cairn_provider::scripted::Script;
 use cairn_provider::{Abilities, Limits};
-use cairn_runtime::{Event, Settings, Sink, Start};
+use cairn_runtime::{Event, Settings, Sink, Start, Surroundings};
 use cairn_store::{Access, Options, Store};
 use cairn_types::{Approval, Caps, Mode};
 use cairn_world::{Workspace, World};
@@ -62,6 +62,7 @@ pub fn start_with(store: &Store, workspace: &Path, config: Config, told: Arc<Tol
         provider: Arc::new(Http::new(config).unwrap()),
         sink: told,
         root: workspace.to_string_lossy().into_owned(),
+        surroundings: Surroundings { date: "2026-01-31".to_owned(), ..Surroundings::default() },
         mode: Mode::Act,
         approval: Approval::Yolo,
         caps: Caps { turns: 1000, ops: 32, cost: None },

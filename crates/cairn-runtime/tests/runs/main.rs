@@ -8,6 +8,7 @@
     reason = "a test fails by panicking and says what it counted"
 )]
 
+mod context;
 mod cut;
 mod endurance;
 mod kit;

@@ -101,6 +101,7 @@ pub fn outcome_only(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         exit: Some(0),
         result: ContentRef::of(&result),
         media: Vec::new(),
+        own: None,
         output: None,
         changes: Vec::new(),
         seen: Vec::new(),

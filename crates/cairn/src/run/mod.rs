@@ -169,9 +169,11 @@ impl Order<'_> {
         }
         let shown = Shown::new(self.talk);
         let workspace = Workspace::open(&self.root)?;
+        let settings = world_settings(&self.config);
         let start = Start {
             store,
-            world: Arc::new(World::new(workspace, world_settings(&self.config))),
+            surroundings: place::surroundings(&settings.shell),
+            world: Arc::new(World::new(workspace, settings)),
             provider: chosen.provider,
             sink: shown.sink(),
             root: self.root.to_string_lossy().into_owned(),

@@ -308,7 +308,7 @@ fn bytes_that_are_not_utf_8_are_shown_as_such_kept_as_they_are_and_never_edited(
     let run = events[0]["run"].as_str().unwrap();
     let told = bench.requests()[2]["messages"].clone();
     let system = told[0]["content"].as_str().unwrap();
-    assert!(system.contains("\nxéé") && system.contains("Only its first 64 KiB"), "{system}");
+    assert!(system.contains("\nxéé") && system.contains("Only the first 98303 bytes"), "{system}");
     let read = told[3]["content"].as_str().unwrap();
     assert!(read.contains("caf\u{fffd} on") && read.contains("not UTF-8 everywhere"), "{read}");
     assert_eq!(told[4]["content"], "latin1 is not UTF-8 text");

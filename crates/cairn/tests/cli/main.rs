@@ -12,6 +12,7 @@
 mod bad_ground;
 mod bad_input;
 mod bench_world;
+mod context;
 mod cost;
 mod keep;
 mod login;

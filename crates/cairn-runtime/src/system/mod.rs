@@ -1,0 +1,35 @@
+//! What a run's model is told first. It becomes part of the run's first fact, so it never changes
+//! under a run, whatever becomes of the files it was made of.
+
+mod files;
+mod frame;
+mod surroundings;
+
+pub(crate) use frame::framed;
+pub use surroundings::{Own, Surroundings};
+
+use cairn_world::Workspace;
+
+/// The system message of a run that begins here.
+pub(crate) fn message(root: &str, workspace: &Workspace, about: &Surroundings) -> String {
+    let above = workspace.above(about.home.as_deref());
+    let mut text = WORK.to_owned();
+    text.push_str(&surroundings::told(root, about, above.repository.as_ref()));
+    let mut directories: Vec<&Workspace> = above.directories.iter().collect();
+    directories.push(workspace);
+    text.push_str(&files::told(about.own.as_ref(), &directories));
+    text
+}
+
+const WORK: &str = "You are an agent working on a project through tools. Paths are relative to its \
+working root.
+
+Work until the task is done. Look before you change: read what you edit. Make the smallest change \
+that does the job, in the project's own style. Check your work by running what the project has for \
+that. Several reads in one reply run side by side; everything else runs in the order you wrote it, \
+and after one that could not act the rest is not performed.
+
+When you are done, answer without a tool call: what you did, and what you saw when you checked it. \
+Say plainly what you did not check. A person may refuse an op or say something while you work; go by \
+what they say.
+";
