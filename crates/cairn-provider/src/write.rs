@@ -34,7 +34,7 @@ pub(crate) enum Turn<'a> {
 /// What the model said.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Said<'a> {
-    /// Never an empty text.
+    /// Never a text of blanks alone: some APIs refuse one, and it says nothing.
     pub(crate) text: Option<&'a str>,
     pub(crate) calls: &'a [CallText],
     thoughts: &'a [Thought],
@@ -56,7 +56,7 @@ pub(crate) fn turns(messages: &[Arc<Message>]) -> Vec<Turn<'_>> {
         match &**message {
             Message::User { parts } => turns.push(Turn::User(parts)),
             Message::Assistant { text, calls, thoughts } => {
-                let text = text.as_deref().filter(|text| !text.is_empty());
+                let text = text.as_deref().filter(|text| !text.trim().is_empty());
                 turns.push(Turn::Model(Said { text, calls, thoughts }));
             }
             Message::Result { call, name, parts, failed } => {

@@ -169,15 +169,21 @@ fn proxy(url: &Url, config: &Config) -> Result<Option<(Proxy, bool)>, Fault> {
     if is_loopback(url) && !network.proxy_loopback {
         return Ok(None);
     }
-    // What lies beneath such an error may repeat the address, and with it a password.
-    let proxy = Proxy::all(address.expose()).map_err(|_| {
+    let refuse = || {
         let message = format!(
             "the proxy for {} is not a URL that can be used; write it like http://proxy.example.com:3128",
             config.provider
         );
         Fault::new(FaultClass::Unreachable, message)
-    })?;
-    let secure = address.expose().trim_start().starts_with("https");
+    };
+    let address = address.expose().trim();
+    let secure = match address.split_once("://") {
+        None | Some(("http", _)) => false,
+        Some(("https", _)) => true,
+        Some(_) => return Err(refuse()),
+    };
+    // What lies beneath such an error may repeat the address, and with it a password.
+    let proxy = Proxy::all(address).map_err(|_| refuse())?;
     Ok(Some((proxy.no_proxy(NoProxy::from_string(&network.no_proxy)), secure)))
 }
 

@@ -24,6 +24,7 @@ use config::origin;
 use exchange::{Exchange, within};
 use record::Recorder;
 use retry::Clock;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use tokio_util::sync::CancellationToken;
 
@@ -42,9 +43,8 @@ impl Http {
     /// Prepares a client. Connects to nothing; for `http` it loads no certificates either.
     pub fn new(config: Config) -> Result<Http, Fault> {
         let client = Client::new(&config)?;
-        let record =
-            |folder: &std::path::PathBuf| Recorder::new(folder.clone(), config.secrets()).map(Some);
-        let recorder = config.record.as_ref().map_or(Ok(None), record)?;
+        let record = |folder: PathBuf| Recorder::new(folder, config.secrets());
+        let recorder = config.record.clone().map(record).transpose()?;
         let origin = origin(&config);
         Ok(Http { client, config, origin, recorder, answered: AtomicBool::new(false) })
     }

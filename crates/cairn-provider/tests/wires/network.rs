@@ -54,9 +54,11 @@ async fn a_proxy_or_certificate_that_cannot_be_used_is_told_without_its_password
     let fault = ask(&nobody).await.unwrap_err();
     assert_eq!(fault.class, FaultClass::Unreachable);
     assert!(!format!("{fault} {fault:?} {nobody:?}").contains("hush"), "{fault:?}");
-    let proxy = Secret::new("not a url with hush-hush-42");
-    let message = told(Network { proxy: Some(proxy), ..Network::default() });
-    assert!(message.contains("the proxy for demo"), "{message}");
+    for proxy in ["not a url with hush-hush-42", "socks5://u:hush-hush-42@host:1"] {
+        let proxy = Some(Secret::new(proxy));
+        let message = told(Network { proxy, ..Network::default() });
+        assert!(message.contains("the proxy for demo"), "{message}");
+    }
     for pem in ["", "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n"] {
         let ca_pem = Some(pem.as_bytes().into());
         let message = told(Network { ca_pem, ..Network::default() });

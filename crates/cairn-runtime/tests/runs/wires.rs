@@ -2,10 +2,11 @@
 //! can be rebuilt from the log.
 
 use crate::kit::{Told, block_on, config, script, start_with, store};
-use cairn_provider::http::{Wire, render};
+use cairn_provider::http::{Config, Http, Wire, render};
+use cairn_provider::{Fallback, Price};
 use cairn_runtime::Place;
-use cairn_testkit::{ModelServer, TempHome};
-use cairn_types::{Body, Status};
+use cairn_testkit::{Fault, ModelServer, TempHome};
+use cairn_types::{Body, PicoUsd, Status};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -51,4 +52,37 @@ fn a_run_sends_its_thoughts_back_and_its_requests_can_be_rebuilt_in_every_format
             Wire::Chat | Wire::Responses => {}
         }
     }
+}
+
+#[test]
+fn the_model_that_answered_is_in_the_log_with_its_own_price() {
+    let usage = json!({"input": 7, "output": 0});
+    let script = script(&[json!({"say": "done", "usage": usage})]);
+    let (first, then) = (ModelServer::start(script.clone()), ModelServer::start(script));
+    first.fault_always(Fault::status(503, "no capacity"));
+    let priced = |server: &ModelServer, wire, pico| {
+        let price = Some(Price { input: PicoUsd(pico), ..Price::default() });
+        Arc::new(Http::new(Config { price, ..config(&server.url(), wire) }).unwrap())
+    };
+    let temp = TempHome::new();
+    let store = store(&temp.home());
+    let told = Arc::new(Told::default());
+    let unused = config(&first.url(), Wire::Chat);
+    let mut start = start_with(&store, &temp.workspace(), unused, told);
+    start.provider = Arc::new(Fallback {
+        first: priced(&first, Wire::Responses, 1),
+        then: priced(&then, Wire::Anthropic, 100),
+        then_name: "other/second".to_owned(),
+    });
+    let facts = block_on(async {
+        let place = Place::New { new_session: false, name: None };
+        let (mut driver, _commands) = start.take(place, Some("work")).await.unwrap();
+        driver.drive(None).await.unwrap();
+        store.facts(driver.run_id(), 0).unwrap()
+    });
+    let reply = facts.iter().find_map(|fact| match &fact.body {
+        Body::Reply(reply) => Some((reply.model.clone(), reply.cost, reply.attempts)),
+        _ => None,
+    });
+    assert_eq!(reply, Some(("other/second".to_owned(), Some(PicoUsd(700)), 2)));
 }
