@@ -131,7 +131,12 @@ fn located(
         (None, None) => None,
     };
     let find = |range: Range<usize>| {
-        let mut found = edit::find(&content[range.clone()], &old, &new, How::Lines)?;
+        let slice = &content[range.clone()];
+        // A hunk may change nothing but the last line end.
+        let mut found = match hunk.open.0 == hunk.open.1 {
+            true => edit::find(slice, &old, &new, How::Lines)?,
+            false => edit::find_also_unchanged(slice, &old, &new, How::Lines)?,
+        };
         for piece in &mut found.pieces {
             piece.at = piece.at.start + range.start..piece.at.end + range.start;
         }
