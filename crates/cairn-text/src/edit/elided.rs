@@ -11,6 +11,8 @@ use std::ops::Range;
 
 /// How many lines an elision may stand for.
 const MAX_LEFT_OUT: usize = 400;
+/// How many marks an edit may have.
+const MAX_MARKS: usize = 8;
 /// How long a line is that still only says that something is left out.
 const MAX_MARK: usize = 80;
 
@@ -49,7 +51,7 @@ fn segments<'a, 'b>(lines: &'b [&'a str]) -> Vec<&'b [&'a str]> {
 /// Looks for the parts around the marks of an edit.
 pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>) -> Look {
     let (old, new) = (segments(&wanted.old), segments(&wanted.new));
-    if old.len() < 2 {
+    if old.len() < 2 || old.len() > MAX_MARKS + 1 {
         return Look::Miss;
     }
     let all = rows.lines(0..rows.len());

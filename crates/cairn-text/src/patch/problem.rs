@@ -116,6 +116,12 @@ pub enum PatchProblem {
         /// The most it may have.
         limit: usize,
     },
+    /// A line would become too long.
+    #[error("the script makes a line longer than {most} bytes")]
+    LongLine {
+        /// The most it may have.
+        most: usize,
+    },
     /// It has more parts than a file of this size can be searched for.
     #[error(
         "the patch has {parts} parts, too many for a file of {bytes} bytes; write fewer or the file whole"

@@ -6,6 +6,8 @@ use regex::{Regex, RegexBuilder};
 
 /// How large a compiled pattern may be.
 const MAX_PATTERN: usize = 1 << 20;
+/// How many commands a script may have.
+const MAX_COMMANDS: usize = 500;
 /// How much of a command is quoted.
 const SHOWN_CHARS: usize = 60;
 
@@ -42,6 +44,9 @@ pub(in crate::patch) fn parse(text: &str) -> Result<Script, PatchProblem> {
         if reader.rest.starts_with('#') {
             reader.rest = reader.rest.split_once('\n').map_or("", |(_, rest)| rest);
             continue;
+        }
+        if commands.len() == MAX_COMMANDS {
+            return Err(reader.wrong(format!("a script may have {MAX_COMMANDS} commands, no more")));
         }
         commands.push(reader.command()?);
     }

@@ -3,8 +3,8 @@
 use super::{Address, Bit, Command, Script, Substitute, Verb};
 use crate::patch::{PatchProblem, refuse_too_much};
 
-/// How long a line may become.
-const MAX_LINE: usize = 8 << 20;
+/// How much longer a line may become than four times what it was.
+const MAX_GROWTH: usize = 64 << 10;
 
 /// Where a command stands within its range.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,6 +19,8 @@ struct Progress {
 struct Line {
     number: usize,
     last: bool,
+    /// The most bytes it may have.
+    most: usize,
     text: String,
     above: String,
     below: String,
@@ -37,6 +39,7 @@ pub(in crate::patch) fn run(script: &Script, content: &str) -> Result<String, Pa
         let mut now = Line {
             number: index + 1,
             last: index + 1 == total,
+            most: 4 * bare.len() + MAX_GROWTH,
             text: bare.to_owned(),
             above: String::new(),
             below: String::new(),
@@ -81,7 +84,9 @@ fn through(script: &Script, all: &mut [Progress], line: &mut Line) -> Result<boo
             continue;
         }
         match &command.verb {
-            Verb::Substitute(change) => progress.acted |= change.apply(&mut line.text)?,
+            Verb::Substitute(change) => {
+                progress.acted |= change.apply(&mut line.text, line.most)?
+            }
             Verb::Insert(text) => line.above.push_str(&format!("{text}\n")),
             Verb::Append(text) => line.below.push_str(&format!("{text}\n")),
             Verb::Delete => {}
@@ -127,7 +132,7 @@ fn addressed(command: &Command, progress: &mut Progress, line: &Line) -> bool {
 
 impl Substitute {
     /// Replaces what it shall in a text. Says whether there was anything.
-    fn apply(&self, text: &mut String) -> Result<bool, PatchProblem> {
+    fn apply(&self, text: &mut String, most: usize) -> Result<bool, PatchProblem> {
         let mut out = String::new();
         let (mut from, mut count) = (0, 0);
         for groups in self.pattern.captures_iter(text) {
@@ -146,8 +151,8 @@ impl Substitute {
                 }
             }
             from = found.end();
-            if out.len() > MAX_LINE {
-                return Err(PatchProblem::TooLarge { limit: MAX_LINE });
+            if out.len() > most {
+                return Err(PatchProblem::LongLine { most });
             }
             if !self.all {
                 break;
