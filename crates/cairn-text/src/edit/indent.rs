@@ -43,7 +43,7 @@ pub(super) fn adapt<'a>(case: &Case<'a>) -> Result<Adapted<'a>, Doubt> {
     for part in parts(case.old, case.new) {
         let (gone, made) = match part {
             Part::Kept(range) => {
-                if reading == Reading::File && range.clone().any(|at| telling(case, at)) {
+                if reading != Reading::Edit && range.clone().any(|at| telling(case, at)) {
                     return Err(Doubt::Indentation);
                 }
                 lines.extend(case.file[range].iter().map(|line| Cow::Borrowed(*line)));

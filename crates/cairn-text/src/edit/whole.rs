@@ -63,6 +63,11 @@ pub(super) struct Adapted<'a> {
 /// Looks for the wanted lines, tolerating what is said.
 pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -> Look {
     let all = rows.lines(0..rows.len());
+    let words = wanted.old.iter().any(|line| line.contains(char::is_alphanumeric));
+    if tolerance == Tolerance::Indentation && !words {
+        // Brackets without their indentation are any brackets.
+        return Look::Miss;
+    }
     let mut found = places(&all, &wanted.old, |line| key(line, tolerance));
     if tolerance == Tolerance::Trailing && found.len() == 1 {
         // Where blanks are not sure, a place with other blanks before the lines is as good.
