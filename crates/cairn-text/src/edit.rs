@@ -1,10 +1,23 @@
-//! Exchanging one text for another inside a file's content. Exact matches only; says where the new
-//! text stands. Knows nothing of files.
+//! Exchanging one text for another inside a file's content: as it stands, or with declared and
+//! reported tolerances where a text was quoted a little wrongly. Says where the new text stands.
+//! Knows nothing of files.
 
-/// How many lines are looked at for the nearest one.
-const NEAREST_LINES: usize = 20_000;
-/// How much of the nearest line is quoted, in characters.
-const NEAREST_CHARS: usize = 200;
+mod elided;
+mod escapes;
+mod indent;
+mod ladder;
+mod numbers;
+mod parts;
+mod preview;
+mod problem;
+mod rows;
+mod typography;
+mod whole;
+mod work;
+
+pub use problem::{Doubt, EditProblem};
+use std::ops::Range;
+pub(crate) use work::Work;
 
 /// A content after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,58 +26,134 @@ pub struct Edited {
     pub content: String,
     /// First and last line of each replaced place, as numbered in the new content, from 1.
     pub spans: Vec<(usize, usize)>,
+    /// What was tolerated, in short phrases. Empty when everything stood as it was quoted.
+    pub notes: Vec<String>,
 }
 
-/// Why a text could not be exchanged.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EditProblem {
-    /// There is no text to look for.
-    #[error("the text to replace is empty")]
-    Empty,
-    /// Nothing would change.
-    #[error("the old and the new text are the same")]
-    Same,
-    /// The text does not stand there.
-    #[error("the text to replace was not found{}", nearest_words(.nearest.as_ref()))]
-    NotFound {
-        /// The line most like its first line, with its number.
-        nearest: Option<(usize, String)>,
-    },
-    /// The text stands there more than once.
-    #[error("the text to replace stands in {} places, at lines {}", .lines.len(), listed(.lines))]
-    Several {
-        /// Where each begins.
-        lines: Vec<usize>,
-    },
+/// One text to exchange for another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The text that stands there.
+    pub old: String,
+    /// The text that shall stand there.
+    pub new: String,
+    /// Every place, not the only one.
+    pub all: bool,
 }
 
-fn nearest_words(nearest: Option<&(usize, String)>) -> String {
-    nearest.map_or_else(String::new, |(line, text)| format!("; the nearest line is {line}: {text}"))
+/// Whether an old text may begin and end within lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// It may.
+    Text,
+    /// It is whole lines.
+    Lines,
 }
 
-fn listed(lines: &[usize]) -> String {
-    let shown: Vec<String> = lines.iter().take(20).map(ToString::to_string).collect();
-    let rest = if lines.len() > shown.len() { ", …" } else { "" };
-    format!("{}{rest}", shown.join(", "))
+/// A new text and the bytes it replaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) at: Range<usize>,
+    pub(crate) text: String,
+}
+
+/// What an edit comes to: pieces in order, and what was tolerated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// What one rung of the ladder found.
+enum Look {
+    Miss,
+    Found(Found),
+    /// Several places, which begin at these lines.
+    Several(Vec<usize>),
+    /// One place, these lines counted from 0, where what was meant is not certain.
+    Doubt(Doubt, Range<usize>),
 }
 
 /// Exchanges `old` for `new`: the only occurrence, or `all` of them. Where the content's lines end
 /// in CRLF and `old` has bare line feeds, both are taken to mean CRLF.
+///
+/// If `old` does not stand there as it is, tolerances are tried in a fixed order: line ends, blanks
+/// at line ends, typographic characters, indentation, pasted line numbers, blank lines around it,
+/// surplus escapes, elided middles. Each counts only where it finds exactly one place, also under
+/// `all`, and where it is certain what the new text means there. Lines that `new` keeps from `old`
+/// stay as the file has them.
 pub fn replace(content: &str, old: &str, new: &str, all: bool) -> Result<Edited, EditProblem> {
+    let mut work = Work::on(content);
+    let notes = exchange(&mut work, old, new, all)?;
+    let (content, spans) = work.done();
+    Ok(Edited { content, spans, notes })
+}
+
+/// Makes these exchanges one after the other, each in what the one before left. All or nothing: the
+/// first that cannot be made is named, counted from 0.
+pub fn replace_each(content: &str, exchanges: &[Exchange]) -> Result<Edited, (usize, EditProblem)> {
+    let mut work = Work::on(content);
+    let mut notes = Vec::new();
+    for (index, Exchange { old, new, all }) in exchanges.iter().enumerate() {
+        let more = exchange(&mut work, old, new, *all).map_err(|problem| (index, problem))?;
+        for note in more {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    let (content, spans) = work.done();
+    Ok(Edited { content, spans, notes })
+}
+
+fn exchange(work: &mut Work, old: &str, new: &str, all: bool) -> Result<Vec<String>, EditProblem> {
     if old.is_empty() {
         return Err(EditProblem::Empty);
     }
     if old == new {
         return Err(EditProblem::Same);
     }
-    let (old, new) = in_the_files_line_ends(content, old, new);
-    let starts: Vec<usize> = content.match_indices(&old).map(|(at, _)| at).collect();
+    let found = find_text(work.content(), old, new, all)?;
+    work.exchange(&found.pieces);
+    Ok(found.notes)
+}
+
+/// Where `old` stands as it is, also within lines, or else with tolerances.
+pub(crate) fn find_text(
+    content: &str,
+    old: &str,
+    new: &str,
+    all: bool,
+) -> Result<Found, EditProblem> {
+    let (exact, text) = in_the_files_line_ends(content, old, new);
+    let starts: Vec<usize> = content.match_indices(&exact).map(|(at, _)| at).collect();
+    let piece = |at: &usize| Piece { at: *at..at + exact.len(), text: text.clone() };
     match starts.len() {
-        0 => Err(EditProblem::NotFound { nearest: nearest(content, &old) }),
-        1 => Ok(splice(content, &starts, old.len(), &new)),
-        _ if all => Ok(splice(content, &starts, old.len(), &new)),
+        0 => find(content, old, new, How::Text),
+        1 => Ok(Found { pieces: starts.iter().map(piece).collect(), notes: Vec::new() }),
+        _ if all => Ok(Found { pieces: starts.iter().map(piece).collect(), notes: Vec::new() }),
         _ => Err(EditProblem::Several { lines: lines_of(content, &starts) }),
     }
+}
+
+/// Where `old` stands with tolerances, or as whole lines from the first.
+pub(crate) fn find(content: &str, old: &str, new: &str, how: How) -> Result<Found, EditProblem> {
+    let found = find_also_unchanged(content, old, new, how)?;
+    let same = |piece: &Piece| content[piece.at.clone()] == piece.text;
+    if found.pieces.iter().all(same) {
+        return Err(EditProblem::Same);
+    }
+    Ok(found)
+}
+
+/// The same, where it is no problem that the new text is what stands there.
+pub(crate) fn find_also_unchanged(
+    content: &str,
+    old: &str,
+    new: &str,
+    how: How,
+) -> Result<Found, EditProblem> {
+    ladder::find(content, old, new, how)
 }
 
 fn in_the_files_line_ends(content: &str, old: &str, new: &str) -> (String, String) {
@@ -83,24 +172,6 @@ fn crlf(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\n', "\r\n")
 }
 
-fn splice(content: &str, starts: &[usize], old_len: usize, new: &str) -> Edited {
-    let mut out = String::with_capacity(content.len() + starts.len() * new.len());
-    let (mut from, mut line) = (0, 1);
-    let mut spans = Vec::with_capacity(starts.len());
-    for &start in starts {
-        let kept = &content[from..start];
-        out.push_str(kept);
-        line += newlines(kept);
-        let first = line;
-        out.push_str(new);
-        line += newlines(new);
-        spans.push((first, if new.ends_with('\n') { line - 1 } else { line }));
-        from = start + old_len;
-    }
-    out.push_str(&content[from..]);
-    Edited { content: out, spans }
-}
-
 fn newlines(text: &str) -> usize {
     text.bytes().filter(|&b| b == b'\n').count()
 }
@@ -114,31 +185,6 @@ fn lines_of(content: &str, starts: &[usize]) -> Vec<usize> {
         lines.push(line);
     }
     lines
-}
-
-/// The line that shares the longest beginning and end with the first line looked for, if that is
-/// most of it.
-fn nearest(content: &str, old: &str) -> Option<(usize, String)> {
-    let wanted: Vec<char> = old.lines().map(str::trim).find(|l| !l.is_empty())?.chars().collect();
-    let mut best: Option<(usize, usize, &str)> = None;
-    for (number, line) in content.lines().take(NEAREST_LINES).enumerate() {
-        let score = likeness(&wanted, line.trim());
-        if score >= 60 && best.is_none_or(|(top, ..)| score > top) {
-            best = Some((score, number + 1, line));
-        }
-    }
-    best.map(|(_, number, line)| (number, line.trim_end().chars().take(NEAREST_CHARS).collect()))
-}
-
-/// How much of two lines is a common beginning or end, in percent of the longer one.
-fn likeness(wanted: &[char], line: &str) -> usize {
-    let longer = wanted.len().max(line.chars().count());
-    if longer == 0 || line.is_empty() {
-        return 0;
-    }
-    let head = wanted.iter().zip(line.chars()).take_while(|(a, b)| **a == *b).count();
-    let tail = wanted.iter().rev().zip(line.chars().rev()).take_while(|(a, b)| **a == *b).count();
-    (head + tail).min(wanted.len()).min(longer) * 100 / longer
 }
 
 #[cfg(test)]
@@ -168,10 +214,34 @@ mod tests {
         check("a\n", ("", "x"), false, "the text to replace is empty");
         check("a\n", ("a", "a"), false, "the old and the new text are the same");
         check("a\n", ("zzz", "x"), false, "the text to replace was not found");
-        let near = "the text to replace was not found; the nearest line is 2:   let x = 1;";
+        let near = "the text to replace was not found; the nearest lines are, with * where they \
+                    differ:\n2*\t  let x = 1;";
         check("fn f() {\n  let x = 1;\n}\n", ("let x = 2;\n", "y"), false, near);
         let twice = "the text to replace stands in 2 places, at lines 1, 3";
         check("a\nb\na\n", ("a", "x"), false, twice);
+    }
+
+    #[test]
+    fn several_exchanges_name_their_lines_in_the_final_content() {
+        let exchange =
+            |old: &str, new: &str| Exchange { old: old.into(), new: new.into(), all: false };
+        let check = |exchanges: &[Exchange], expected: &str| {
+            let got = match replace_each("a\nb\nc\nd\n", exchanges) {
+                Ok(done) => format!("{:?} {:?}", done.content, done.spans),
+                Err((index, problem)) => format!("{index}: {problem}"),
+            };
+            assert_eq!(got, expected, "{exchanges:?}");
+        };
+        check(
+            &[exchange("c\n", "x\ny\n"), exchange("a\n", "1\n2\n")],
+            r#""1\n2\nb\nx\ny\nd\n" [(1, 2), (4, 5)]"#,
+        );
+        check(&[exchange("b", "x"), exchange("x\nc", "y")], r#""a\ny\nd\n" [(2, 2)]"#);
+        check(
+            &[exchange("b", "x"), exchange("x", "x")],
+            "1: the old and the new text are the same",
+        );
+        check(&[], r#""a\nb\nc\nd\n" []"#);
     }
 
     #[test]
@@ -184,16 +254,41 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_edit_is_the_plain_replacement_or_a_problem(
-            content in "[ab\r\n]{0,24}", old in "[ab\n]{0,3}", new in "[abé\n]{0,3}", all: bool
+        fn any_edit_is_the_plain_replacement_or_reports_what_it_tolerated_or_is_refused(
+            content in "[ab \r\n]{0,24}", old in "[ab \n]{0,3}", new in "[abé\n]{0,3}", all: bool
         ) {
             match replace(&content, &old, &new, all) {
-                Ok(done) if !content.contains('\r') => {
+                Ok(done) if content.contains(&old) && !content.contains('\r') => {
                     prop_assert_eq!(done.content, content.replace(&old, &new));
+                    prop_assert!(done.notes.is_empty());
                 }
-                Ok(done) => prop_assert!(!done.spans.is_empty()),
-                Err(EditProblem::Several { lines }) => prop_assert!(lines.len() > 1 && !all),
+                Ok(done) => {
+                    prop_assert!(!done.spans.is_empty());
+                    prop_assert!(content.contains('\r') || !done.notes.is_empty());
+                }
+                Err(EditProblem::Several { lines }) => prop_assert!(lines.len() > 1),
                 Err(_) => {}
+            }
+        }
+
+        #[test]
+        fn several_exchanges_are_the_same_as_one_after_the_other(
+            content in "[ab\n]{0,24}", olds in proptest::collection::vec("[ab\n]{1,3}", 1..4)
+        ) {
+            let exchange = |old: &String| Exchange { old: old.clone(), new: "c".into(), all: true };
+            let each: Vec<Exchange> = olds.iter().map(exchange).collect();
+            let by_one = olds.iter().try_fold(content.clone(), |text, old| {
+                replace(&text, old, "c", true).map(|done| done.content)
+            });
+            match (replace_each(&content, &each), by_one) {
+                (Ok(done), Ok(text)) => {
+                    let lines = text.split('\n').count();
+                    prop_assert!(done.spans.iter().all(|(a, b)| 1 <= *a && a <= b && *b <= lines));
+                    prop_assert!(done.spans.windows(2).all(|two| two[0].1 < two[1].0));
+                    prop_assert_eq!(done.content, text);
+                }
+                (Err((_, one)), Err(other)) => prop_assert_eq!(one, other),
+                (one, other) => prop_assert!(false, "{:?} {:?}", one, other),
             }
         }
     }

@@ -1,0 +1,313 @@
+//! How an edit's indentation maps to the file's. Two readings are weighed: the whole edit was
+//! written in another indentation (then the new lines are moved as the old ones were), or only its
+//! old text was (then the new lines stand as given). Without a sign for one of them it refuses.
+
+use super::parts::{Part, parts};
+use super::problem::Doubt;
+use super::whole::{Adapted, Case};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Whose indentation the new lines are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// That of the edit's old text.
+    Edit,
+    /// The file's own.
+    File,
+    /// Nothing tells.
+    Unknown,
+}
+
+/// One way to turn an indentation of the edit into one of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Shift<'a> {
+    /// The file has this much more.
+    More(&'a str),
+    /// The file has this much less.
+    Less(&'a str),
+    /// The edit indents with `from` of one character where the file has `to` of its own.
+    Scale { from: usize, to: usize, blank: char, was: char },
+    /// Only what was seen is known.
+    Seen(HashMap<&'a str, &'a str>),
+}
+
+/// The new lines as the file would indent them.
+pub(super) fn adapt<'a>(case: &Case<'a>) -> Result<Adapted<'a>, Doubt> {
+    let shifts = shifts(case);
+    let reading = reading(case);
+    if reading != Reading::File && nesting_lost(case) {
+        return Err(Doubt::Indentation);
+    }
+    let mut lines = Vec::with_capacity(case.new.len());
+    for part in parts(case.old, case.new) {
+        let (gone, made) = match part {
+            Part::Kept(range) => {
+                if reading != Reading::Edit && range.clone().any(|at| telling(case, at)) {
+                    return Err(Doubt::Indentation);
+                }
+                lines.extend(case.file[range].iter().map(|line| Cow::Borrowed(*line)));
+                continue;
+            }
+            Part::Changed(gone, made) => (gone, made),
+        };
+        let twin = (gone.len() == 1 && made.len() == 1).then_some(gone.start);
+        for line in &case.new[made] {
+            if line.trim().is_empty() || reading == Reading::File {
+                lines.push(Cow::Borrowed(*line));
+                continue;
+            }
+            let moved = twin
+                .and_then(|at| like_its_twin(case, at, line))
+                .or_else(|| moved(&shifts, case, indent_of(line)))
+                .ok_or(Doubt::Indentation)?;
+            if reading == Reading::Unknown && moved != indent_of(line) {
+                return Err(Doubt::Indentation);
+            }
+            lines.push(Cow::Owned(format!("{moved}{}", line.trim_start())));
+        }
+    }
+    Ok(Adapted { lines, note: Some(note(&shifts, case)) })
+}
+
+pub(super) fn indent_of(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}
+
+/// Whether this line is indented otherwise in the file than in the edit.
+fn telling(case: &Case<'_>, at: usize) -> bool {
+    !case.old[at].trim().is_empty() && indent_of(case.old[at]) != indent_of(case.file[at])
+}
+
+fn reading(case: &Case<'_>) -> Reading {
+    match (shares_a_telling_end(case, case.old), shares_a_telling_end(case, case.file)) {
+        (true, false) => Reading::Edit,
+        (false, true) if is_in_the_edits_own(case) => Reading::Unknown,
+        (false, true) => Reading::File,
+        (true, true) => Reading::Unknown,
+        (false, false) => by_style(case).unwrap_or_else(|| by_edges(case)),
+    }
+}
+
+/// Whether the new lines begin or end with lines of `side`, of which one tells the two apart.
+fn shares_a_telling_end(case: &Case<'_>, side: &[&str]) -> bool {
+    let same = |(a, b): &(&&str, &&str)| a.trim_end() == b.trim_end();
+    let head = side.iter().zip(case.new).take_while(same).count();
+    let tail = side.iter().rev().zip(case.new.iter().rev()).take_while(same).count();
+    // Brackets alone are the same everywhere.
+    let words = |at: &usize| side[*at].contains(char::is_alphanumeric);
+    (0..head).chain(side.len() - tail..side.len()).filter(words).any(|at| telling(case, at))
+}
+
+/// Whether a new line is indented as some old line is, but none of the file's.
+fn is_in_the_edits_own(case: &Case<'_>) -> bool {
+    let said = |line: &&&str| !line.trim().is_empty();
+    let has = |lines: &[&str], indent: &str| {
+        lines.iter().filter(said).any(|line| indent_of(line) == indent)
+    };
+    let mut new = case.new.iter().filter(said).map(|line| indent_of(line));
+    new.any(|indent| has(case.old, indent) && !has(case.file, indent))
+}
+
+/// Where the edit has tabs and the file blanks, or the other way round, the new lines show it.
+fn by_style(case: &Case<'_>) -> Option<Reading> {
+    let style = |lines: &[&str]| {
+        let mut blanks =
+            lines.iter().filter(|l| !l.trim().is_empty()).flat_map(|l| indent_of(l).chars());
+        let first = blanks.next()?;
+        blanks.all(|c| c == first).then_some(first)
+    };
+    let (old, file, new) = (style(case.old)?, style(case.file)?, style(case.new)?);
+    match new {
+        _ if old == file => None,
+        new if new == old => Some(Reading::Edit),
+        new if new == file => Some(Reading::File),
+        _ => None,
+    }
+}
+
+/// A new text whose first and last line are indented as the old ones was written like them, unless
+/// one of its lines stands exactly as in the file.
+fn by_edges(case: &Case<'_>) -> Reading {
+    let edges = |lines: &[&str]| {
+        let first = lines.iter().position(|line| !line.trim().is_empty())?;
+        let last = lines.iter().rposition(|line| !line.trim().is_empty())?;
+        Some((first, last))
+    };
+    let (Some(old), Some(new)) = (edges(case.old), edges(case.new)) else { return Reading::Edit };
+    let same = |a: usize, b: usize| indent_of(case.old[a]) == indent_of(case.new[b]);
+    let tells = telling(case, old.0) || telling(case, old.1);
+    let as_in_the_file = (0..case.old.len()).any(|at| {
+        telling(case, at) && case.new.contains(&case.file[at]) && !case.old.contains(&case.file[at])
+    });
+    match same(old.0, new.0) && same(old.1, new.1) && tells && !as_in_the_file {
+        true => Reading::Edit,
+        false => Reading::Unknown,
+    }
+}
+
+/// Every way that explains all lines.
+fn shifts<'a>(case: &Case<'a>) -> Vec<Shift<'a>> {
+    let pairs: Vec<(&str, &str)> = case
+        .old
+        .iter()
+        .zip(case.file)
+        .filter(|(old, _)| !old.trim().is_empty())
+        .map(|(old, file)| (indent_of(old), indent_of(file)))
+        .collect();
+    let mut found: Vec<Shift<'a>> =
+        [more(&pairs), less(&pairs), scale(&pairs)].into_iter().flatten().collect();
+    if found.is_empty() {
+        found.extend(seen(&pairs));
+    }
+    found
+}
+
+fn more<'a>(pairs: &[(&'a str, &'a str)]) -> Option<Shift<'a>> {
+    let (old, file) = pairs.first()?;
+    let extra = file.strip_suffix(old)?;
+    let all = pairs.iter().all(|(old, file)| file.strip_suffix(old) == Some(extra));
+    all.then_some(Shift::More(extra))
+}
+
+fn less<'a>(pairs: &[(&'a str, &'a str)]) -> Option<Shift<'a>> {
+    let (old, file) = pairs.first()?;
+    let extra = old.strip_suffix(file)?;
+    let all = pairs.iter().all(|(old, file)| old.strip_suffix(file) == Some(extra));
+    (all && !extra.is_empty()).then_some(Shift::Less(extra))
+}
+
+fn scale<'a>(pairs: &[(&'a str, &'a str)]) -> Option<Shift<'a>> {
+    let only = |text: &str| {
+        let first = text.chars().next()?;
+        text.chars().all(|c| c == first).then_some(first)
+    };
+    let (old, file) = pairs.iter().find(|(old, file)| !old.is_empty() && !file.is_empty())?;
+    let (was, blank) = (only(old)?, only(file)?);
+    let fits = pairs.iter().all(|(o, f)| {
+        let plain = o.chars().all(|c| c == was) && f.chars().all(|c| c == blank);
+        plain && o.len() * file.len() == f.len() * old.len()
+    });
+    let common = gcd(old.len(), file.len());
+    let (from, to) = (old.len() / common, file.len() / common);
+    fits.then_some(Shift::Scale { from, to, blank, was })
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a.max(1) } else { gcd(b, a % b) }
+}
+
+fn seen<'a>(pairs: &[(&'a str, &'a str)]) -> Option<Shift<'a>> {
+    let mut table = HashMap::new();
+    for (old, file) in pairs {
+        if *table.entry(*old).or_insert(*file) != *file {
+            return None;
+        }
+    }
+    Some(Shift::Seen(table))
+}
+
+/// An indentation as the file would have it, if every explanation agrees on it.
+fn moved(shifts: &[Shift<'_>], case: &Case<'_>, indent: &str) -> Option<String> {
+    let mut all = shifts.iter().map(|shift| shift.apply(indent));
+    let first = all.next()??;
+    let agreed = all.all(|other| other.as_ref() == Some(&first));
+    let mixed = |text: &str| text.contains(' ') && text.contains('\t');
+    let fine = !mixed(&first) || case.file.iter().any(|line| mixed(indent_of(line)));
+    (agreed && fine).then_some(first)
+}
+
+impl Shift<'_> {
+    fn apply(&self, indent: &str) -> Option<String> {
+        match self {
+            Shift::More(extra) => Some(format!("{extra}{indent}")),
+            Shift::Less(extra) => indent.strip_prefix(extra).map(str::to_owned),
+            Shift::Scale { from, to, blank, was } => {
+                let plain = indent.chars().all(|c| c == *was);
+                let levels =
+                    (plain && indent.len().is_multiple_of(*from)).then(|| indent.len() / from)?;
+                Some(blank.to_string().repeat(levels * to))
+            }
+            Shift::Seen(table) => table.get(indent).map(|file| (*file).to_owned()),
+        }
+    }
+}
+
+/// A line that replaces one similar line, indented alike in the edit, is indented alike in the file.
+fn like_its_twin(case: &Case<'_>, at: usize, line: &str) -> Option<String> {
+    let alike = indent_of(case.old[at]) == indent_of(line);
+    let (a, b) = (case.old[at].trim(), line.trim());
+    let similar = super::preview::likeness(a, b) >= 50;
+    (alike && similar).then(|| indent_of(case.file[at]).to_owned())
+}
+
+/// Whether the edit seems to have lost its inner indentation, so that its new lines say nothing
+/// about their depth: nothing is indented, and new lines open or close what others are in.
+fn nesting_lost(case: &Case<'_>) -> bool {
+    let flat =
+        |lines: &[&str]| lines.iter().all(|l| indent_of(l).is_empty() || l.trim().is_empty());
+    if !flat(case.old) || !flat(case.new) {
+        return false;
+    }
+    let shapes = |line: &str| opens(line) || closes(line) || goes_on(line) || listed(line);
+    parts(case.old, case.new).into_iter().any(|part| match part {
+        Part::Kept(_) => false,
+        Part::Changed(gone, made)
+            if gone.len() == 1
+                && made.len() == 1
+                && like_its_twin(case, gone.start, case.new[made.start]).is_some() =>
+        {
+            false
+        }
+        Part::Changed(gone, made) => {
+            let above = case.new[..made.start].iter().rev().find(|line| !line.trim().is_empty());
+            above.is_some_and(|line| opens(line.trim()))
+                || case.new[made].iter().any(|line| shapes(line.trim()))
+                || case.old[gone].iter().any(|line| opens(line.trim()))
+        }
+    })
+}
+
+fn opens(line: &str) -> bool {
+    let words = [" then", " do", "else", "=>", "->", "begin"];
+    line.ends_with(['{', '(', '[', ':', '=', '>', '|', '&', '+', '\\', '"'])
+        || words.iter().any(|word| line.ends_with(word))
+}
+
+fn closes(line: &str) -> bool {
+    line.starts_with(['}', ')', ']']) || line.starts_with("end") || line.starts_with("</")
+}
+
+fn goes_on(line: &str) -> bool {
+    line.starts_with(['.', '?', '|', '&', '+', '=', ':'])
+}
+
+fn listed(line: &str) -> bool {
+    line.starts_with(['-', '*']) || line.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn note(shifts: &[Shift<'_>], case: &Case<'_>) -> String {
+    let tabs = case.file.iter().any(|line| indent_of(line).contains('\t'));
+    let what = match shifts.first() {
+        Some(Shift::More(extra)) => format!("the file uses {}", counted(extra, "more")),
+        Some(Shift::Less(extra)) => format!("the file uses {}", counted(extra, "fewer")),
+        Some(Shift::Scale { .. }) if tabs => "the file indents with tabs".to_owned(),
+        Some(Shift::Scale { was: '\t', .. }) => "the file indents with spaces".to_owned(),
+        Some(Shift::Scale { from, to, .. }) if to > from => "the file indents wider".to_owned(),
+        Some(Shift::Scale { .. }) => "the file indents narrower".to_owned(),
+        Some(Shift::Seen(_)) | None => "not by the same on every line".to_owned(),
+    };
+    format!("indentation differed: {what}")
+}
+
+fn counted(blanks: &str, than: &str) -> String {
+    let (name, names) = match blanks.chars().all(|c| c == '\t') {
+        true => ("tab", "tabs"),
+        false if blanks.chars().all(|c| c == ' ') => ("space", "spaces"),
+        false => ("blank", "blanks"),
+    };
+    match blanks.chars().count() {
+        1 => format!("1 {than} {name}"),
+        n => format!("{n} {than} {names}"),
+    }
+}

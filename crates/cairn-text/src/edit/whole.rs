@@ -1,0 +1,212 @@
+//! Finding whole lines that differ from the wanted ones only in blanks, and making the lines that
+//! take their place. Kept lines stay as the file has them; line ends are the file's.
+
+use super::indent;
+use super::parts::{Part, parts};
+use super::problem::Doubt;
+use super::rows::{Rows, meant_lines, places};
+use super::{Found, Look, Piece};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// What may differ between the wanted lines and the file's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tolerance {
+    /// Only line ends.
+    LineEnds,
+    /// Also blanks at the ends of lines.
+    Trailing,
+    /// Also blanks at the beginnings of lines.
+    Indentation,
+}
+
+/// The lines of an edit that stand for whole lines.
+pub(super) struct Wanted<'a> {
+    pub(super) old: Vec<&'a str>,
+    pub(super) new: Vec<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    /// What `old` and `new` mean as whole lines, as close to their meaning as texts as can be: a
+    /// last line end in `new` counts only if `old` has none.
+    pub(super) fn of(old: &'a str, new: &'a str) -> Wanted<'a> {
+        let ended = old.ends_with('\n');
+        let mut lines = meant_lines(new);
+        if ended && new.is_empty() {
+            lines.clear();
+        } else if !ended && new.ends_with('\n') {
+            lines.push("");
+        }
+        Wanted { old: meant_lines(old), new: lines }
+    }
+
+    pub(super) fn says_something(&self) -> bool {
+        self.old.iter().any(|line| !line.trim().is_empty())
+    }
+}
+
+/// One place where the wanted lines stand, more or less.
+pub(super) struct Case<'a> {
+    pub(super) old: &'a [&'a str],
+    pub(super) new: &'a [&'a str],
+    /// As many as `old` has.
+    pub(super) file: &'a [&'a str],
+}
+
+/// The lines that replace a case's, and what was tolerated.
+pub(super) struct Adapted<'a> {
+    pub(super) lines: Vec<Cow<'a, str>>,
+    pub(super) note: Option<String>,
+}
+
+/// Looks for the wanted lines, tolerating what is said.
+pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -> Look {
+    let all = rows.lines(0..rows.len());
+    let words = wanted.old.iter().any(|line| line.contains(char::is_alphanumeric));
+    if tolerance == Tolerance::Indentation && !words {
+        // Brackets without their indentation are any brackets.
+        return Look::Miss;
+    }
+    let mut found = places(&all, &wanted.old, |line| key(line, tolerance));
+    if tolerance == Tolerance::Trailing && found.len() == 1 {
+        // Where blanks are not sure, a place with other blanks before the lines is as good.
+        found = places(&all, &wanted.old, |line| key(line, Tolerance::Indentation));
+    }
+    let at = match found.as_slice() {
+        [] => return Look::Miss,
+        [at] => *at,
+        _ => return Look::Several(found.iter().map(|at| at + 1).collect()),
+    };
+    let region = at..at + wanted.old.len();
+    let file = &all[region.clone()];
+    let case = Case { old: &wanted.old, new: &wanted.new, file };
+    let adapted = match tolerance {
+        Tolerance::Trailing if unclear_which_are_kept(&case) => Err(Doubt::TrailingBlanks),
+        Tolerance::LineEnds | Tolerance::Trailing => Ok(as_given(&case)),
+        Tolerance::Indentation if unclear_which_are_kept(&case) => Err(Doubt::Indentation),
+        Tolerance::Indentation => indent::adapt(&case),
+    };
+    let done = adapted.and_then(|adapted| trailing(&case, &all, adapted));
+    match done {
+        Err(doubt) => Look::Doubt(doubt, region),
+        Ok(adapted) => {
+            let mut notes: Vec<String> = adapted.note.into_iter().collect();
+            if differ_at_their_ends(&case) {
+                notes.push("blanks at line ends differed".to_owned());
+            }
+            let text = joined(rows, region.clone(), &adapted.lines);
+            Look::Found(Found { pieces: vec![Piece { at: rows.bytes(region), text }], notes })
+        }
+    }
+}
+
+/// Lines that are the same in the edit and differ in the file: which of them stays matters, and only
+/// if all of them stay is it known.
+pub(super) fn unclear_which_are_kept(case: &Case<'_>) -> bool {
+    let mut standing: HashMap<&str, (&str, bool, isize)> = HashMap::new();
+    for (old, file) in case.old.iter().zip(case.file) {
+        let entry = standing.entry(old).or_insert((file, false, 0));
+        entry.1 |= entry.0 != *file;
+        entry.2 += 1;
+    }
+    for new in case.new {
+        if let Some(entry) = standing.get_mut(new) {
+            entry.2 -= 1;
+        }
+    }
+    standing.values().any(|(_, differ, missing)| *differ && *missing != 0)
+}
+
+fn key(line: &str, tolerance: Tolerance) -> &str {
+    match tolerance {
+        Tolerance::LineEnds => line,
+        Tolerance::Trailing => line.trim_end(),
+        Tolerance::Indentation => line.trim(),
+    }
+}
+
+fn as_given<'a>(case: &Case<'a>) -> Adapted<'a> {
+    let mut lines = Vec::with_capacity(case.new.len());
+    for part in parts(case.old, case.new) {
+        let kept = match part {
+            Part::Kept(range) => &case.file[range],
+            Part::Changed(_, range) => &case.new[range],
+        };
+        lines.extend(kept.iter().map(|line| Cow::Borrowed(*line)));
+    }
+    Adapted { lines, note: None }
+}
+
+fn blanks_after(line: &str) -> &str {
+    &line[line.trim_end().len()..]
+}
+
+fn differ_at_their_ends(case: &Case<'_>) -> bool {
+    case.old.iter().zip(case.file).any(|(old, file)| blanks_after(old) != blanks_after(file))
+}
+
+/// Settles the blanks at the ends of the new lines. Where the wanted lines had blanks that the file
+/// has not, those of the new lines are slips too, unless the file has such lines of its own.
+fn trailing<'a>(
+    case: &Case<'a>,
+    all: &[&str],
+    mut adapted: Adapted<'a>,
+) -> Result<Adapted<'a>, Doubt> {
+    if !differ_at_their_ends(case) {
+        return Ok(adapted);
+    }
+    let mut pairs = case.old.iter().zip(case.file);
+    let slips =
+        pairs.any(|(old, file)| blanks_after(old) != blanks_after(file) && old.ends_with(blank));
+    let meant = || all.iter().any(|line| line.ends_with(blank));
+    let mut at = 0;
+    for part in parts(case.old, case.new) {
+        let (gone, made) = match part {
+            Part::Kept(range) => {
+                at += range.len();
+                continue;
+            }
+            Part::Changed(gone, made) => (gone, made),
+        };
+        let now = &mut adapted.lines[at..at + made.len()];
+        at += made.len();
+        if loses_a_break(case, gone) && !now.is_empty() && !now.iter().any(|l| l.ends_with("  ")) {
+            return Err(Doubt::TrailingBlanks);
+        }
+        for line in now.iter_mut().filter(|line| slips && line.ends_with(blank)) {
+            if meant() {
+                return Err(Doubt::TrailingBlanks);
+            }
+            *line = Cow::Owned(line.trim_end().to_owned());
+        }
+    }
+    Ok(adapted)
+}
+
+fn blank(c: char) -> bool {
+    c == ' ' || c == '\t'
+}
+
+/// Two blanks after words break a line in Markdown: they may be meant, though the edit left them out.
+fn loses_a_break(case: &Case<'_>, gone: Range<usize>) -> bool {
+    gone.clone().any(|at| {
+        let (old, file) = (case.old[at], case.file[at]);
+        blanks_after(file) == "  " && !file.trim().is_empty() && blanks_after(old).is_empty()
+    })
+}
+
+/// New lines with the line ends of those they replace. The last one ends as the last one did.
+pub(super) fn joined<S: AsRef<str>>(rows: &Rows<'_>, region: Range<usize>, lines: &[S]) -> String {
+    let end = rows.usual_end(region.clone());
+    let last = region.end.checked_sub(1).map_or("", |last| rows.end(last));
+    let open = last.is_empty() && region.end == rows.len() && !region.is_empty();
+    let mut out = String::new();
+    for (index, line) in lines.iter().enumerate() {
+        out.push_str(line.as_ref());
+        if index + 1 < lines.len() || !open {
+            out.push_str(end);
+        }
+    }
+    out
+}

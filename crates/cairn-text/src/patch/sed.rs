@@ -1,0 +1,66 @@
+//! Scripts of sed commands: `s`, `d`, `i`, `a` and `c`, each for all lines, for one (`3`, `$`,
+//! `/re/`) or for a range of them. Lines are counted as the file has them before the script.
+//!
+//! Patterns are those of the `regex` crate: linear, with `(…)`, `+`, `?` and `|` unescaped. Where a
+//! replacement refers to groups and the pattern has none but `\(`…`\)`, the pattern is read as a
+//! basic one: `\(`, `\)`, `\|`, `\+`, `\?`, `\{` and `\}` have their meaning there. Unlike sed, a
+//! command that matches nothing is a refusal.
+
+mod parse;
+mod run;
+
+pub(super) use parse::{looks_like_one, parse};
+use regex::Regex;
+pub(super) use run::run;
+
+/// A script.
+#[derive(Debug, Clone)]
+pub(super) struct Script {
+    commands: Vec<Command>,
+}
+
+/// One command.
+#[derive(Debug, Clone)]
+struct Command {
+    from: Option<Address>,
+    to: Option<Address>,
+    /// Applies to the lines that are not addressed.
+    negated: bool,
+    verb: Verb,
+    /// As it was written, cut to be quoted.
+    shown: String,
+}
+
+#[derive(Debug, Clone)]
+enum Address {
+    Line(usize),
+    Last,
+    Pattern(Regex),
+}
+
+#[derive(Debug, Clone)]
+enum Verb {
+    Substitute(Substitute),
+    Delete,
+    Insert(String),
+    Append(String),
+    Change(String),
+}
+
+#[derive(Debug, Clone)]
+struct Substitute {
+    pattern: Regex,
+    replacement: Vec<Bit>,
+    /// The first match of a line that is replaced, from 1.
+    nth: usize,
+    /// Those after it too.
+    all: bool,
+}
+
+/// A bit of a replacement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Bit {
+    Text(String),
+    /// What a group matched; 0 is everything.
+    Group(usize),
+}
