@@ -15,6 +15,7 @@ mod typography;
 mod whole;
 mod work;
 
+pub use cairn_types::Exchange;
 pub use problem::{Doubt, EditProblem};
 use std::ops::Range;
 pub(crate) use work::Work;
@@ -28,17 +29,6 @@ pub struct Edited {
     pub spans: Vec<(usize, usize)>,
     /// What was tolerated, in short phrases. Empty when everything stood as it was quoted.
     pub notes: Vec<String>,
-}
-
-/// One text to exchange for another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchange {
-    /// The text that stands there.
-    pub old: String,
-    /// The text that shall stand there.
-    pub new: String,
-    /// Every place, not the only one.
-    pub all: bool,
 }
 
 /// Whether an old text may begin and end within lines.

@@ -2,13 +2,14 @@
 //! Changes nothing; `apply` does.
 
 use crate::apply::missing_directories;
+use crate::patch;
 use crate::settled::{Prepared, Refusal};
 use crate::state;
 use crate::workspace::{Opened, Workspace};
-use cairn_text::edit::EditProblem;
+use cairn_text::edit::{EditProblem, Edited};
 use cairn_text::shown::clean;
 use cairn_text::{diff, lines};
-use cairn_types::{Change, EditBody, FileKind, FileState, Hash, Status};
+use cairn_types::{Change, EditBody, FileKind, FileState, Hash, Seen, Status};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -25,21 +26,30 @@ const SHOWN_WHOLE: usize = 12 << 10;
 const AROUND: usize = 20;
 
 /// One file's edit, worked out but not done.
-struct Worked {
-    change: Change,
-    before: Option<Vec<u8>>,
-    after: String,
-    spans: Vec<(usize, usize)>,
-    notes: Vec<String>,
+pub(crate) struct Worked {
+    /// From what it is to what it would be.
+    pub(crate) change: Change,
+    pub(crate) before: Option<Vec<u8>>,
+    /// Absent when the file would be gone.
+    pub(crate) after: Option<String>,
+    pub(crate) spans: Vec<(usize, usize)>,
+    pub(crate) notes: Vec<String>,
 }
+
+/// An edit that cannot be: why, and the file if the reason shows some of it.
+pub(crate) type Unworked = (Refusal, Option<Seen>);
 
 /// What an edit would change.
 pub(crate) fn prepare(workspace: &Workspace, path: Option<&str>, body: &EditBody) -> Prepared {
-    let path = path.unwrap_or_default();
-    match work_out(workspace, path, body) {
-        Ok(worked) => prepared(workspace, vec![worked]),
+    let worked = match (path, body) {
+        (path, EditBody::Patch(text)) => patch::work_out(workspace, path, text),
+        (Some(path), body) => work_out(workspace, path, body).map(|worked| vec![worked]),
+        (None, _) => Err((Refusal::new(Status::BAD_REQUEST, "no path is given"), None)),
+    };
+    match worked {
+        Ok(worked) => prepared(workspace, worked),
         Err((refusal, seen)) => {
-            let label = clean(&format!("edit {path}"));
+            let label = clean(&format!("edit {}", path.unwrap_or("by a patch")));
             let mut settled = crate::Performed::from(refusal);
             settled.seen.extend(seen);
             Prepared { label, settled: Some(settled), ..Prepared::default() }
@@ -49,86 +59,71 @@ pub(crate) fn prepare(workspace: &Workspace, path: Option<&str>, body: &EditBody
 
 fn prepared(workspace: &Workspace, worked: Vec<Worked>) -> Prepared {
     let mut prepared = Prepared::default();
-    let (mut labels, mut fresh, mut told) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut labels, mut told) = (Vec::new(), Vec::new());
     let mut status = Status::CREATED;
     for one in worked {
-        let (shown, label) = shown(&one);
+        let (shown, label) = one.shown();
         prepared.shown.push_str(&shown);
         labels.push(clean(&label));
-        fresh.extend(one.fresh());
+        prepared.fresh.extend(one.fresh());
         told.push(one.told());
         if one.before.is_some() {
             status = Status::OK;
         }
         for directory in missing_directories(workspace, &one.change.path) {
-            if !prepared.changes.contains(&directory) {
+            if one.after.is_some() && !prepared.changes.contains(&directory) {
                 prepared.changes.push(directory);
             }
         }
-        prepared.contents.extend(one.before.into_iter().chain([one.after.into_bytes()]));
+        let after = one.after.map(String::into_bytes);
+        prepared.contents.extend(one.before.into_iter().chain(after));
         prepared.changes.push(one.change);
     }
     prepared.label = labels.join(", ");
     prepared.told = Some((status, told.join("\n")));
-    prepared.fresh = fresh;
     prepared
 }
-
-fn shown(worked: &Worked) -> (String, String) {
-    let path = &worked.change.path;
-    let after = format!("b/{path}");
-    let Some(bytes) = &worked.before else {
-        let lines = worked.after.lines().count();
-        let diff = diff::unified("/dev/null", &after, "", &worked.after);
-        return (diff, format!("create {path} (+{lines})"));
-    };
-    match std::str::from_utf8(bytes) {
-        Ok(text) => {
-            let (added, removed) = diff::counted(text, &worked.after);
-            let diff = diff::unified(&format!("a/{path}"), &after, text, &worked.after);
-            (diff, format!("edit {path} (+{added} -{removed})"))
-        }
-        Err(_) => {
-            let (was, lines) = (bytes.len(), worked.after.lines().count());
-            let note = format!(
-                "--- a/{path}\n+++ {after}\n@@ {was} bytes that are not text → {lines} lines @@\n"
-            );
-            (note, format!("edit {path} (replaces a binary file)"))
-        }
-    }
-}
-
-/// An edit that cannot be: why, and the file if the reason shows some of it.
-type Unworked = (Refusal, Option<cairn_types::Seen>);
 
 fn work_out(workspace: &Workspace, path: &str, body: &EditBody) -> Result<Worked, Unworked> {
     let (real, before) = look(workspace, path).map_err(|refusal| (refusal, None))?;
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
-    let edited = apply(&real, old, body).map_err(|refusal| {
-        let shows = refusal.status == Status::CONFLICT;
-        let hash = old.filter(|_| shows).map(Hash::of);
-        let seen = hash.map(|hash| cairn_types::Seen { path: real.clone(), hash });
-        (refusal, seen)
-    })?;
-    let (after, spans, notes) = edited;
-    let refuse = |status, text: String| Err((Refusal::new(status, text), None));
-    if after.len() as u64 > MAX_FILE {
-        let text = format!("{path} would be {} bytes, more than {MAX_FILE}", after.len());
-        return refuse(Status::TOO_LARGE, text);
+    let edited = apply(&real, old, body).map_err(|refusal| refused(refusal, &real, old))?;
+    worked(workspace, (real, before), edited).map_err(|refusal| (refusal, None))
+}
+
+/// A refusal that quotes the file is as good as having read it.
+pub(crate) fn refused(refusal: Refusal, real: &str, old: Option<&[u8]>) -> Unworked {
+    let quotes = refusal.status == Status::CONFLICT;
+    let hash = old.filter(|_| quotes).map(Hash::of);
+    let seen = hash.map(|hash| Seen { path: real.to_owned(), hash });
+    (refusal, seen)
+}
+
+/// The edit of a file to this content.
+pub(crate) fn worked(
+    workspace: &Workspace,
+    (real, before): (String, Option<There>),
+    edited: Edited,
+) -> Result<Worked, Refusal> {
+    let Edited { content, spans, notes } = edited;
+    if content.len() as u64 > MAX_FILE {
+        let text = format!("{real} would be {} bytes, more than {MAX_FILE}", content.len());
+        return Err(Refusal::new(Status::TOO_LARGE, text));
     }
-    if old == Some(after.as_bytes()) {
-        return refuse(Status::UNCHANGED, format!("{real} is unchanged"));
+    if before.as_ref().is_some_and(|(bytes, _)| bytes == content.as_bytes()) {
+        return Err(Refusal::new(Status::UNCHANGED, format!("{real} is unchanged")));
     }
-    let state = before.as_ref().map(|(_, state)| state.clone());
-    let change = Change::between(real, state.clone(), Some(written(workspace, state, &after)));
-    Ok(Worked { change, before: before.map(|(bytes, _)| bytes), after, spans, notes })
+    let (before, state) = before.unzip();
+    let after = written(workspace, state.as_ref(), &content);
+    let change = Change::between(real, state, Some(after));
+    Ok(Worked { change, before, after: Some(content), spans, notes })
 }
 
 /// A file's bytes and state.
-type There = (Vec<u8>, FileState);
+pub(crate) type There = (Vec<u8>, FileState);
 
 /// A file's real path, and what it is if it exists.
-fn look(workspace: &Workspace, path: &str) -> Result<(String, Option<There>), Refusal> {
+pub(crate) fn look(workspace: &Workspace, path: &str) -> Result<(String, Option<There>), Refusal> {
     let opened = match workspace.open_existing(path) {
         Ok(opened) => opened,
         Err(refusal) if refusal.status == Status::NOT_FOUND => {
@@ -145,35 +140,36 @@ fn look(workspace: &Workspace, path: &str) -> Result<(String, Option<There>), Re
     Ok((real, Some((bytes, state))))
 }
 
-type Edited = (String, Vec<(usize, usize)>, Vec<String>);
-
 /// The new content, the lines that are new in it, and what was tolerated.
 fn apply(path: &str, old: Option<&[u8]>, body: &EditBody) -> Result<Edited, Refusal> {
     let text = old.map(std::str::from_utf8);
     let exchanges = match body {
+        EditBody::Replace(exchanges) => exchanges,
         EditBody::Whole { content } => {
             let spans = match text {
                 Some(Ok(text)) => diff::spans(text, content),
                 _ => Vec::new(),
             };
-            return Ok((content.clone(), spans, Vec::new()));
+            return Ok(Edited { content: content.clone(), spans, notes: Vec::new() });
         }
-        EditBody::Replace(exchanges) => exchanges,
-        EditBody::Patch(_) => return Err(Refusal::new(Status::NOT_IMPLEMENTED, "patch")),
+        EditBody::Patch(_) => return Err(Refusal::new(Status::FAILED, "not one file's edit")),
     };
     let missing = || Refusal::new(Status::NOT_FOUND, format!("{path} does not exist"));
-    let not_text = |_| Refusal::new(Status::NOT_TEXT, format!("{path} is not UTF-8 text"));
-    let text = text.ok_or_else(missing)?.map_err(not_text)?;
-    let [exchange] = &exchanges[..] else {
-        return Err(Refusal::new(Status::NOT_IMPLEMENTED, "multi"));
-    };
-    let edited = cairn_text::edit::replace(text, &exchange.old, &exchange.new, exchange.all);
-    let edited = edited
-        .map_err(|problem| Refusal::new(status_of(&problem), format!("{path}: {problem}")))?;
-    Ok((edited.content, edited.spans, Vec::new()))
+    let text = text.ok_or_else(missing)?.map_err(|_| not_text(path))?;
+    cairn_text::edit::replace_each(text, exchanges).map_err(|(n, problem)| {
+        let which = match exchanges.len() {
+            1 => String::new(),
+            all => format!("edit {} of {all}: ", n + 1),
+        };
+        Refusal::new(status_of(&problem), format!("{path}: {which}{problem}"))
+    })
 }
 
-fn status_of(problem: &EditProblem) -> Status {
+pub(crate) fn not_text(path: &str) -> Refusal {
+    Refusal::new(Status::NOT_TEXT, format!("{path} is not UTF-8 text"))
+}
+
+pub(crate) fn status_of(problem: &EditProblem) -> Status {
     match problem {
         EditProblem::Empty => Status::UNPROCESSABLE,
         EditProblem::Same => Status::UNCHANGED,
@@ -182,7 +178,7 @@ fn status_of(problem: &EditProblem) -> Status {
 }
 
 /// The state a file will have with this content.
-fn written(workspace: &Workspace, before: Option<FileState>, after: &str) -> FileState {
+pub(crate) fn written(workspace: &Workspace, before: Option<&FileState>, after: &str) -> FileState {
     FileState {
         kind: FileKind::File,
         hash: Some(Hash::of(after.as_bytes())),
@@ -194,11 +190,44 @@ fn written(workspace: &Workspace, before: Option<FileState>, after: &str) -> Fil
 }
 
 impl Worked {
+    /// What a person is shown: the diff, and one line.
+    fn shown(&self) -> (String, String) {
+        let path = &self.change.path;
+        let (from, to) = (format!("a/{path}"), format!("b/{path}"));
+        let after = self.after.as_deref().unwrap_or_default();
+        let text = self.before.as_deref().map(std::str::from_utf8);
+        match (text, &self.after) {
+            (None, _) => {
+                let lines = after.lines().count();
+                let diff = diff::unified("/dev/null", &to, "", after);
+                (diff, format!("create {path} (+{lines})"))
+            }
+            (Some(Ok(text)), None) => {
+                let diff = diff::unified(&from, "/dev/null", text, "");
+                (diff, format!("remove {path} (-{})", text.lines().count()))
+            }
+            (Some(Ok(text)), Some(_)) => {
+                let (added, removed) = diff::counted(text, after);
+                let diff = diff::unified(&from, &to, text, after);
+                (diff, format!("edit {path} (+{added} -{removed})"))
+            }
+            (Some(Err(_)), _) => {
+                let was = self.before.as_ref().map_or(0, Vec::len);
+                let lines = after.lines().count();
+                let note = format!(
+                    "--- {from}\n+++ {to}\n@@ {was} bytes that are not text → {lines} lines @@\n"
+                );
+                (note, format!("edit {path} (replaces a binary file)"))
+            }
+        }
+    }
+
     /// What the model is told when it is done: the edited places as they now are.
     fn told(&self) -> String {
         let path = &self.change.path;
+        let Some(after) = &self.after else { return format!("removed {path}") };
         if self.before.is_none() {
-            let lines = match self.after.lines().count() {
+            let lines = match after.lines().count() {
                 1 => "1 line".to_owned(),
                 n => format!("{n} lines"),
             };
@@ -209,7 +238,7 @@ impl Worked {
         for note in &self.notes {
             text = format!("{text}\n({note})");
         }
-        let excerpt = lines::excerpt(&self.after, shown, CONTEXT);
+        let excerpt = lines::excerpt(after, shown, CONTEXT);
         if !excerpt.is_empty() {
             text = format!("{text}\n{excerpt}");
         }
@@ -234,7 +263,7 @@ impl Worked {
             return Some(format!("{path}:\n{}", lines::numbered(text, 1)));
         }
         let total = text.lines().count();
-        let places: Vec<(usize, usize)> = diff::spans(&self.after, text);
+        let places = diff::spans(self.after.as_deref().unwrap_or_default(), text);
         let shown = &places[..places.len().min(PLACES)];
         let excerpt = lines::excerpt(text, shown, AROUND);
         Some(format!("{path}, some of its {total} lines:\n{excerpt}"))

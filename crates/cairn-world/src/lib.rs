@@ -9,6 +9,7 @@ mod find;
 mod list;
 mod media;
 mod notebook;
+mod patch;
 mod path;
 mod read;
 mod rearrange;

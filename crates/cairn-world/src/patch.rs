@@ -1,0 +1,126 @@
+//! Patches worked out: the edit language over the workspace's files, one or several. Changes nothing;
+//! what it works out is made like any edit.
+
+use crate::edit::{There, Unworked, Worked, look, not_text, refused, status_of, worked, written};
+use crate::settled::Refusal;
+use crate::workspace::Workspace;
+use cairn_text::edit::Edited;
+use cairn_text::patch::{FilePatch, PatchProblem, Patched, parse};
+use cairn_types::{Change, Status};
+
+/// What a patch would change. `path` is the file of a patch that names none, or names this one.
+pub(crate) fn work_out(
+    workspace: &Workspace,
+    path: Option<&str>,
+    text: &str,
+) -> Result<Vec<Worked>, Unworked> {
+    let patches = parse(text).map_err(|problem| (refusal(None, &problem), None))?;
+    let mut all: Vec<Worked> = Vec::new();
+    for patch in &patches {
+        let named = file(patch, path, patches.len()).map_err(|refusal| (refusal, None))?;
+        one(workspace, patch, named, &mut all)?;
+    }
+    Ok(all)
+}
+
+/// The file a patch is for.
+fn file<'a>(
+    patch: &'a FilePatch,
+    given: Option<&'a str>,
+    files: usize,
+) -> Result<&'a str, Refusal> {
+    let bad = |text: String| Err(Refusal::new(Status::BAD_REQUEST, text));
+    match (patch.path.as_deref(), given) {
+        (None, None) => bad("the patch names no file, and no path is given".to_owned()),
+        (None, Some(given)) => Ok(given),
+        (Some(named), None) => Ok(named),
+        (Some(named), Some(given)) if is_same(named, given) => Ok(given),
+        (Some(_), Some(_)) if files > 1 => {
+            bad(format!("the patch speaks of {files} files; leave out path"))
+        }
+        (Some(named), Some(given)) => bad(format!("the patch is for {named}, not for {given}")),
+    }
+}
+
+/// Whether a patch's name for a file and a given path are the same file: one may be written from
+/// further above.
+fn is_same(named: &str, given: &str) -> bool {
+    let (named, given) = (named.trim_start_matches("./"), given.trim_start_matches("./"));
+    named == given || given.ends_with(&format!("/{named}")) || named.ends_with(&format!("/{given}"))
+}
+
+/// Works out one file's patch, on what earlier parts made of the file.
+fn one(
+    workspace: &Workspace,
+    patch: &FilePatch,
+    path: &str,
+    all: &mut Vec<Worked>,
+) -> Result<(), Unworked> {
+    let plain = |refusal| (refusal, None);
+    let (real, before) = look(workspace, path).map_err(plain)?;
+    let earlier = all.iter().position(|done| done.change.path == real);
+    let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
+    let text = match earlier {
+        Some(n) => all[n].after.clone(),
+        None => match old.map(std::str::from_utf8) {
+            None => None,
+            Some(Ok(text)) => Some(text.to_owned()),
+            Some(Err(_)) => return Err(plain(not_text(&real))),
+        },
+    };
+    let patched = patch
+        .apply(text.as_deref())
+        .map_err(|problem| refused(refusal(Some(&real), &problem), &real, old))?;
+    if let Some(n) = earlier {
+        all.remove(n);
+    }
+    match (patched, &patch.moved_to) {
+        (Patched::Deleted, _) => all.extend(removed(real, before)),
+        (Patched::Edited(edited), None) => {
+            all.push(worked(workspace, (real, before), edited).map_err(plain)?);
+        }
+        (Patched::Edited(edited), Some(to)) => {
+            all.push(moved(workspace, to, before.as_ref(), edited).map_err(plain)?);
+            all.extend(removed(real, before));
+        }
+    }
+    Ok(())
+}
+
+/// A file that goes; nothing when an earlier part of the same patch made it.
+fn removed(real: String, before: Option<There>) -> Option<Worked> {
+    let (bytes, state) = before?;
+    let change = Change::between(real, Some(state), None);
+    let (before, spans, notes) = (Some(bytes), Vec::new(), Vec::new());
+    Some(Worked { change, before, after: None, spans, notes })
+}
+
+/// A file at its new place.
+fn moved(
+    workspace: &Workspace,
+    to: &str,
+    before: Option<&There>,
+    edited: Edited,
+) -> Result<Worked, Refusal> {
+    let (real, there) = look(workspace, to)?;
+    if there.is_some() {
+        return Err(Refusal::new(Status::CONFLICT, format!("{real} is there already")));
+    }
+    let Edited { content, spans, notes } = edited;
+    let after = written(workspace, before.map(|(_, state)| state), &content);
+    let change = Change::between(real, None, Some(after));
+    Ok(Worked { change, before: None, after: Some(content), spans, notes })
+}
+
+fn refusal(path: Option<&str>, problem: &PatchProblem) -> Refusal {
+    let status = match problem {
+        PatchProblem::Edit { problem, .. } => status_of(problem),
+        PatchProblem::NoFile => Status::NOT_FOUND,
+        PatchProblem::Exists | PatchProblem::Leftover { .. } => Status::CONFLICT,
+        _ => Status::UNPROCESSABLE,
+    };
+    match path {
+        Some(path) => Refusal::new(status, format!("{path}: {problem}")),
+        None => Refusal::new(status, problem.to_string()),
+    }
+}

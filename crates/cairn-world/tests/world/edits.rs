@@ -1,0 +1,168 @@
+//! Edits in every form, on real files: all of a call happens or none of it, what was tolerated is
+//! said, and what could not be done shows the file.
+
+use cairn_types::{Action, EditBody, Exchange};
+use cairn_world::{Settings, Workspace, World};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+fn world(root: &Path) -> World {
+    let settings = Settings::new("/bin/sh".into(), Vec::new());
+    World::new(Workspace::open(root).unwrap(), settings)
+}
+
+/// The tree's files and their contents.
+fn files(root: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut todo = vec![root.to_owned()];
+    while let Some(dir) = todo.pop() {
+        for item in fs::read_dir(&dir).unwrap().flatten() {
+            let path = item.path();
+            match path.is_dir() {
+                true => todo.push(path),
+                false => {
+                    let name = path.strip_prefix(root).unwrap().display().to_string();
+                    found.push((name, fs::read_to_string(&path).unwrap()));
+                }
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Does an edit in a tree of these files; tells the answer and the files that came of it.
+async fn check(before: &[(&str, &str)], action: Action, told: &str, after: &[(&str, &str)]) {
+    let holder = tempfile::tempdir().unwrap();
+    for (path, content) in before {
+        let path = holder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    let world = world(holder.path());
+    let prepared = world.prepare(&action);
+    let done = match prepared.settled {
+        Some(settled) => settled,
+        None => world.act(&action, &prepared, &CancellationToken::new(), &mut |_| {}).await,
+    };
+    assert_eq!(format!("{} {}", done.status, done.text), told, "{action:?}");
+    let after: Vec<(String, String)> =
+        after.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    assert_eq!(files(holder.path()), after, "{action:?}");
+}
+
+fn replace(path: &str, edits: &[(&str, &str)]) -> Action {
+    let exchange = |(old, new): &(&str, &str)| Exchange {
+        old: (*old).to_owned(),
+        new: (*new).to_owned(),
+        all: false,
+    };
+    let body = EditBody::Replace(edits.iter().map(exchange).collect());
+    Action::Edit { path: Some(path.to_owned()), body }
+}
+
+fn patch(path: Option<&str>, text: &str) -> Action {
+    Action::Edit { path: path.map(str::to_owned), body: EditBody::Patch(text.to_owned()) }
+}
+
+#[tokio::test]
+async fn several_replacements_happen_together_or_not_at_all() {
+    let file = [("f", "one\ntwo\nthree\n")];
+    check(
+        &file,
+        replace("f", &[("one", "1"), ("three", "3")]),
+        "200 updated f\n1\t1\n2\ttwo\n3\t3",
+        &[("f", "1\ntwo\n3\n")],
+    )
+    .await;
+    check(
+        &file,
+        replace("f", &[("one", "1"), ("nowhere to be found", "3")]),
+        "409 f: edit 2 of 2: the text to replace was not found",
+        &file,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_tolerated_is_said() {
+    check(
+        &[("f.rs", "fn f() {\n    let x = 1;\n    let y = 2;\n}\n")],
+        replace("f.rs", &[("let x = 1;\nlet y = 2;", "let x = 3;\nlet y = 4;")]),
+        "200 updated f.rs\n(indentation differed: the file uses 4 more spaces)\n1\tfn f() {\n2\t    let x = 3;\n3\t    let y = 4;\n4\t}",
+        &[("f.rs", "fn f() {\n    let x = 3;\n    let y = 4;\n}\n")],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_patch_changes_one_file_or_several_together() {
+    let tree = [("a.txt", "one\ntwo\n"), ("src/b.txt", "b\n"), ("gone.txt", "g\n")];
+    let all = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** Add File: new/c.txt\n+c\n*** Delete File: gone.txt\n*** Update File: src/b.txt\n*** Move to: src/d.txt\n@@\n-b\n+d\n*** End Patch\n";
+    check(
+        &tree,
+        patch(None, all),
+        "200 updated a.txt\n1\tone\n2\t2\ncreated new/c.txt, 1 line\nremoved gone.txt\ncreated src/d.txt, 1 line\nremoved src/b.txt",
+        &[("a.txt", "one\n2\n"), ("new/c.txt", "c\n"), ("src/d.txt", "d\n")],
+    )
+    .await;
+    let half = all.replace("-b\n", "-not there at all\n");
+    let told = "409 src/b.txt: part 1 of the patch: the text to replace was not found";
+    check(&tree, patch(None, &half), told, &sorted(&tree)).await;
+    check(
+        &[("a.txt", "one\ntwo\n")],
+        patch(Some("a.txt"), "s/o/0/g"),
+        "200 updated a.txt\n1\t0ne\n2\ttw0",
+        &[("a.txt", "0ne\ntw0\n")],
+    )
+    .await;
+    let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n";
+    for path in [None, Some("a.txt"), Some("./a.txt")] {
+        let told = "200 updated a.txt\n1\t1\n2\ttwo";
+        check(&[("a.txt", "one\ntwo\n")], patch(path, diff), told, &[("a.txt", "1\ntwo\n")]).await;
+    }
+}
+
+fn sorted<'a>(tree: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let mut tree = tree.to_vec();
+    tree.sort_unstable();
+    tree
+}
+
+#[tokio::test]
+async fn a_patch_that_cannot_be_is_refused_with_a_reason_and_nothing_changes() {
+    let tree = [("a.txt", "one\n")];
+    let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n";
+    for (action, told) in [
+        (patch(Some("b.txt"), diff), "400 the patch is for a.txt, not for b.txt"),
+        (patch(None, "s/a/b/"), "400 the patch names no file, and no path is given"),
+        (patch(Some("b.txt"), "s/a/b/"), "404 b.txt: the patch changes a file that does not exist"),
+        (
+            patch(None, "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch"),
+            "409 a.txt: the patch creates a file that exists already",
+        ),
+        (
+            patch(None, "*** Begin Patch\n*** Add File: ../x\n+x\n*** End Patch"),
+            "403 ../x leads outside the workspace",
+        ),
+    ] {
+        check(&tree, action, told, &tree).await;
+    }
+}
+
+#[tokio::test]
+async fn a_moved_file_keeps_its_mode() {
+    let holder = tempfile::tempdir().unwrap();
+    let file = holder.path().join("run.sh");
+    fs::write(&file, "echo a\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    let world = world(holder.path());
+    let text = "*** Begin Patch\n*** Update File: run.sh\n*** Move to: go.sh\n@@\n-echo a\n+echo b\n*** End Patch\n";
+    let action = patch(None, text);
+    let prepared = world.prepare(&action);
+    world.act(&action, &prepared, &CancellationToken::new(), &mut |_| {}).await;
+    let mode = fs::metadata(holder.path().join("go.sh")).unwrap().permissions().mode();
+    assert_eq!((mode & 0o777, file.exists()), (0o755, false));
+}
