@@ -149,7 +149,7 @@ fn by_style(case: &Case<'_>) -> Option<Reading> {
 fn by_edges(case: &Case<'_>) -> Reading {
     let (Some(old), Some(new)) = (edges(case.old), edges(case.new)) else { return Reading::Edit };
     let same = |a: usize, b: usize| indent_of(case.old[a]) == indent_of(case.new[b]);
-    let tells = telling(case, old.0) || telling(case, old.1);
+    let tells = telling(case, old.0) && telling(case, old.1);
     let as_in_the_file = (0..case.old.len()).any(|at| {
         telling(case, at) && case.new.contains(&case.file[at]) && !case.old.contains(&case.file[at])
     });
@@ -250,7 +250,9 @@ impl Shift<'_> {
 fn like_its_twin(case: &Case<'_>, at: usize, line: &str) -> Option<String> {
     let alike = indent_of(case.old[at]) == indent_of(line);
     let (a, b) = (case.old[at].trim(), line.trim());
-    let similar = super::preview::likeness(a, b) >= 50;
+    let block = |line: &str| (line.ends_with(['{', '(', '[', ':']), closes(line));
+    let shape = block(a) == block(b);
+    let similar = shape && super::preview::likeness(a, b) >= 50;
     (alike && similar).then(|| indent_of(case.file[at]).to_owned())
 }
 
