@@ -81,8 +81,10 @@ fn telling(case: &Case<'_>, at: usize) -> bool {
 
 fn reading(case: &Case<'_>) -> Reading {
     match (shares_a_telling_end(case, case.old), shares_a_telling_end(case, case.file)) {
+        (true, false) if begins_or_ends_like(case, case.file, case.old) => Reading::Unknown,
         (true, false) => Reading::Edit,
         (false, true) if is_in_the_edits_own(case) => Reading::Unknown,
+        (false, true) if begins_or_ends_like(case, case.old, case.file) => Reading::Unknown,
         (false, true) => Reading::File,
         (true, true) => Reading::Unknown,
         (false, false) => by_style(case).unwrap_or_else(|| by_edges(case)),
@@ -97,6 +99,22 @@ fn shares_a_telling_end(case: &Case<'_>, side: &[&str]) -> bool {
     // Brackets alone are the same everywhere.
     let words = |at: &usize| side[*at].contains(char::is_alphanumeric);
     (0..head).chain(side.len() - tail..side.len()).filter(words).any(|at| telling(case, at))
+}
+
+/// Whether the first or the last new line is indented as in `one`, where `other` has it otherwise.
+fn begins_or_ends_like(case: &Case<'_>, one: &[&str], other: &[&str]) -> bool {
+    let (Some(old), Some(new)) = (edges(case.old), edges(case.new)) else { return false };
+    [(old.0, new.0), (old.1, new.1)].into_iter().any(|(at, new)| {
+        let indent = indent_of(case.new[new]);
+        telling(case, at) && indent == indent_of(one[at]) && indent != indent_of(other[at])
+    })
+}
+
+/// The first and the last line that say something.
+fn edges(lines: &[&str]) -> Option<(usize, usize)> {
+    let first = lines.iter().position(|line| !line.trim().is_empty())?;
+    let last = lines.iter().rposition(|line| !line.trim().is_empty())?;
+    Some((first, last))
 }
 
 /// Whether a new line is indented as some old line is, but none of the file's.
@@ -129,14 +147,9 @@ fn by_style(case: &Case<'_>) -> Option<Reading> {
 /// A new text whose first and last line are indented as the old ones was written like them, unless
 /// one of its lines stands exactly as in the file.
 fn by_edges(case: &Case<'_>) -> Reading {
-    let edges = |lines: &[&str]| {
-        let first = lines.iter().position(|line| !line.trim().is_empty())?;
-        let last = lines.iter().rposition(|line| !line.trim().is_empty())?;
-        Some((first, last))
-    };
     let (Some(old), Some(new)) = (edges(case.old), edges(case.new)) else { return Reading::Edit };
     let same = |a: usize, b: usize| indent_of(case.old[a]) == indent_of(case.new[b]);
-    let tells = telling(case, old.0) || telling(case, old.1);
+    let tells = telling(case, old.0) && telling(case, old.1);
     let as_in_the_file = (0..case.old.len()).any(|at| {
         telling(case, at) && case.new.contains(&case.file[at]) && !case.old.contains(&case.file[at])
     });
@@ -237,7 +250,9 @@ impl Shift<'_> {
 fn like_its_twin(case: &Case<'_>, at: usize, line: &str) -> Option<String> {
     let alike = indent_of(case.old[at]) == indent_of(line);
     let (a, b) = (case.old[at].trim(), line.trim());
-    let similar = super::preview::likeness(a, b) >= 50;
+    let block = |line: &str| (line.ends_with(['{', '(', '[', ':']), closes(line));
+    let shape = block(a) == block(b);
+    let similar = shape && super::preview::likeness(a, b) >= 50;
     (alike && similar).then(|| indent_of(case.file[at]).to_owned())
 }
 

@@ -10,6 +10,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// How many characters a text must have to be known without its indentation.
+const TELLING: usize = 8;
+
 /// What may differ between the wanted lines and the file's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tolerance {
@@ -41,6 +44,18 @@ impl<'a> Wanted<'a> {
         Wanted { old: meant_lines(old), new: lines }
     }
 
+    /// Whether its lines can be known by what is left of them. Brackets with other blanks around
+    /// them stand anywhere, and so do short words.
+    fn is_telling(&self, tolerance: Tolerance) -> bool {
+        let said = || self.old.iter().flat_map(|line| line.chars()).filter(|c| !c.is_whitespace());
+        let words = || said().any(char::is_alphanumeric);
+        match tolerance {
+            Tolerance::LineEnds => true,
+            Tolerance::Trailing => words(),
+            Tolerance::Indentation => words() && said().take(TELLING).count() == TELLING,
+        }
+    }
+
     pub(super) fn says_something(&self) -> bool {
         self.old.iter().any(|line| !line.trim().is_empty())
     }
@@ -63,9 +78,7 @@ pub(super) struct Adapted<'a> {
 /// Looks for the wanted lines, tolerating what is said.
 pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -> Look {
     let all = rows.lines(0..rows.len());
-    let words = wanted.old.iter().any(|line| line.contains(char::is_alphanumeric));
-    if tolerance == Tolerance::Indentation && !words {
-        // Brackets without their indentation are any brackets.
+    if !wanted.is_telling(tolerance) {
         return Look::Miss;
     }
     let mut found = places(&all, &wanted.old, |line| key(line, tolerance));
