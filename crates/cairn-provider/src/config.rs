@@ -2,6 +2,7 @@
 //! do. Reads nothing from files or the environment.
 
 use cairn_types::{PicoUsd, Usage};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -121,7 +122,8 @@ impl Price {
 }
 
 /// What a model can do, as far as it changes what is sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Abilities {
     /// It takes pictures.
     pub vision: bool,

@@ -54,6 +54,10 @@ impl Provider for Fallback {
     fn price(&self) -> Option<Price> {
         self.first.price()
     }
+
+    fn form(&self) -> Option<String> {
+        self.first.form()
+    }
 }
 
 fn another_may_do_better(class: FaultClass) -> bool {

@@ -37,4 +37,10 @@ pub trait Provider: Send + Sync {
 
     /// What a token costs; `None` when nobody has said.
     fn price(&self) -> Option<Price>;
+
+    /// How it is asked, as far as that decides the bytes it is sent (`http::render_as`); `None` when
+    /// nothing is sent anywhere.
+    fn form(&self) -> Option<String> {
+        None
+    }
 }

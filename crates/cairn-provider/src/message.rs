@@ -180,6 +180,15 @@ impl Effort {
         }
     }
 
+    /// The effort that this word means; `Off` for none and for a word that is no effort.
+    #[must_use]
+    pub fn of_word(word: Option<&str>) -> Effort {
+        [Effort::Minimal, Effort::Low, Effort::Medium, Effort::High]
+            .into_iter()
+            .find(|effort| effort.word() == word)
+            .unwrap_or_default()
+    }
+
     /// The word for it; `None` for `Off`.
     #[must_use]
     pub fn word(self) -> Option<&'static str> {

@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 impl Driver {
     pub(crate) async fn ask_model(&mut self, messages: usize) -> Result<(), RunError> {
         self.flush().await?;
-        let request = self.transcript.request(messages);
+        let mut request = self.transcript.request(messages);
+        request.effort = self.settings.effort;
+        request.schema = self.settings.schema.clone();
         let provider = self.provider.clone();
         let cancel = CancellationToken::new();
         let mut teller = Teller { sink: self.sink.clone(), text: 0, reasoning: 0 };

@@ -115,6 +115,9 @@ impl Client {
             mode: Mode::Act,
             approval: Approval::Nobody,
             caps: Caps { turns: 1, ops: 1, cost: None },
+            form: None,
+            effort: None,
+            schema: None,
         }
     }
 

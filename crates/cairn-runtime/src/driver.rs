@@ -5,7 +5,7 @@ use crate::pending::{Pending, told_with};
 use crate::transcript::{Transcript, text_of};
 use crate::{Event, RunError, Sink, now_ms};
 use cairn_engine::{Engine, Recording, Step, VERSION, Word};
-use cairn_provider::Provider;
+use cairn_provider::{Effort, Provider};
 use cairn_store::{Batch, Lease, Store, StoreError};
 use cairn_types::{
     Body, By, Coord, Fact, Hash, Proposal, ProposalId, Remember, RunId, SessionId, Verdict, Writer,
@@ -33,12 +33,16 @@ pub enum Command {
 }
 
 /// How a driver behaves; nothing here is part of the run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// The model's name, `provider/name`, recorded with its replies.
     pub model: String,
     /// How long a question waits for an answer; for ever when absent.
     pub decide_within: Option<Duration>,
+    /// How much the model shall think.
+    pub effort: Effort,
+    /// The JSON Schema that its answers must follow.
+    pub schema: Option<Arc<str>>,
 }
 
 /// What a driver has made durable so far.

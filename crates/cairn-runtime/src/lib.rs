@@ -23,4 +23,4 @@ pub use error::RunError;
 pub use event::{Event, Sink};
 pub use start::{Place, Start, holder, session_here};
 pub use system::{Own, Surroundings};
-pub use transcript::{Transcript, request_at};
+pub use transcript::{Asked, Transcript, request_at};

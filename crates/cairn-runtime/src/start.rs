@@ -7,7 +7,8 @@ use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
 use cairn_types::{
-    Approval, Body, Caps, Drive, Mode, RunId, RunStarted, SessionId, Surface, View, Writer,
+    Approval, Body, Caps, ContentRef, Drive, Mode, RunId, RunStarted, SessionId, Surface, View,
+    Writer,
 };
 use cairn_world::World;
 use std::path::Path;
@@ -67,6 +68,11 @@ pub fn holder() -> String {
 }
 
 impl Driver {
+    /// The schema, for the fact that names it.
+    fn schema_content(&self) -> Vec<Vec<u8>> {
+        self.settings.schema.iter().map(|text| text.as_bytes().to_vec()).collect()
+    }
+
     /// A fork that gets a prompt of its own does not first work its parent's to the end.
     fn leave_inherited_loop(&mut self) -> Result<(), RunError> {
         if self.engine.lap().is_some_and(cairn_engine::Lap::is_inherited) {
@@ -137,6 +143,7 @@ impl Start {
         let mut driver =
             self.driver(lease, session, Engine::default(), Transcript::default(), inbox);
         driver.pending = pending;
+        recording.contents.extend(driver.schema_content());
         driver.record(recording)?;
         Ok(driver)
     }
@@ -156,7 +163,8 @@ impl Start {
         let transcript = Transcript::load(&engine, &self.store)?;
         let drive = self.drive_fact(lease.epoch());
         let mut driver = self.driver(lease, session, engine, transcript, inbox);
-        driver.record(Recording::of(Body::Drive(drive)))?;
+        let contents = driver.schema_content();
+        driver.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
         Ok(driver)
     }
 
@@ -195,6 +203,9 @@ impl Start {
             mode: self.mode,
             approval: self.approval,
             caps: self.caps,
+            form: self.provider.form(),
+            effort: self.settings.effort.word().map(str::to_owned),
+            schema: self.settings.schema.as_ref().map(|text| ContentRef::of(text.as_bytes())),
         }
     }
 

@@ -3,9 +3,9 @@
 
 use crate::RunError;
 use cairn_engine::{Engine, Item};
-use cairn_provider::{CallText, Message, Part, Request, Thought};
+use cairn_provider::{CallText, Effort, Message, Part, Request, Thought};
 use cairn_store::{Store, StoreError};
-use cairn_types::{Body, ContentRef, Fact, Hash, Media};
+use cairn_types::{Body, ContentRef, Drive, Fact, Hash, Media};
 use std::sync::Arc;
 
 /// A run's messages so far.
@@ -120,12 +120,21 @@ pub(crate) fn text_of(bytes: &[u8]) -> Arc<str> {
     Arc::from(String::from_utf8_lossy(bytes))
 }
 
+/// A request as it was, and how the model was asked.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The request.
+    pub request: Request,
+    /// How the model was asked, for `cairn_provider::http::render_as`.
+    pub form: Option<String>,
+}
+
 /// The request that asked for this turn, rebuilt from the log. Absent when it was never asked.
 pub fn request_at(
     facts: &[Fact],
     (lap, turn): (u32, u32),
     store: &Store,
-) -> Result<Option<Request>, RunError> {
+) -> Result<Option<Asked>, RunError> {
     let mut engine = Engine::default();
     for fact in facts {
         engine.apply(fact);
@@ -133,8 +142,26 @@ pub fn request_at(
             && (ask.lap, ask.turn) == (lap, turn)
         {
             let transcript = Transcript::load(&engine, store)?;
-            return Ok(Some(transcript.request(engine.items().len())));
+            let mut request = transcript.request(engine.items().len());
+            let Some(drive) = driven(facts, (lap, turn)) else {
+                return Ok(Some(Asked { request, form: None }));
+            };
+            request.effort = Effort::of_word(drive.effort.as_deref());
+            if let Some(schema) = &drive.schema {
+                request.schema = Some(text_of(&store.content(&schema.hash)?));
+            }
+            return Ok(Some(Asked { request, form: drive.form.clone() }));
         }
     }
     Ok(None)
+}
+
+/// Who drove the run when this turn's reply came; whoever came last, when none did.
+fn driven(facts: &[Fact], turn: (u32, u32)) -> Option<&Drive> {
+    let is_it = |fact: &&Fact| matches!(&fact.body, Body::Reply(r) if (r.lap, r.turn) == turn);
+    let until = facts.iter().find(is_it).map_or(u64::MAX, |fact| fact.n);
+    facts.iter().rev().filter(|fact| fact.n < until).find_map(|fact| match &fact.body {
+        Body::Drive(drive) => Some(drive),
+        _ => None,
+    })
 }

@@ -277,6 +277,9 @@ mod tests {
             mode: Mode::Act,
             approval: Approval::Yolo,
             caps: Caps { turns: 1, ops: 1, cost: None },
+            form: None,
+            effort: None,
+            schema: None,
         };
         let body = Body::Drive(drive);
         Ask::Commit(Box::new(Batch {

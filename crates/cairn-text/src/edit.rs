@@ -120,10 +120,30 @@ pub(crate) fn find_text(
     let piece = |at: &usize| Piece { at: *at..at + exact.len(), text: text.clone() };
     match starts.len() {
         0 => find(content, old, new, How::Text),
-        1 => Ok(Found { pieces: starts.iter().map(piece).collect(), notes: Vec::new() }),
+        1 => match indented_twice(content, starts[0], old, &text) {
+            Some(text) => {
+                let at = starts[0]..starts[0] + exact.len();
+                let note = "the old text began after its line's indentation, the new one before it";
+                Ok(Found { pieces: vec![Piece { at, text }], notes: vec![note.to_owned()] })
+            }
+            None => Ok(Found { pieces: starts.iter().map(piece).collect(), notes: Vec::new() }),
+        },
         _ if all => Ok(Found { pieces: starts.iter().map(piece).collect(), notes: Vec::new() }),
         _ => Err(EditProblem::Several { lines: lines_of(content, &starts) }),
     }
+}
+
+/// The new text without the indentation that stands before the match already, where `old` lost the
+/// indentation of its first line and `new` did not. A text that is only to be indented stays.
+fn indented_twice(content: &str, start: usize, old: &str, new: &str) -> Option<String> {
+    let line = content[..start].rfind('\n').map_or(0, |at| at + 1);
+    let indent = &content[line..start];
+    let is_blank = |c: char| c == ' ' || c == '\t';
+    if indent.is_empty() || !indent.chars().all(is_blank) || old.starts_with(is_blank) {
+        return None;
+    }
+    let rest = new.strip_prefix(indent).filter(|rest| !rest.starts_with(is_blank))?;
+    (!rest.starts_with(old)).then(|| rest.to_owned())
 }
 
 /// Where `old` stands with tolerances, or as whole lines from the first.
@@ -232,6 +252,23 @@ mod tests {
             "1: the old and the new text are the same",
         );
         check(&[], r#""a\nb\nc\nd\n" []"#);
+    }
+
+    #[test]
+    fn indentation_that_only_the_new_text_kept_is_not_doubled() {
+        let file = "fn f() {\n    let x = 1;\n    go();\n}\n";
+        let once = r#""fn f() {\n    let y = 2;\n    stop();\n}\n" [(2, 3)]"#;
+        let (old, new) = ("let x = 1;\n    go();", "    let y = 2;\n    stop();");
+        check(file, (old, new), false, once);
+        check(
+            file,
+            ("let x = 1;", "let y = 2;"),
+            false,
+            r#""fn f() {\n    let y = 2;\n    go();\n}\n" [(2, 2)]"#,
+        );
+        let deeper = r#""fn f() {\n        let x = 1;\n    go();\n}\n" [(2, 2)]"#;
+        check(file, ("let x = 1;", "    let x = 1;"), false, deeper);
+        check("a  b\n", ("b", "  c"), false, r#""a    c\n" [(1, 1)]"#);
     }
 
     #[test]

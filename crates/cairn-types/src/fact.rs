@@ -218,6 +218,15 @@ pub struct Drive {
     pub approval: Approval,
     /// The limits in force.
     pub caps: Caps,
+    /// How the model is asked, as far as that decides the bytes it is sent, JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
+    /// How much the model shall think, where something is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// The JSON Schema that its answers must follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<ContentRef>,
 }
 
 /// Limits of a loop.

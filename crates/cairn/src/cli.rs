@@ -89,6 +89,12 @@ pub struct Run {
     /// The model, provider/name.
     #[arg(long, value_name = "PROVIDER/NAME")]
     pub model: Option<String>,
+    /// How much the model shall think, where it can: off, minimal, low, medium or high.
+    #[arg(long, value_name = "LEVEL", value_parser = ["off", "minimal", "low", "medium", "high"])]
+    pub effort: Option<String>,
+    /// A JSON Schema file that the answer must follow; otherwise the exit code is 1.
+    #[arg(long, value_name = "FILE")]
+    pub output_schema: Option<PathBuf>,
     /// The project's folder.
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,

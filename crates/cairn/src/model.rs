@@ -234,9 +234,11 @@ fn asked_for_models(url: &str) -> Option<serde_json::Value> {
     serde_json::from_slice(body).ok()
 }
 
-/// The bytes that this model is sent for a request. Needs no key.
-pub fn body(name: &str, request: &cairn_provider::Request) -> Vec<u8> {
-    let (provider, model) = name.split_once('/').unwrap_or(("", name));
-    let config = http::Config::new(provider, Wire::Chat, "", model);
-    http::render(&config, request).unwrap_or_default()
+/// The bytes that a model was sent. One that nothing is sent to, such as a script, is shown what it
+/// would be sent in the most usual format.
+pub fn body(name: &str, asked: &cairn_runtime::Asked) -> Vec<u8> {
+    let model = name.split_once('/').map_or(name, |(_, model)| model);
+    let usual = || http::Config::new("", Wire::Chat, "", model).form();
+    let form = asked.form.clone().unwrap_or_else(usual);
+    http::render_as(&form, &asked.request).unwrap_or_default()
 }

@@ -197,12 +197,12 @@ fn turn_of(
         || Usage(format!("turn {lap}/{turn} has no reply in that run; `cairn log` shows it"));
     match channel {
         Some("request") => {
-            let request = cairn_runtime::request_at(facts, of, store)?;
-            let request = request
+            let asked = cairn_runtime::request_at(facts, of, store)?;
+            let asked = asked
                 .ok_or_else(|| Usage(format!("turn {lap}/{turn} was never asked in that run")))?;
             let model = reply.map(|reply| reply.model.clone()).or_else(|| driven_model(facts));
             let name = model.context("no model was chosen in that run")?;
-            raw(&model::body(&name, &request))
+            raw(&model::body(&name, &asked))
         }
         Some("reasoning") => match reply.ok_or_else(no_reply)?.reasoning {
             Some(thought) => raw(&store.content(&thought.hash)?),

@@ -53,6 +53,9 @@ impl Sim {
             mode,
             approval,
             caps: Caps { turns: 5, ops: 3, cost },
+            form: None,
+            effort: None,
+            schema: None,
         })));
     }
 

@@ -4,6 +4,7 @@
 mod client;
 mod config;
 mod exchange;
+mod form;
 mod peer;
 mod record;
 mod refusal;
@@ -12,6 +13,7 @@ mod sse;
 mod wire;
 
 pub use config::{Auth, Config, Network};
+pub use form::render_as;
 pub use wire::Wire;
 
 use crate::read::OnDelta;
@@ -117,6 +119,10 @@ impl Provider for Http {
 
     fn price(&self) -> Option<Price> {
         self.config.price
+    }
+
+    fn form(&self) -> Option<String> {
+        Some(self.config.form())
     }
 }
 

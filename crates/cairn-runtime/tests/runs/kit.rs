@@ -66,7 +66,7 @@ pub fn start_with(store: &Store, workspace: &Path, config: Config, told: Arc<Tol
         mode: Mode::Act,
         approval: Approval::Yolo,
         caps: Caps { turns: 1000, ops: 32, cost: None },
-        settings: Settings { model: "test/test".to_owned(), decide_within: None },
+        settings: Settings { model: "test/test".to_owned(), ..Settings::default() },
     }
 }
 

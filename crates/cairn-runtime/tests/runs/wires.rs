@@ -2,7 +2,7 @@
 //! can be rebuilt from the log.
 
 use crate::kit::{Told, block_on, config, script, start_with, store};
-use cairn_provider::http::{Config, Http, Wire, render};
+use cairn_provider::http::{Config, Http, Wire, render, render_as};
 use cairn_provider::{Fallback, Price};
 use cairn_runtime::Place;
 use cairn_testkit::{Fault, ModelServer, TempHome};
@@ -39,7 +39,9 @@ fn a_run_sends_its_thoughts_back_and_its_requests_can_be_rebuilt_in_every_format
         assert_eq!(sent.len(), 2);
         for (turn, sent) in (1..).zip(&sent) {
             let request = cairn_runtime::request_at(&facts, (1, turn), &store).unwrap().unwrap();
-            assert_eq!(&render(&config, &request).unwrap(), sent, "{wire:?} turn {turn}");
+            assert_eq!(&render(&config, &request.request).unwrap(), sent, "{wire:?} turn {turn}");
+            let form = request.form.unwrap();
+            assert_eq!(render_as(&form, &request.request).as_ref(), Some(sent), "{wire:?}");
         }
         let second = String::from_utf8(sent[1].clone()).unwrap();
         assert_eq!(second.contains("c2VhbA0001"), wire != Wire::Chat, "{wire:?} {second}");

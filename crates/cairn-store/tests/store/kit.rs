@@ -200,6 +200,9 @@ impl Driver {
             mode: Mode::Act,
             approval: Approval::Ask,
             caps: Caps { turns: 9, ops: 9, cost: None },
+            form: None,
+            effort: None,
+            schema: None,
         })
     }
 

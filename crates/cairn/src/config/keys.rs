@@ -100,6 +100,14 @@ pub const KEYS: &[Key] = &[
         None,
         "The model that is asked when the first cannot be had, provider/name.",
     ),
+    Key {
+        name: "effort",
+        kind: Kind::Word(&["off", "minimal", "low", "medium", "high"]),
+        default: Default::None,
+        project: Project::MayNot,
+        env: None,
+        docs: "How much the model shall think, where it can be told; its own measure when absent.",
+    },
     text(
         "network.proxy",
         Project::MayNot,

@@ -11,6 +11,7 @@ pub use input::person;
 use crate::config::{Config, Layer, Value};
 use crate::{cli, model, named, place};
 use anyhow::Result;
+use cairn_provider::Effort;
 use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start};
 use cairn_store::Store;
 use cairn_types::{Approval, Caps, Mode, RunId};
@@ -97,6 +98,9 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     let mut config = place::config(root)?;
     if let Some(model) = &args.model {
         config.lay(Layer::flag("model", "model", Value::Text(model.clone()))?)?;
+    }
+    if let Some(effort) = &args.effort {
+        config.lay(Layer::flag("effort", "effort", Value::Text(effort.clone()))?)?;
     }
     if let Some(turns) = args.max_turns {
         config.lay(Layer::flag("max_turns", "max-turns", Value::Count(turns))?)?;
@@ -190,6 +194,8 @@ impl Order<'_> {
                     0 => None,
                     ms => Some(Duration::from_millis(ms)),
                 },
+                effort: Effort::of_word(self.config.text("effort")),
+                schema: schema(self.args.output_schema.as_deref())?,
             },
         };
         let (driver, commands) = start.take(place, task).await?;
@@ -213,6 +219,19 @@ fn no_price(model: &str) -> Usage {
          US dollars per million tokens, into {file}:\n\n  [models.\"{model}\"]\n  input = \"0.25\"\n  \
          output = \"2.00\"\n"
     ))
+}
+
+/// The schema that the answer must follow.
+fn schema(file: Option<&Path>) -> Result<Option<Arc<str>>> {
+    let Some(file) = file else { return Ok(None) };
+    let shown = file.display();
+    let text = std::fs::read_to_string(file)
+        .map_err(|why| Usage(format!("the schema {shown} cannot be read: {why}")))?;
+    match serde_json::from_str(&text) {
+        Ok(serde_json::Value::Object(_)) => Ok(Some(Arc::from(text))),
+        Ok(_) => Err(Usage(format!("{shown} is no JSON Schema: it is not an object")).into()),
+        Err(why) => Err(Usage(format!("{shown} is no JSON Schema: {why}")).into()),
+    }
 }
 
 fn no_model() -> Usage {

@@ -1,0 +1,62 @@
+//! How a model is asked, as far as it decides the bytes it is sent. Kept in the log, so that a request
+//! can be written again as it was, whatever is known of the model by then.
+
+use super::{Config, Wire, render};
+use crate::{Abilities, Request};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct Form {
+    wire: String,
+    model: String,
+    abilities: Abilities,
+}
+
+impl Config {
+    /// How this model is asked, JSON.
+    #[must_use]
+    pub fn form(&self) -> String {
+        let form = Form {
+            wire: self.wire.word().to_owned(),
+            model: self.model.clone(),
+            abilities: self.abilities.clone(),
+        };
+        serde_json::to_string(&form).unwrap_or_default()
+    }
+}
+
+/// The bytes that a model asked like this is sent; `None` when the form or the request cannot be
+/// read.
+#[must_use]
+pub fn render_as(form: &str, request: &Request) -> Option<Vec<u8>> {
+    let form: Form = serde_json::from_str(form).ok()?;
+    let config = Config {
+        abilities: form.abilities,
+        ..Config::new("", Wire::of_word(&form.wire)?, "", form.model)
+    };
+    render(&config, request).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Effort, Message};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_request_is_written_again_as_it_was() {
+        let abilities = Abilities { reasoning: true, output: Some(9000), ..Abilities::default() };
+        let request = Request {
+            messages: vec![Arc::new(Message::user("hello"))],
+            effort: Effort::Low,
+            ..Request::default()
+        };
+        for wire in [Wire::Chat, Wire::Responses, Wire::Anthropic, Wire::Gemini] {
+            let config =
+                Config { abilities: abilities.clone(), ..Config::new("p", wire, "http://x", "m") };
+            let sent = render(&config, &request).unwrap();
+            assert_eq!(render_as(&config.form(), &request), Some(sent), "{wire:?}");
+        }
+        assert_eq!(render_as("{}", &request), None);
+    }
+}
