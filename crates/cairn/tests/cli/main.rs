@@ -23,3 +23,4 @@ mod survive;
 mod tamper;
 mod terminal;
 mod undo;
+mod wires;
