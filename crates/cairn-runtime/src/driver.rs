@@ -106,6 +106,12 @@ impl Driver {
         &self.store
     }
 
+    /// The JSON Schema that answers must follow.
+    #[must_use]
+    pub fn schema(&self) -> Option<&str> {
+        self.settings.schema.as_deref()
+    }
+
     /// What it has made durable so far.
     #[must_use]
     pub fn written(&self) -> Written {

@@ -98,7 +98,7 @@ impl Source {
 }
 
 /// What a user says of a model; it beats every list.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Own {
     /// Tokens that a request and its answer may hold together.
     pub context: Option<u64>,
@@ -112,6 +112,8 @@ pub struct Own {
     pub cache_read: Option<PicoUsd>,
     /// What a token into the provider's cache costs.
     pub cache_write: Option<PicoUsd>,
+    /// All that it can do, of `tools`, `reasoning`, `images` and `pdf`; nothing is said when absent.
+    pub abilities: Option<Vec<String>>,
 }
 
 impl Own {
@@ -120,6 +122,11 @@ impl Own {
     pub(super) fn over(&self, mut entry: Entry) -> Entry {
         entry.context = self.context.or(entry.context);
         entry.output = self.output.or(entry.output);
+        if let Some(abilities) = &self.abilities {
+            let can = |what: &str| Some(abilities.iter().any(|ability| ability == what));
+            (entry.tools, entry.reasoning) = (can("tools"), can("reasoning"));
+            (entry.images, entry.pdf) = (can("images"), can("pdf"));
+        }
         let known = entry.price;
         let input = self.input_price.or(known.map(|price| price.input));
         let output = self.output_price.or(known.map(|price| price.output));

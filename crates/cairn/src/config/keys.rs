@@ -245,6 +245,11 @@ pub const KEYS: &[Key] = &[
         "Of [models.\"provider/name\"]: tokens that an answer may hold.",
     ),
     of_model(
+        "models.*.abilities",
+        Kind::List,
+        "Of [models.\"provider/name\"]: all that it can do, of \"tools\", \"reasoning\", \"images\" and \"pdf\".",
+    ),
+    of_model(
         "models.*.input",
         Kind::Price,
         "Of [models.\"provider/name\"]: US dollars for a million tokens sent.",

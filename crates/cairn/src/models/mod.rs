@@ -40,9 +40,9 @@ pub fn catalogue(config: &Config) -> Result<Catalogue> {
         };
         let full = format!("{}/{id}", known::canonical(provider));
         let own = own(name, config);
-        catalogue = catalogue.with_own(&full, own);
         let says_price =
             own.input_price.or(own.output_price).or(own.cache_read).or(own.cache_write);
+        catalogue = catalogue.with_own(&full, own);
         if says_price.is_some() && catalogue.model(&full).and_then(|entry| entry.price).is_none() {
             let fix = "set both input and output";
             return Err(wrong(format!("half a price of {name} is no price; {fix}")).into());
@@ -74,6 +74,10 @@ fn own(name: &str, config: &Config) -> Own {
         output_price: config.price(&key("output")),
         cache_read: config.price(&key("cache_read")),
         cache_write: config.price(&key("cache_write")),
+        abilities: match config.list(&key("abilities")) {
+            [] => None,
+            abilities => Some(abilities.to_vec()),
+        },
     }
 }
 

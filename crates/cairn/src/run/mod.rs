@@ -4,6 +4,7 @@ mod input;
 mod json;
 mod outcome;
 mod pen;
+mod schema;
 mod screen;
 
 pub use input::person;
@@ -195,7 +196,7 @@ impl Order<'_> {
                     ms => Some(Duration::from_millis(ms)),
                 },
                 effort: Effort::of_word(self.config.text("effort")),
-                schema: schema(self.args.output_schema.as_deref())?,
+                schema: self.args.output_schema.as_deref().map(schema::read).transpose()?,
             },
         };
         let (driver, commands) = start.take(place, task).await?;
@@ -219,19 +220,6 @@ fn no_price(model: &str) -> Usage {
          US dollars per million tokens, into {file}:\n\n  [models.\"{model}\"]\n  input = \"0.25\"\n  \
          output = \"2.00\"\n"
     ))
-}
-
-/// The schema that the answer must follow.
-fn schema(file: Option<&Path>) -> Result<Option<Arc<str>>> {
-    let Some(file) = file else { return Ok(None) };
-    let shown = file.display();
-    let text = std::fs::read_to_string(file)
-        .map_err(|why| Usage(format!("the schema {shown} cannot be read: {why}")))?;
-    match serde_json::from_str(&text) {
-        Ok(serde_json::Value::Object(_)) => Ok(Some(Arc::from(text))),
-        Ok(_) => Err(Usage(format!("{shown} is no JSON Schema: it is not an object")).into()),
-        Err(why) => Err(Usage(format!("{shown} is no JSON Schema: {why}")).into()),
-    }
 }
 
 fn no_model() -> Usage {
@@ -319,7 +307,12 @@ async fn drive(
             return Err(if began { Stopped { run, why }.into() } else { why.into() });
         }
     };
-    let result = outcome::of(&driver, pause, began.elapsed(), shown);
+    let mut result = outcome::of(&driver, pause, began.elapsed(), shown);
+    if let (Some(schema), "done") = (driver.schema(), result.status.as_str())
+        && let Some(why) = schema::problem(schema, &result.answer)
+    {
+        (result.status, result.exit_code, result.why) = ("failed".to_owned(), 1, why);
+    }
     let code = result.exit_code;
     match shown {
         Shown::Screen(screen) => screen.ended(&driver, &result),

@@ -325,3 +325,63 @@ fn piped_input_becomes_part_of_the_task() {
     assert!(child.wait().unwrap().success());
     assert_eq!(bench.requests()[0]["messages"][1]["content"], "review this\n\nsome diff");
 }
+
+// keeps: output-schema
+#[test]
+fn an_answer_that_must_follow_a_schema_does_or_the_exit_code_says_so() {
+    let bench = Bench::new(json!([{"say": "{\"n\": 3}"}, {"say": "three"}]));
+    let schema =
+        r#"{"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}"#;
+    bench.temp.write("schema.json", schema);
+    let run = |more: &[&str]| {
+        bench.cairn(&[&["run", "--output-schema", "schema.json", "count"], more].concat())
+    };
+    let done = run(&[]);
+    assert_eq!((done.code, done.out.as_str()), (0, "{\"n\": 3}\n"), "{}", done.err);
+    let sent = &bench.requests()[0]["response_format"];
+    assert_eq!(sent["json_schema"]["schema"]["required"][0], "n", "{sent}");
+    let wrong = run(&["-c"]);
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.err.contains("the answer is not JSON"), "{}", wrong.err);
+    for (text, expected) in [
+        ("[]", "schema.json is no JSON Schema: it is not an object"),
+        ("{\"type\": 7}", "schema.json is no JSON Schema: "),
+        ("{", "schema.json is no JSON Schema: EOF"),
+    ] {
+        bench.temp.write("schema.json", text);
+        let refused = run(&[]);
+        assert_eq!(refused.code, 2, "{text}");
+        assert!(refused.err.contains(expected), "{text}: {}", refused.err);
+    }
+    assert_eq!(bench.requests().len(), 2, "a bad schema is told before anything is asked");
+}
+
+// keeps: output-schema
+#[test]
+fn how_much_to_think_is_asked_for_and_kept() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    bench.own("cairn.toml", "[models.\"openai/test\"]\nabilities = [\"tools\", \"reasoning\"]\n");
+    assert_eq!(bench.cairn(&["run", "--effort", "low", "think"]).code, 0);
+    assert_eq!(bench.requests()[0]["reasoning_effort"], "low");
+    let facts = bench.cairn(&["log", "--facts", "--json"]).out;
+    assert!(facts.contains("\"effort\":\"low\""), "{facts}");
+}
+
+// keeps: pictures
+#[test]
+fn a_picture_that_was_read_is_shown_to_a_model_that_takes_pictures() {
+    let replies =
+        json!([{"calls": [{"tool": "read", "args": {"path": "p.png"}}]}, {"say": "nice"}]);
+    for (abilities, expected) in [
+        ("[\"tools\", \"images\"]", "data:image/png;base64,iVBORw0KGgpub3QgbXVjaA=="),
+        ("[\"tools\"]", "[image/png, 16 bytes: this model takes no images]"),
+    ] {
+        let bench = Bench::new(replies.clone());
+        bench.own("cairn.toml", &format!("[models.\"openai/test\"]\nabilities = {abilities}\n"));
+        std::fs::write(bench.file("p.png"), b"\x89PNG\r\n\x1a\nnot much").unwrap();
+        assert_eq!(bench.cairn(&["run", "look"]).out, "nice\n");
+        let sent = String::from_utf8(bench.model.requests()[1].clone()).unwrap();
+        assert!(sent.contains(expected), "{sent}");
+        assert!(sent.contains("p.png: image/png, 16 bytes"), "{sent}");
+    }
+}
