@@ -2,11 +2,12 @@
 
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Found, Recording, Settlement};
+use cairn_store::SpooledFile;
 use cairn_surface::native;
 use cairn_types::{
     Action, Begin, Body, Change, ContentRef, Coord, Effect, Outcome, Settled, Status,
 };
-use cairn_world::{Performed, Prepared, Probe};
+use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
@@ -120,7 +121,9 @@ impl Driver {
             let text = String::from_utf8_lossy(piece).into_owned();
             sink.event(&Event::Output { at, text });
         };
-        let mut performing = Box::pin(world.act(action, prepared, &cancel, &mut on_output));
+        let row = rows::address(at);
+        let acting = Acting { row: &row, cancel: &cancel, on_output: &mut on_output };
+        let mut performing = Box::pin(world.act(action, prepared, acting));
         self.meanwhile(&mut performing, &cancel).await
     }
 
@@ -156,6 +159,10 @@ impl Driver {
         let decided = self.engine.op(at).and_then(|op| op.decision.as_ref());
         let gates = decided.map(|decision| decision.gates.clone()).unwrap_or_default();
         let mut recording = Recording { facts: Vec::new(), contents: done.contents };
+        if let Some(spooled) = done.spooled {
+            let (file, content) = (spooled.file, spooled.content);
+            self.pending.keep_file(SpooledFile { file, content });
+        }
         let (status, text) = self.as_told(at, done.status, done.text);
         let result = recording.keep(text);
         recording.facts.push(Body::Outcome(Outcome {

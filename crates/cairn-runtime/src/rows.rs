@@ -5,7 +5,7 @@
 use crate::Driver;
 use cairn_store::StoreError;
 use cairn_types::{Body, ContentRef, Coord, Read, Status};
-use cairn_world::{Performed, World};
+use cairn_world::{Lines, Performed};
 
 /// How a row's address begins.
 const ROW: &str = "log:///";
@@ -13,6 +13,11 @@ const ROW: &str = "log:///";
 /// Whether a path is a row's address.
 pub(crate) fn is_row(path: &str) -> bool {
     path.starts_with("log:")
+}
+
+/// A row's address, as its own run writes it.
+pub(crate) fn address(at: Coord) -> String {
+    format!("{ROW}{at}")
 }
 
 impl Driver {
@@ -43,7 +48,11 @@ impl Driver {
         };
         match content {
             None => refuse(Status::NOT_FOUND, format!("there is no {path}")),
-            Some(content) => Ok(World::lines_of(path, &self.content(&content.hash)?, read)),
+            Some(content) => {
+                let mut lines = Lines::new(read);
+                self.store.each_of_content(&content.hash, &mut |piece| lines.take(piece))?;
+                Ok(lines.told(path))
+            }
         }
     }
 }

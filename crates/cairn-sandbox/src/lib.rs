@@ -7,10 +7,13 @@ mod guard;
 mod kept;
 mod report;
 mod run;
+mod spool;
 mod start;
 
 pub use environment::{environment, shell};
+pub use kept::{Keep, OnDisk};
 pub use run::run;
+pub use spool::{Seam, Spool, Spooled};
 
 use cairn_types::Hash;
 use std::io;
@@ -33,10 +36,8 @@ pub struct Spec {
     pub timeout: Duration,
     /// How long output is still awaited after everything ended.
     pub grace: Duration,
-    /// How many bytes of the output's beginning to keep.
-    pub keep_head: usize,
-    /// How many bytes of the output's end to keep.
-    pub keep_tail: usize,
+    /// How much of its output to keep.
+    pub keep: Keep,
     /// How its processes are held together.
     pub way: Way,
 }
@@ -52,7 +53,7 @@ pub enum Way {
 }
 
 /// A command that ran and ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Finished {
     /// How it ended.
     pub end: End,
@@ -61,6 +62,8 @@ pub struct Finished {
     /// The end of its output, without what `head` holds. Both together are the whole output unless
     /// `bytes` is more.
     pub tail: Vec<u8>,
+    /// More of both ends, when there was too much for memory.
+    pub spool: Option<Spool>,
     /// How many bytes it printed, exactly.
     pub bytes: u64,
     /// BLAKE3 of all of them.

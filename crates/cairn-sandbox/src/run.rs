@@ -1,7 +1,7 @@
 //! Runs a command to its end: reads its output, keeps its time, and ends all it started.
 
 use crate::guard::Hold;
-use crate::kept::Kept;
+use crate::kept::{Ends, Kept};
 use crate::report::{self, Report, Tag};
 use crate::start::{Started, start};
 use crate::{End, Finished, SandboxError, Spec, Way};
@@ -28,7 +28,7 @@ pub async fn run(
     on_output: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<Finished, SandboxError> {
     let begun = Instant::now();
-    let mut kept = Kept::new(spec.keep_head, spec.keep_tail);
+    let mut kept = Kept::new(spec.keep.clone());
     if cancel.is_cancelled() {
         return Ok(finished(End::Cancelled, Vec::new(), kept, begun));
     }
@@ -67,8 +67,8 @@ fn holds(way: Way) -> &'static [Hold] {
 
 fn finished(end: End, layers: Vec<String>, kept: Kept, begun: Instant) -> Finished {
     let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let (head, tail, bytes, hash) = kept.finish();
-    Finished { end, head, tail, bytes, hash, ms, layers }
+    let Ends { head, tail, spool, bytes, hash } = kept.finish();
+    Finished { end, head, tail, spool, bytes, hash, ms, layers }
 }
 
 /// What a guardian's report comes to.

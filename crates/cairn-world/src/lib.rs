@@ -6,6 +6,7 @@ mod edit;
 mod exec;
 mod find;
 mod list;
+mod output;
 mod path;
 mod read;
 mod rearrange;
@@ -17,6 +18,7 @@ mod workspace;
 mod write;
 
 pub use apply::{Contents, inverse};
+pub use read::Lines;
 pub use settled::{Performed, Prepared, Probe, Refusal};
 pub use workspace::{Workspace, WorldError};
 
@@ -42,6 +44,19 @@ pub struct Settings {
     pub timeout_max: Duration,
     /// How a command's processes are held together.
     pub way: Way,
+    /// Where the output of a command is kept while it is too long for memory; without such a place
+    /// less is kept.
+    pub spool: Option<PathBuf>,
+}
+
+/// What an action needs while it acts.
+pub struct Acting<'a> {
+    /// The address of its row, where the model can read more than it is told.
+    pub row: &'a str,
+    /// Ends a command.
+    pub cancel: &'a CancellationToken,
+    /// Sees a command's output as it comes.
+    pub on_output: &'a mut (dyn FnMut(&[u8]) + Send),
 }
 
 impl Settings {
@@ -49,7 +64,7 @@ impl Settings {
     #[must_use]
     pub fn new(shell: PathBuf, env: Vec<(String, String)>) -> Self {
         let (timeout, timeout_max) = (Duration::from_secs(120), Duration::from_secs(600));
-        Self { shell, env, timeout, timeout_max, way: Way::Best }
+        Self { shell, env, timeout, timeout_max, way: Way::Best, spool: None }
     }
 }
 
@@ -94,18 +109,12 @@ impl World {
     }
 
     /// Does what was prepared. Files are changed only if they are as they were then (else 409).
-    pub async fn act(
-        &self,
-        action: &Action,
-        prepared: &Prepared,
-        cancel: &CancellationToken,
-        on_output: &mut (dyn FnMut(&[u8]) + Send),
-    ) -> Performed {
+    pub async fn act(&self, action: &Action, prepared: &Prepared, acting: Acting<'_>) -> Performed {
         let begun = Instant::now();
         let mut performed = match action {
             Action::Exec { command, cwd, timeout_ms } => {
                 let run = exec::Run { command, cwd: cwd.as_deref(), timeout_ms: *timeout_ms };
-                exec::perform(&self.workspace, &self.settings, (&run, cancel), on_output).await
+                exec::perform(&self.workspace, &self.settings, &run, acting).await
             }
             _ => self.change(prepared),
         };
@@ -153,12 +162,6 @@ impl World {
             .unwrap_or_else(Into::into);
         performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         performed
-    }
-
-    /// The lines asked for of a text that is no file.
-    #[must_use]
-    pub fn lines_of(name: &str, bytes: &[u8], read: &cairn_types::Read) -> Performed {
-        read::of_bytes(name, bytes, read).unwrap_or_else(Into::into)
     }
 
     /// After a crash: how far these changes came, by what is on disk now. Removes what an

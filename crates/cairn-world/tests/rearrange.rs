@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 
 use cairn_types::{Action, Change, Hash};
-use cairn_world::{Prepared, Probe, Settings, Workspace, World, inverse};
+use cairn_world::{Acting, Prepared, Probe, Settings, Workspace, World, inverse};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -56,7 +56,11 @@ async fn act(world: &World, action: &Action) -> String {
     let prepared = world.prepare(action);
     let done = match prepared.settled {
         Some(settled) => settled,
-        None => world.act(action, &prepared, &CancellationToken::new(), &mut |_| {}).await,
+        None => {
+            let cancel = &CancellationToken::new();
+            let acting = Acting { row: "log:///1/2/3", cancel, on_output: &mut |_| {} };
+            world.act(action, &prepared, acting).await
+        }
     };
     format!("{} {}", done.status, done.text)
 }

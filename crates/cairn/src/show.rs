@@ -91,7 +91,7 @@ fn row(
         let content = content.ok_or_else(|| {
             Usage(format!("row {at} has no #{channel}; a row has #input, #result, and where they exist #output, #shown, #words"))
         })?;
-        return raw(&store.content(&content.hash)?);
+        return raw_content(store, &content);
     }
     if args.json {
         let facts: Vec<Value> =
@@ -250,6 +250,20 @@ fn raw(bytes: &[u8]) -> Result<()> {
         true => writeln!(out, "{}", clean(&String::from_utf8_lossy(bytes))),
         false => out.write_all(bytes),
     };
+    Ok(())
+}
+
+/// The same for a content, which into a pipe goes piece by piece: it may be long.
+fn raw_content(store: &Store, content: &ContentRef) -> Result<()> {
+    use std::io::IsTerminal;
+    if std::io::stdout().is_terminal() {
+        return raw(&store.content(&content.hash)?);
+    }
+    let mut out = std::io::stdout().lock();
+    let mut is_open = true;
+    store.each_of_content(&content.hash, &mut |piece| {
+        is_open = is_open && out.write_all(piece).is_ok();
+    })?;
     Ok(())
 }
 

@@ -41,7 +41,8 @@ impl Told {
 /// Everything to start a run over `workspace` with the model at `url`.
 pub fn start(store: &Store, workspace: &Path, url: &str, told: Arc<Told>) -> Start {
     let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-    let settings = cairn_world::Settings::new("/bin/sh".into(), env);
+    let mut settings = cairn_world::Settings::new("/bin/sh".into(), env);
+    settings.spool = Some(store.spool());
     let chat = Chat::new(ChatConfig {
         base_url: url.to_owned(),
         key: None,

@@ -10,5 +10,6 @@
 
 mod cut;
 mod endurance;
+mod flood;
 mod kit;
 mod swarm;

@@ -160,9 +160,11 @@ impl Order<'_> {
         let chosen = model::choose(name, &self.config, &place::env)?;
         let shown = Shown::new(self.talk);
         let workspace = Workspace::open(&self.root)?;
+        let mut settings = world_settings(&self.config);
+        settings.spool = Some(store.spool());
         let start = Start {
             store,
-            world: Arc::new(World::new(workspace, world_settings(&self.config))),
+            world: Arc::new(World::new(workspace, settings)),
             provider: chosen.provider,
             sink: shown.sink(),
             root: self.root.to_string_lossy().into_owned(),
@@ -213,6 +215,7 @@ fn world_settings(config: &Config) -> cairn_world::Settings {
         timeout: Duration::from_millis(config.count("command_timeout_ms")),
         timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),
         way: cairn_sandbox::Way::Best,
+        spool: None,
     }
 }
 
