@@ -6,7 +6,7 @@ use cairn_types::{
     Outcome, PicoUsd, Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Status, Usage,
     Verdict,
 };
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// A run's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Engine {
     pub(crate) seen: HashMap<String, Hash>,
     /// Results of reads that the model can still see, and the row where each stands.
     pub(crate) in_view: HashMap<Hash, Coord>,
+    /// Commands in the background whose end is not recorded.
+    pub(crate) streams: BTreeSet<Coord>,
 }
 
 /// The running loop.
@@ -110,6 +112,9 @@ impl Engine {
             Body::Decision(decision) => self.took_decision(decision),
             Body::Begin(begin) => self.in_op(begin.at, |op| op.began(begin)),
             Body::Outcome(outcome) => self.took_outcome(outcome),
+            Body::Stream(stream) => {
+                self.streams.remove(&stream.at);
+            }
             Body::End(end) => self.finished(end),
             Body::Unknown { .. } => {}
         }
@@ -121,6 +126,7 @@ impl Engine {
         if self.id.replace(run.clone()).is_some() {
             self.queue.clear();
             self.remembered.clear();
+            self.streams.clear();
             self.in_lap(|lap| lap.inherited = true);
         }
     }
@@ -218,6 +224,9 @@ impl Engine {
             call = Some(op.intent.call.clone());
             is_look = op.intent.effect == Effect::Read;
         });
+        if outcome.status == Status::RUNNING {
+            self.streams.insert(outcome.at);
+        }
         self.saw(outcome, is_look);
         if let Some(call) = call {
             self.items.push(Item::Result { call, content: outcome.result });
@@ -343,6 +352,11 @@ impl Engine {
     #[must_use]
     pub fn queued_laps(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Commands in the background whose end is not recorded.
+    pub fn streams(&self) -> impl Iterator<Item = Coord> {
+        self.streams.iter().copied()
     }
 
     /// How the last loop ended.

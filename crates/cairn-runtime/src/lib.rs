@@ -3,6 +3,7 @@
 
 mod act;
 mod ask;
+mod background;
 mod clock;
 mod driver;
 mod error;

@@ -54,6 +54,7 @@ pub(crate) fn told_with(body: &Body) -> Option<ContentRef> {
         | Body::Fault(_)
         | Body::Intent(_)
         | Body::Begin(_)
+        | Body::Stream(_)
         | Body::Abort(_)
         | Body::End(_)
         | Body::Unknown { .. } => None,

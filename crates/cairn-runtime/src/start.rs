@@ -156,6 +156,7 @@ impl Start {
         let drive = self.drive_fact(lease.epoch());
         let mut driver = self.driver(lease, session, engine, transcript, inbox);
         driver.record(Recording::of(Body::Drive(drive)))?;
+        driver.note_lost()?;
         Ok(driver)
     }
 
@@ -222,6 +223,7 @@ impl Start {
             written: crate::Written::default(),
             told: Vec::new(),
             question: None,
+            streams: crate::background::Streams::default(),
         }
     }
 }

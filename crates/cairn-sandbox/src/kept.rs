@@ -38,6 +38,19 @@ pub(crate) struct Kept {
     hasher: blake3::Hasher,
 }
 
+/// What is kept of an output that may still go on.
+#[derive(Debug, Clone, Copy)]
+pub struct Printed<'a> {
+    /// Its beginning.
+    pub head: &'a [u8],
+    /// Its end, without what `head` holds.
+    pub tail: &'a [u8],
+    /// More of both, when there was too much for memory.
+    pub spool: Option<&'a Spool>,
+    /// How many bytes there were, exactly.
+    pub bytes: u64,
+}
+
 /// An output that has come to its end.
 #[derive(Debug)]
 pub(crate) struct Ends {
@@ -85,6 +98,11 @@ impl Kept {
             self.spool = None;
             self.keep.on_disk = None;
         }
+    }
+
+    pub(crate) fn printed(&mut self) -> Printed<'_> {
+        let tail = self.tail.make_contiguous();
+        Printed { head: &self.head, tail, spool: self.spool.as_ref(), bytes: self.bytes }
     }
 
     pub(crate) fn finish(self) -> Ends {
@@ -156,6 +174,9 @@ mod tests {
                     0 => all.to_vec(),
                     _ => [&first[..first.len() - 2], b"...", &last[1..]].concat(),
                 };
+                let mut before = Vec::new();
+                spool.each(&seam, &mut |piece| before.extend_from_slice(piece)).unwrap();
+                assert_eq!(before, expected, "{length} {head} {tail} by {chunk}");
                 let joined = spool.join(&seam).unwrap();
                 let mut bytes = vec![0; joined.content.bytes as usize];
                 joined.file.read_exact_at(&mut bytes, 0).unwrap();

@@ -1,5 +1,5 @@
-//! The only crate that starts processes. It runs one shell command and sees to it that everything
-//! the command started has ended when `run` returns, or when this process is killed. It does not
+//! The only crate that starts processes. It runs shell commands, awaited or in the background, and
+//! sees to it that everything a command started has ended with it, or when this process is killed. It does not
 //! confine what the command may touch.
 
 mod environment;
@@ -7,12 +7,14 @@ mod guard;
 mod kept;
 mod report;
 mod run;
+mod running;
 mod spool;
 mod start;
 
 pub use environment::{environment, shell};
-pub use kept::{Keep, OnDisk};
+pub use kept::{Keep, OnDisk, Printed};
 pub use run::run;
+pub use running::Running;
 pub use spool::{Seam, Spool, Spooled};
 
 use cairn_types::Hash;
@@ -72,6 +74,15 @@ pub struct Finished {
     pub ms: u64,
     /// What held its processes: `pid-namespace`, `own-proc`, `subreaper`.
     pub layers: Vec<String>,
+}
+
+impl Finished {
+    /// What is kept of its output.
+    #[must_use]
+    pub fn printed(&self) -> Printed<'_> {
+        let Finished { head, tail, spool, bytes, .. } = self;
+        Printed { head, tail, spool: spool.as_ref(), bytes: *bytes }
+    }
 }
 
 /// How a command ended.

@@ -118,6 +118,22 @@ impl Spool {
         if first < kept { vec![(from, first), (0, kept - first)] } else { vec![(from, first)] }
     }
 
+    /// Hands on both parts, joined like this, and leaves them as they are.
+    pub fn each(&self, seam: &Seam, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        let mut buffer = vec![0; CHUNK];
+        let mut hand_on = |piece: &[u8]| {
+            take(piece);
+            Ok(())
+        };
+        let head = self.head_bytes.saturating_sub(seam.cut);
+        for_each(&self.head, (0, head), &mut buffer, &mut hand_on)?;
+        hand_on(&seam.between)?;
+        for stretch in self.ring(seam.skip) {
+            for_each(&self.tail, stretch, &mut buffer, &mut hand_on)?;
+        }
+        Ok(())
+    }
+
     /// Puts the last part behind the first. Reads and writes files; takes as long as that takes.
     pub fn join(mut self, seam: &Seam) -> io::Result<Spooled> {
         self.head_bytes = self.head_bytes.saturating_sub(seam.cut);

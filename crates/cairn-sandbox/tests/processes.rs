@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "a test starts itself again to be killed")]
 
-use cairn_sandbox::{End, Finished, Keep, SandboxError, Spec, Way, run, shell};
+use cairn_sandbox::{End, Finished, Keep, Running, SandboxError, Spec, Way, run, shell};
 use cairn_types::Hash;
 use futures_util::future::join_all;
 use std::os::fd::OwnedFd;
@@ -170,6 +170,41 @@ fn an_orphan_is_gone_when_this_very_process_is_killed() {
             wait_until("the orphan is gone", || !is_running(&seconds));
         }
     }
+}
+
+// keeps: background
+#[tokio::test]
+async fn a_command_in_the_background_is_looked_at_and_ends_with_all_it_started() {
+    for (way, number) in WAYS.into_iter().zip(1..) {
+        for is_dropped in [false, true] {
+            let seconds = format!("7300.{number}{}", u8::from(is_dropped));
+            let directory = tempfile::tempdir().unwrap();
+            let command = with_orphan(&seconds, "echo here; exec sleep 60");
+            let running = Running::start(spec(directory.path(), &command, way));
+            while running.look(|printed| printed.bytes) < 5 || !is_running(&seconds) {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            assert!(running.look(|printed| printed.head == b"here\n") && !running.is_over());
+            if is_dropped {
+                drop(running);
+                while is_running(&seconds) {
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                }
+            } else {
+                let done = running.end().await.unwrap();
+                assert_eq!((done.end, done.head.as_slice()), (End::Cancelled, &b"here\n"[..]));
+                assert!(!is_running(&seconds));
+            }
+        }
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let mut no_shell = spec(directory.path(), "true", Way::Best);
+    no_shell.shell = "/nonexistent/shell".into();
+    let running = Running::start(no_shell);
+    while !running.is_over() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    assert!(matches!(running.end().await, Err(SandboxError::Shell { .. })));
 }
 
 /// How many processes have this in their environment.

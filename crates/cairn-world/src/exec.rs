@@ -2,8 +2,8 @@
 
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
-use crate::{Acting, Settings, output};
-use cairn_sandbox::{End, Finished, Spec};
+use crate::{Acting, Background, Settings, output};
+use cairn_sandbox::{End, Finished, Running, Spec};
 use cairn_text::shown::clean;
 use cairn_types::Status;
 use std::time::Duration;
@@ -20,6 +20,18 @@ pub(crate) struct Run<'a> {
     pub(crate) command: &'a str,
     pub(crate) cwd: Option<&'a str>,
     pub(crate) timeout_ms: Option<u64>,
+    pub(crate) background: bool,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        command: &'a str,
+        cwd: Option<&'a str>,
+        timeout_ms: Option<u64>,
+        background: bool,
+    ) -> Self {
+        Self { command, cwd, timeout_ms, background }
+    }
 }
 
 /// What running a command would mean. The command stands last and indented, so that nothing in it
@@ -42,11 +54,14 @@ pub(crate) fn prepare(workspace: &Workspace, settings: &Settings, run: &Run<'_>)
     };
     let names: Vec<&str> = settings.env.iter().map(|(name, _)| name.as_str()).collect();
     let indented: String = command.lines().map(|line| format!("  {line}\n")).collect();
+    let limit = match limit(settings, run) {
+        Some(limit) => format!("{} ms", limit.as_millis()),
+        None => "none, it runs in the background".to_owned(),
+    };
     let shown = format!(
-        "cwd: {}\nshell: {}\ntimeout: {} ms\nenvironment: {}\ncommand:\n{indented}",
+        "cwd: {}\nshell: {}\ntimeout: {limit}\nenvironment: {}\ncommand:\n{indented}",
         cwd,
         settings.shell.display(),
-        timeout(settings, run.timeout_ms).as_millis(),
         names.join(" "),
     );
     Prepared { shown, label, ..Prepared::default() }
@@ -76,9 +91,37 @@ fn admit(command: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn timeout(settings: &Settings, asked: Option<u64>) -> Duration {
-    let asked = asked.filter(|ms| *ms > 0).map_or(settings.timeout, Duration::from_millis);
-    asked.min(settings.timeout_max)
+/// When a command is ended, if ever: in the background only where that was asked for.
+fn limit(settings: &Settings, run: &Run<'_>) -> Option<Duration> {
+    let asked = run.timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
+    match run.background {
+        true => asked,
+        false => Some(asked.unwrap_or(settings.timeout).min(settings.timeout_max)),
+    }
+}
+
+/// A command as the sandbox takes it, or why it cannot be run.
+fn spec(workspace: &Workspace, settings: &Settings, run: &Run<'_>) -> Result<Spec, Refusal> {
+    admit(run.command)?;
+    Ok(Spec {
+        command: run.command.to_owned(),
+        shell: settings.shell.clone(),
+        cwd: directory(workspace, run)?.fd,
+        env: settings.env.clone(),
+        timeout: limit(settings, run).unwrap_or(Duration::MAX),
+        grace: GRACE,
+        keep: output::limits(settings.spool.as_deref()),
+        way: settings.way,
+    })
+}
+
+/// Starts a command in the background.
+pub(crate) fn start(
+    workspace: &Workspace,
+    settings: &Settings,
+    run: &Run<'_>,
+) -> Result<Background, Refusal> {
+    spec(workspace, settings, run).map(|spec| Background::new(Running::start(spec)))
 }
 
 /// Runs a command in the root.
@@ -88,35 +131,27 @@ pub(crate) async fn perform(
     run: &Run<'_>,
     acting: Acting<'_>,
 ) -> Performed {
-    if let Err(refusal) = admit(run.command) {
-        return refusal.into();
-    }
-    let cwd = match directory(workspace, run) {
-        Ok(cwd) => cwd.fd,
+    let spec = match spec(workspace, settings, run) {
+        Ok(spec) => spec,
         Err(refusal) => return refusal.into(),
     };
-    let timeout = timeout(settings, run.timeout_ms);
-    let spec = Spec {
-        command: run.command.to_owned(),
-        shell: settings.shell.clone(),
-        cwd,
-        env: settings.env.clone(),
-        timeout,
-        grace: GRACE,
-        keep: output::limits(settings.spool.as_deref()),
-        way: settings.way,
-    };
+    let timeout = spec.timeout;
     match cairn_sandbox::run(spec, acting.cancel, acting.on_output).await {
         Ok(finished) => settled(finished, timeout, acting.row).await,
         Err(problem) => Performed::told(Status::FAILED, problem.to_string()),
     }
 }
 
+/// What is said of a command that a signal ended.
+pub(crate) fn signalled(signal: i32) -> String {
+    format!("ended by signal {signal}")
+}
+
 /// What a command that ended comes to.
 async fn settled(mut finished: Finished, timeout: Duration, row: &str) -> Performed {
     let (status, exit, last) = match finished.end {
         End::Exited(code) => (Status::OK, Some(code), format!("exit={code}")),
-        End::Signalled(signal) => (Status::OK, None, format!("ended by signal {signal}")),
+        End::Signalled(signal) => (Status::OK, None, signalled(signal)),
         End::TimedOut => {
             let ms = timeout.as_millis();
             let text = format!("timed out after {ms} ms, everything it started was ended");

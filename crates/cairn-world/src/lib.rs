@@ -2,6 +2,7 @@
 //! workspace files. It decides nothing about who may do what.
 
 mod apply;
+mod background;
 mod edit;
 mod exec;
 mod find;
@@ -18,6 +19,7 @@ mod workspace;
 mod write;
 
 pub use apply::{Contents, inverse};
+pub use background::{Background, Over};
 pub use read::Lines;
 pub use settled::{Performed, Prepared, Probe, Refusal};
 pub use workspace::{Workspace, WorldError};
@@ -97,8 +99,8 @@ impl World {
             Action::Kill { path } => rearrange::prepare_kill(workspace, path),
             Action::Move { from, to } => rearrange::prepare_move(workspace, from, to),
             Action::Copy { from, to } => rearrange::prepare_copy(workspace, from, to),
-            Action::Exec { command, cwd, timeout_ms } => {
-                let run = exec::Run { command, cwd: cwd.as_deref(), timeout_ms: *timeout_ms };
+            Action::Exec { command, cwd, timeout_ms, background } => {
+                let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
                 exec::prepare(workspace, &self.settings, &run)
             }
             Action::Find(_) | Action::List { .. } | Action::Read(_) | Action::Todo { .. } => {
@@ -112,14 +114,25 @@ impl World {
     pub async fn act(&self, action: &Action, prepared: &Prepared, acting: Acting<'_>) -> Performed {
         let begun = Instant::now();
         let mut performed = match action {
-            Action::Exec { command, cwd, timeout_ms } => {
-                let run = exec::Run { command, cwd: cwd.as_deref(), timeout_ms: *timeout_ms };
+            Action::Exec { command, cwd, timeout_ms, background } => {
+                let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
                 exec::perform(&self.workspace, &self.settings, &run, acting).await
             }
             _ => self.change(prepared),
         };
         performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         performed
+    }
+
+    /// Starts a command in the background, in the runtime of the caller.
+    pub fn start(&self, action: &Action) -> Result<Background, Refusal> {
+        match action {
+            Action::Exec { command, cwd, timeout_ms, background } => {
+                let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
+                exec::start(&self.workspace, &self.settings, &run)
+            }
+            _ => Err(Refusal::new(Status::FAILED, "not a command")),
+        }
     }
 
     fn change(&self, prepared: &Prepared) -> Performed {

@@ -2,7 +2,7 @@
 //! ends of a long one with a line between them that says how much is missing. Never cuts a character.
 
 use crate::read::whole;
-use cairn_sandbox::{Finished, Keep, OnDisk, Seam, Spool, Spooled};
+use cairn_sandbox::{Finished, Keep, OnDisk, Printed, Seam, Spool, Spooled};
 use cairn_types::{CommandOutput, ContentRef};
 use std::io;
 use std::path::Path;
@@ -42,10 +42,24 @@ pub(crate) async fn keep(finished: &mut Finished) -> Kept {
         let output = CommandOutput { bytes, hash, kept: spooled.content };
         return Kept { output, contents: Vec::new(), spooled: Some(spooled) };
     }
-    let between = |missing| format!("\n… {missing} bytes not kept …\n");
-    let kept = ends(finished, (IN_MEMORY, IN_MEMORY), between);
+    let kept = ends(finished.printed(), (IN_MEMORY, IN_MEMORY), not_kept);
     let output = CommandOutput { bytes, hash, kept: ContentRef::of(&kept) };
     Kept { output, contents: vec![kept], spooled: None }
+}
+
+/// Hands on what would be kept of an output if it ended now.
+pub(crate) fn each(printed: Printed<'_>, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    match printed.spool {
+        Some(spool) => spool.each(&seam(spool)?, take),
+        None => {
+            take(&ends(printed, (IN_MEMORY, IN_MEMORY), not_kept));
+            Ok(())
+        }
+    }
+}
+
+fn not_kept(missing: u64) -> String {
+    format!("\n… {missing} bytes not kept …\n")
 }
 
 fn join(spool: Spool) -> io::Result<Spooled> {
@@ -60,39 +74,40 @@ fn seam(spool: &Spool) -> io::Result<Seam> {
     }
     let (end, start) = spool.edges()?;
     let (cut, skip) = ((end.len() - whole(&end)) as u64, continuation(&start) as u64);
-    let missing = spool.missing() + cut + skip;
-    Ok(Seam { cut, between: format!("\n… {missing} bytes not kept …\n").into_bytes(), skip })
+    let between = not_kept(spool.missing() + cut + skip).into_bytes();
+    Ok(Seam { cut, between, skip })
 }
 
 /// What the model is told of an output; the rest is in the row at this address.
 pub(crate) fn told(finished: &Finished, row: &str) -> String {
     let between = |missing| format!("\n… {missing} bytes not shown; read {row}#output …\n");
-    let shown = ends(finished, (TOLD_HEAD, TOLD_TAIL), between);
+    let shown = ends(finished.printed(), (TOLD_HEAD, TOLD_TAIL), between);
     String::from_utf8_lossy(&shown).into_owned()
 }
 
 /// The output, or its two ends of at most so many bytes with what is put between them.
 fn ends(
-    finished: &Finished,
+    printed: Printed<'_>,
     (first, last): (usize, usize),
     between: impl Fn(u64) -> String,
 ) -> Vec<u8> {
-    let is_whole = (finished.head.len() + finished.tail.len()) as u64 == finished.bytes;
-    if is_whole && finished.bytes <= (first + last) as u64 {
-        return [finished.head.as_slice(), &finished.tail].concat();
+    let Printed { head, tail, bytes, .. } = printed;
+    let is_whole = (head.len() + tail.len()) as u64 == bytes;
+    if is_whole && bytes <= (first + last) as u64 {
+        return [head, tail].concat();
     }
-    let head = &finished.head[..finished.head.len().min(first)];
-    let head = &head[..whole(head)];
     let joined;
-    let end = if finished.tail.len() >= last {
-        &finished.tail
+    let end = if tail.len() >= last {
+        tail
     } else {
-        joined = [finished.head.as_slice(), &finished.tail].concat();
+        joined = [head, tail].concat();
         &joined
     };
+    let head = &head[..head.len().min(first)];
+    let head = &head[..whole(head)];
     let tail = &end[end.len().saturating_sub(last)..];
     let tail = &tail[continuation(tail)..];
-    let missing = finished.bytes - (head.len() + tail.len()) as u64;
+    let missing = bytes - (head.len() + tail.len()) as u64;
     [head, between(missing).as_bytes(), tail].concat()
 }
 
@@ -123,7 +138,7 @@ mod tests {
             text in "[aé漢😀]{0,60}", keep in 30usize..60, first in 5usize..20, last in 5usize..30,
         ) {
             let between = |missing| format!("<{missing}>");
-            let shown = ends(&finished(&text, keep), (first, last), between);
+            let shown = ends(finished(&text, keep).printed(), (first, last), between);
             let shown = String::from_utf8(shown).unwrap();
             match shown.split_once('<') {
                 None => prop_assert_eq!(shown, text),

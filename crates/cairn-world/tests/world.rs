@@ -106,7 +106,7 @@ fn find(glob: Option<&str>, text: Option<&str>) -> Action {
 }
 
 fn exec(command: &str, timeout_ms: Option<u64>) -> Action {
-    Action::Exec { command: command.to_owned(), cwd: None, timeout_ms }
+    Action::Exec { command: command.to_owned(), cwd: None, timeout_ms, background: false }
 }
 
 /// Each escape in three parts: the path works without us, we refuse it, nothing outside changed.
@@ -476,5 +476,11 @@ async fn a_command_is_shown_from_our_data_and_cannot_fake_a_line_of_it() {
         place.world.workspace().path().display()
     );
     assert_eq!((prepared.shown.as_str(), prepared.label.as_str()), (&*expected, "run: make…"));
+    let beside = |timeout_ms| {
+        let (command, cwd) = ("make".to_owned(), None);
+        place.world.prepare(&Action::Exec { command, cwd, timeout_ms, background: true }).shown
+    };
+    assert!(beside(None).contains("\ntimeout: none, it runs in the background\n"));
+    assert!(beside(Some(9_000_000)).contains("\ntimeout: 9000000 ms\n"));
     assert_eq!(place.world.prepare(&exec("", None)).settled.unwrap().status, Status::BAD_REQUEST);
 }

@@ -69,6 +69,7 @@ fn op_of(body: &Body) -> Option<Coord> {
         Body::Decision(decision) => Some(decision.at),
         Body::Begin(begin) => Some(begin.at),
         Body::Outcome(outcome) => Some(outcome.at),
+        Body::Stream(stream) => Some(stream.at),
         _ => None,
     }
 }
@@ -114,6 +115,7 @@ fn channel_of(body: &Body, channel: &str) -> Option<ContentRef> {
         (Body::Intent(intent), "input") => Some(intent.input),
         (Body::Outcome(outcome), "result") => Some(outcome.result),
         (Body::Outcome(outcome), "output") => outcome.output.as_ref().map(|output| output.kept),
+        (Body::Stream(stream), "output") => stream.output.as_ref().map(|output| output.kept),
         (Body::Proposal(proposal), "shown") => Some(proposal.shown),
         (Body::Decision(decision), "words") => decision.words,
         _ => None,
@@ -176,6 +178,7 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
                 writeln!(out, "  receipt {} {}", receipt.receipt_id, receipt.hash)?;
             }
         }
+        Body::Stream(stream) => writeln!(out, "{when}  {}", log::stream(stream))?,
         _ => {}
     }
     Ok(())

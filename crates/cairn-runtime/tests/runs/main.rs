@@ -8,6 +8,7 @@
     reason = "a test fails by panicking and says what it counted"
 )]
 
+mod background;
 mod cut;
 mod endurance;
 mod flood;
