@@ -13,6 +13,7 @@ mod bad_ground;
 mod bad_input;
 mod bench_world;
 mod keep;
+mod outputs;
 mod resume;
 mod run;
 mod survive;

@@ -2,22 +2,26 @@
 //! every system call that changes something.
 
 use crate::bench_world::{Bench, Dice, done, size};
+use cairn_store::{Access, Options, Store};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Six turns with effects that show when they happen twice, and reads between them.
+/// Seven turns with effects that show when they happen twice, reads between them, outputs too long
+/// for memory, one that compresses and one that does not, and a command in the background.
 fn work() -> Value {
     let append = |k: usize| json!({"tool": "bash", "args": {"command": format!("echo {k} >> done.txt; echo said {k}")}});
     let write = |k: usize| json!({"tool": "write", "args": {"path": format!("made/{k}.txt"), "content": format!("{k}\n")}});
+    let print = |command: &str| json!({"tool": "bash", "args": {"command": command}});
     json!([
         {"say": "one", "calls": [append(1)]},
         {"say": "two", "calls": [write(2), {"tool": "read", "args": {"path": "made/2.txt"}}, {"tool": "read", "args": {"path": "nothing"}}]},
         {"say": "three", "calls": [append(3), write(3), append(4)]},
         {"say": "four", "calls": [{"tool": "edit", "args": {"path": "made/2.txt", "old": "2", "new": "22"}}]},
         {"say": "five", "calls": [{"tool": "nonsense", "args": {}}, append(5)]},
+        {"say": "six", "calls": [print("seq 1 100000"), print("seq 1 200000 | gzip -n"), {"tool": "bash", "args": {"command": "sleep 7700", "background": true}}]},
         {"say": "all done"},
     ])
 }
@@ -86,13 +90,16 @@ impl Cut<'_> {
     fn kill_after(&mut self, wait: Duration) -> bool {
         let mut child = self.bench.command(&self.args()).stderr(Stdio::null()).spawn().unwrap();
         let mut out = child.stdout.take().unwrap();
+        let events = std::thread::spawn(move || {
+            let mut events = Vec::new();
+            out.read_to_end(&mut events).unwrap();
+            String::from_utf8_lossy(&events).into_owned()
+        });
         std::thread::sleep(wait);
         let alive = child.try_wait().unwrap().is_none();
         child.kill().unwrap();
         child.wait().unwrap();
-        let mut events = String::new();
-        out.read_to_string(&mut events).unwrap();
-        self.take(&events);
+        self.take(&events.join().unwrap());
         alive
     }
 
@@ -119,6 +126,22 @@ impl Cut<'_> {
         self.check_effects(&facts);
         self.check_every_call_is_answered();
         self.check_receipts(&facts);
+        self.check_outputs(&facts);
+    }
+
+    /// Every output that a fact names can be read, and every command in the background has an end.
+    fn check_outputs(&self, facts: &[Value]) {
+        let store = Store::open(&Options::new(self.bench.temp.home(), Access::ReadOnly)).unwrap();
+        for kept in facts.iter().map(|fact| &fact["body"]["output"]["kept"]) {
+            if let Some(hash) = kept["hash"].as_str() {
+                let content = store.content(&hash.parse().unwrap()).unwrap();
+                assert_eq!(Some(content.len() as u64), kept["bytes"].as_u64());
+            }
+        }
+        assert_eq!(std::fs::read_dir(store.spool()).map_or(0, Iterator::count), 0);
+        let of_kind = |kind: &'static str| facts.iter().filter(move |fact| fact["kind"] == kind);
+        let begun = of_kind("outcome").filter(|fact| fact["body"]["status"] == 102).count();
+        assert_eq!(begun, of_kind("stream").count());
     }
 
     fn check_effects(&self, facts: &[Value]) {
@@ -190,6 +213,7 @@ fn event_of(kind: &str) -> &'static str {
         "decision" => "proposal/decided",
         "begin" => "op/began",
         "outcome" => "op/settled",
+        "stream" => "op/ended",
         "end" => "loop/ended",
         other => panic!("no event tells {other}"),
     }
@@ -215,13 +239,13 @@ fn kill_at_random_moments_loses_no_acknowledged_fact_and_repeats_no_effect() {
     println!("{kills} kills");
 }
 
-const CHANGING: &str = "write,pwrite64,writev,fsync,fdatasync,rename,renameat,renameat2,ftruncate,unlink,unlinkat,mkdir,mkdirat,openat2";
+const CHANGING: &str = "write,pwrite64,writev,fsync,fdatasync,rename,renameat,renameat2,linkat,ftruncate,unlink,unlinkat,mkdir,mkdirat,openat2";
 
 /// Every changing call of an undisturbed run: its name, and which of that name it is in its thread.
 fn changing_calls(bench: &Bench) -> Vec<(String, u64)> {
     let log = bench.temp.path().join("strace.log");
-    let status = strace(bench, &format!("trace={CHANGING}"), &log).wait().unwrap();
-    assert!(status.success());
+    let undisturbed = strace(bench, &format!("trace={CHANGING}"), &log).wait_with_output().unwrap();
+    assert!(undisturbed.status.success());
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
     for line in std::fs::read_to_string(log).unwrap().lines() {
         // `PID name(…) = …`; what is resumed was counted when it began.
@@ -265,8 +289,9 @@ fn a_crash_at_any_changing_system_call_loses_nothing_and_repeats_nothing() {
         let bench = Bench::new(work());
         let rule = format!("inject={name}:signal=SIGKILL:when={when}");
         let mut child = strace(&bench, &rule, &bench.temp.path().join("strace.log"));
-        let mut events = String::new();
-        child.stdout.take().unwrap().read_to_string(&mut events).unwrap();
+        let mut events = Vec::new();
+        child.stdout.take().unwrap().read_to_end(&mut events).unwrap();
+        let events = String::from_utf8_lossy(&events);
         let cut_off = !child.wait().unwrap().success();
         let mut cut = Cut { bench: &bench, acknowledged: HashMap::new() };
         cut.take(&events);
