@@ -77,7 +77,9 @@ impl Driver {
             return Ok(Prepared { label, shown, ..Prepared::default() });
         }
         let facts = self.store.facts(self.run_id(), 0)?;
-        Ok(match facts.iter().find_map(|fact| rows::stream_at(&fact.body, at)) {
+        // It may have ended just now.
+        let mut known = facts.iter().chain(&self.pending.facts);
+        Ok(match known.find_map(|fact| rows::stream_at(&fact.body, at)) {
             Some(stream) => settled(Status::GONE, format!("{path} is over: {}", ending(stream))),
             None => {
                 let text = format!("{path} is no command in the background of this run");

@@ -167,7 +167,7 @@ fn one_that_is_removed_ends_with_all_it_started_and_is_gone_after_that() {
     let bench = Bench::new(&[
         beside(deaf),
         bash(&until("up")),
-        remove(row),
+        json!({"calls": [{"tool": "remove", "args": {"path": row}}, {"tool": "remove", "args": {"path": row}}]}),
         bash("ls"),
         remove(row),
         read("log:///1/1/1#output"),
@@ -179,6 +179,7 @@ fn one_that_is_removed_ends_with_all_it_started_and_is_gone_after_that() {
         RUNNING,
         "200 exit=0",
         "200 removed, everything it started was ended",
+        &gone,
         "200 up\nexit=0",
         &gone,
         "200 1\tup\nremoved, everything it started was ended",
