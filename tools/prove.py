@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Runs the long proofs and adds a row to docs/proofs.md when all hold. Proves nothing itself:
 # each proof is a test or tool that counts, and a count that is not printed is a failed proof.
-"""`make prove`: kills, crash points, power cuts, mutations and the long loop, counted."""
+"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods and timeouts, counted."""
 
 import datetime
 import hashlib
@@ -16,9 +16,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
-RULE = "|---|---|---|---|---|---|---|---|\n"
+RULE = "|---|---|---|---|---|---|---|---|---|---|\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "1000", "CAIRN_POWER_CUTS": "100",
-         "CAIRN_MUTATIONS": "2000"}
+         "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]
@@ -37,6 +37,10 @@ def proofs(sizes):
          [r"\d+ mutations judged the same", r"\d+ bits flipped"]),
         ("200 turns", test("cairn-runtime", "runs", "endurance"),
          [r"rows per turn \d+", r"bytes per turn \d+ early, \d+ late"]),
+        ("floods", test("cairn-runtime", "runs", "flood::a_flood"),
+         [r"\d+ bytes twice, \d+ KiB more memory"]),
+        ("timeouts", test("cairn-sandbox", "processes", "nothing_survives_a_timeout"),
+         [r"\d+ timeouts, 0 survivors"]),
     ]
 
 class Failed(Exception):

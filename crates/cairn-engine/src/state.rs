@@ -6,7 +6,7 @@ use cairn_types::{
     Outcome, PicoUsd, Prompt, Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Seen,
     Status, Usage, Verdict,
 };
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// A run's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Engine {
     pub(crate) seen: HashMap<String, Hash>,
     /// Results of reads that the model can still see, and the row where each stands.
     pub(crate) in_view: HashMap<Hash, Coord>,
+    /// Commands in the background whose end is not recorded.
+    pub(crate) streams: BTreeSet<Coord>,
 }
 
 /// The running loop.
@@ -116,6 +118,9 @@ impl Engine {
             Body::Decision(decision) => self.took_decision(decision),
             Body::Begin(begin) => self.in_op(begin.at, |op| op.began(begin)),
             Body::Outcome(outcome) => self.took_outcome(outcome),
+            Body::Stream(stream) => {
+                self.streams.remove(&stream.at);
+            }
             Body::End(end) => self.finished(end),
             Body::Unknown { .. } => {}
         }
@@ -127,6 +132,7 @@ impl Engine {
         if self.id.replace(run.clone()).is_some() {
             self.queue.clear();
             self.remembered.clear();
+            self.streams.clear();
             self.in_lap(|lap| lap.inherited = true);
         }
     }
@@ -226,6 +232,9 @@ impl Engine {
             call = Some(op.intent.call.clone());
             is_look = op.intent.effect == Effect::Read;
         });
+        if outcome.status == Status::RUNNING {
+            self.streams.insert(outcome.at);
+        }
         self.saw(outcome, is_look);
         if let Some(call) = call {
             let failed = outcome.status.0 >= 400;
@@ -362,6 +371,11 @@ impl Engine {
     #[must_use]
     pub fn queued_laps(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Commands in the background whose end is not recorded.
+    pub fn streams(&self) -> impl Iterator<Item = Coord> {
+        self.streams.iter().copied()
     }
 
     /// How the last loop ended.

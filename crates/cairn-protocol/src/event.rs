@@ -106,6 +106,8 @@ pub enum Event {
         receipt: Option<String>,
         ms: u64,
     },
+    #[serde(rename = "op/ended")]
+    OpEnded { op_at: String, state: String, exit: Option<i32>, why: String, ms: u64 },
     #[serde(rename = "loop/aborted")]
     LoopAborted { why: String },
     #[serde(rename = "loop/ended")]

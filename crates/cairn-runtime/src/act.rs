@@ -2,11 +2,12 @@
 
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Found, Recording, Settlement};
+use cairn_store::SpooledFile;
 use cairn_surface::native;
 use cairn_types::{
     Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Settled, Status,
 };
-use cairn_world::{Performed, Prepared, Probe};
+use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +32,7 @@ impl Driver {
     }
 
     pub(crate) fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
-        let prepared = self.world.prepare(&self.action(at)?);
+        let prepared = self.would(&self.action(at)?)?;
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, Settled::NotPerformed);
         }
@@ -46,7 +47,7 @@ impl Driver {
         if self.engine.op(at).is_none_or(|op| op.begin.is_some()) {
             return Ok(true);
         }
-        let prepared = self.world.prepare(&self.action(at)?);
+        let prepared = self.would(&self.action(at)?)?;
         if let Some(settled) = prepared.settled {
             self.settled_by(at, settled, Settled::NotPerformed)?;
             return Ok(false);
@@ -91,7 +92,7 @@ impl Driver {
         let action = self.action(at)?;
         let prepared = match self.prepared.take() {
             Some((of, prepared)) if of == at => prepared,
-            _ => self.world.prepare(&action),
+            _ => self.would(&action)?,
         };
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, Settled::NotPerformed);
@@ -114,13 +115,20 @@ impl Driver {
         action: &Action,
         prepared: &Prepared,
     ) -> Result<Performed, RunError> {
+        match action {
+            Action::Exec { background: true, .. } => return Ok(self.start_beside(at, action)),
+            Action::Kill { path } if rows::is_row(path) => return self.end_row(path).await,
+            _ => {}
+        }
         let (world, sink) = (self.world.clone(), self.sink.clone());
         let cancel = CancellationToken::new();
         let mut on_output = |piece: &[u8]| {
             let text = String::from_utf8_lossy(piece).into_owned();
             sink.event(&Event::Output { at, text });
         };
-        let mut performing = Box::pin(world.act(action, prepared, &cancel, &mut on_output));
+        let row = rows::address(at);
+        let acting = Acting { row: &row, cancel: &cancel, on_output: &mut on_output };
+        let mut performing = Box::pin(world.act(action, prepared, acting));
         self.meanwhile(&mut performing, &cancel).await
     }
 
@@ -128,13 +136,16 @@ impl Driver {
     pub(crate) async fn settle(&mut self, at: Coord) -> Result<(), RunError> {
         let begun = self.engine.op(at).and_then(|op| op.begin.clone());
         let changes = begun.map(|begin| begin.changes).unwrap_or_default();
+        let action = self.action(at)?;
         let found = match (changes.is_empty(), self.world.probe(&changes)) {
+            // What was to be ended has ended with its driver.
+            _ if matches!(&action, Action::Kill { path } if rows::is_row(path)) => Found::NotDone,
             (true, _) | (false, Probe::Neither) => Found::Unknown,
             (false, Probe::Done) => Found::Done,
             (false, Probe::NotDone) => Found::NotDone,
             (false, Probe::Partly) => Found::Partly,
         };
-        let shown = self.world.prepare(&self.action(at)?).shown;
+        let shown = self.would(&action)?.shown;
         match self.engine.found(at, found, &shown) {
             Settlement::Record(recording) => self.record(recording),
             Settlement::Repeat => self.act(at, true).await,
@@ -156,6 +167,10 @@ impl Driver {
         let decided = self.engine.op(at).and_then(|op| op.decision.as_ref());
         let gates = decided.map(|decision| decision.gates.clone()).unwrap_or_default();
         let mut recording = Recording { facts: Vec::new(), contents: done.contents };
+        if let Some(spooled) = done.spooled {
+            let (file, content) = (spooled.file, spooled.content);
+            self.pending.keep_file(SpooledFile { file, content });
+        }
         let (status, text) = self.as_told(at, done.status, done.text);
         let result = recording.keep(text);
         let media = done

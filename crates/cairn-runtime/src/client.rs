@@ -3,7 +3,7 @@
 
 use crate::{RunError, clock, holder, now_ms};
 use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
-use cairn_store::{Batch, Lease, NewRun, Store};
+use cairn_store::{Batch, Kept, Lease, NewRun, Store};
 use cairn_types::{
     Approval, Begin, Body, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Intent, Mode,
     OpName, Outcome, Remember, RunId, RunStarted, SessionId, Settled, Status, Surface, Verdict,
@@ -210,7 +210,7 @@ impl Client {
             session: None,
             run: self.new_run.take(),
             facts: std::mem::take(&mut self.pending),
-            contents: std::mem::take(&mut self.contents),
+            contents: std::mem::take(&mut self.contents).into_iter().map(Kept::Bytes).collect(),
         };
         let committed = self.store.commit(batch).await?;
         Ok(committed.receipts.into_iter().next_back().map(|(_, id)| id))

@@ -1,6 +1,7 @@
 //! Drives one run: asks the engine for the next step, performs it, records what happened. Facts are
 //! committed together whenever something is about to become visible.
 
+use crate::background::Streams;
 use crate::pending::{Pending, told_with};
 use crate::transcript::{Transcript, text_of};
 use crate::{Event, RunError, Sink, now_ms};
@@ -85,6 +86,8 @@ pub struct Driver {
     pub(crate) told: Vec<ProposalId>,
     /// The question that is open, and until when it waits.
     pub(crate) question: Option<(ProposalId, Option<Instant>)>,
+    /// Commands in the background. They end when this is dropped.
+    pub(crate) streams: Streams,
 }
 
 impl Driver {
@@ -118,6 +121,12 @@ impl Driver {
         self.written
     }
 
+    /// How many commands run in its background.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.streams.running()
+    }
+
     /// Its state.
     #[must_use]
     pub fn engine(&self) -> &Engine {
@@ -130,12 +139,13 @@ impl Driver {
         let mut left = steps;
         loop {
             self.take_waiting().await?;
+            self.note_ended().await?;
             match self.engine.step() {
                 Step::Idle => {
                     self.flush().await?;
                     return Ok(Pause::Idle);
                 }
-                Step::Record(recording) => self.record(recording)?,
+                Step::Record(recording) => self.record_step(recording).await?,
                 Step::AskModel { messages, .. } => self.ask_model(messages).await?,
                 Step::Prepare(at) => self.prepare(at)?,
                 Step::Read(ats) => self.read(&ats).await?,
@@ -151,6 +161,16 @@ impl Driver {
                 }
             }
         }
+    }
+
+    /// Takes what the engine decided into the run. With the last loop commands in the background end,
+    /// before it does.
+    async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
+        let is_end = recording.facts.iter().any(|body| matches!(body, Body::End(_)));
+        if is_end && self.engine.queued_laps() == 0 {
+            self.stop_streams().await?;
+        }
+        self.record(recording)
     }
 
     /// Takes facts into the run. They are durable after the next `flush`.

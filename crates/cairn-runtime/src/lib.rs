@@ -3,6 +3,7 @@
 
 mod act;
 mod ask;
+mod background;
 mod client;
 mod clock;
 mod driver;

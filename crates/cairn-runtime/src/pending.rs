@@ -1,6 +1,6 @@
 //! Facts and contents that are decided but not durable yet.
 
-use cairn_store::{NewRun, NewSession, SessionLock};
+use cairn_store::{Kept, NewRun, NewSession, SessionLock, SpooledFile};
 use cairn_types::{Body, ContentRef, Fact, Hash};
 use std::collections::HashMap;
 
@@ -13,6 +13,7 @@ pub(crate) struct Pending {
     pub(crate) run: Option<NewRun>,
     pub(crate) facts: Vec<Fact>,
     contents: HashMap<Hash, Vec<u8>>,
+    spooled: Vec<SpooledFile>,
 }
 
 impl Pending {
@@ -24,12 +25,17 @@ impl Pending {
         self.contents.entry(Hash::of(&bytes)).or_insert(bytes);
     }
 
+    pub(crate) fn keep_file(&mut self, file: SpooledFile) {
+        self.spooled.push(file);
+    }
+
     pub(crate) fn content(&self, hash: &Hash) -> Option<&[u8]> {
         self.contents.get(hash).map(Vec::as_slice)
     }
 
-    pub(crate) fn contents(&self) -> Vec<Vec<u8>> {
-        self.contents.values().cloned().collect()
+    pub(crate) fn contents(&self) -> Vec<Kept> {
+        let held = self.contents.values().cloned().map(Kept::Bytes);
+        held.chain(self.spooled.iter().cloned().map(Kept::File)).collect()
     }
 }
 
@@ -48,6 +54,7 @@ pub(crate) fn told_with(body: &Body) -> Option<ContentRef> {
         | Body::Fault(_)
         | Body::Intent(_)
         | Body::Begin(_)
+        | Body::Stream(_)
         | Body::Abort(_)
         | Body::End(_)
         | Body::Unknown { .. } => None,

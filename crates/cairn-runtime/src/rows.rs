@@ -3,9 +3,10 @@
 //! another run's.
 
 use crate::Driver;
+use crate::background::ending;
 use cairn_store::StoreError;
-use cairn_types::{Body, ContentRef, Coord, Read, Status};
-use cairn_world::{Performed, World};
+use cairn_types::{Body, ContentRef, Coord, Read, Status, Stream};
+use cairn_world::{Lines, Performed};
 
 /// How a row's address begins.
 const ROW: &str = "log:///";
@@ -15,17 +16,41 @@ pub(crate) fn is_row(path: &str) -> bool {
     path.starts_with("log:")
 }
 
+/// A row's address, as its own run writes it.
+pub(crate) fn address(at: Coord) -> String {
+    format!("{ROW}{at}")
+}
+
+/// The row that an address names; what follows `#` is no part of it.
+pub(crate) fn coordinate(path: &str) -> Option<Coord> {
+    path.split('#').next()?.strip_prefix(ROW)?.parse().ok()
+}
+
+/// What is said of something that is no row's address.
+pub(crate) fn not_an_address(path: &str) -> String {
+    format!("{path} is not the address of a row, such as log:///1/2/3")
+}
+
 impl Driver {
     /// Lines of a row.
     pub(crate) fn read_row(&self, read: &Read) -> Result<Performed, StoreError> {
         let path = &read.path;
         let refuse = |status, text: String| Ok(Performed::told(status, text));
-        let (address, channel) = path.split_once('#').unwrap_or((path, "result"));
-        let Some(at) = address.strip_prefix(ROW).and_then(|at| at.parse::<Coord>().ok()) else {
-            let text = format!("{path} is not the address of a row, such as log:///1/2/3");
-            return refuse(Status::BAD_REQUEST, text);
+        let channel = path.split_once('#').map_or("result", |(_, channel)| channel);
+        let Some(at) = coordinate(path) else {
+            return refuse(Status::BAD_REQUEST, not_an_address(path));
         };
+        if channel == "output"
+            && let Some(lines) = self.streams.lines(at, read)
+        {
+            return Ok(lines);
+        }
         let facts = self.store.facts(self.run_id(), 0)?;
+        if channel == "output"
+            && let Some(stream) = facts.iter().find_map(|fact| stream_at(&fact.body, at))
+        {
+            return self.read_stream(read, stream);
+        }
         let content: Option<ContentRef> = match channel {
             "input" => facts.iter().find_map(|fact| match &fact.body {
                 Body::Intent(intent) if intent.at == at => Some(intent.input),
@@ -43,7 +68,35 @@ impl Driver {
         };
         match content {
             None => refuse(Status::NOT_FOUND, format!("there is no {path}")),
-            Some(content) => Ok(World::lines_of(path, &self.content(&content.hash)?, read)),
+            Some(content) => self.lines(read, &content),
         }
+    }
+
+    /// Lines of a content.
+    fn lines(&self, read: &Read, content: &ContentRef) -> Result<Performed, StoreError> {
+        let mut lines = Lines::new(read);
+        self.store.each_of_content(&content.hash, &mut |piece| lines.take(piece))?;
+        Ok(lines.told(&read.path))
+    }
+
+    /// Lines of what a command in the background printed, and how it ended.
+    fn read_stream(&self, read: &Read, stream: &Stream) -> Result<Performed, StoreError> {
+        let ending = ending(stream);
+        Ok(match &stream.output {
+            None => Performed::told(Status::OK, ending),
+            Some(output) => {
+                let mut told = self.lines(read, &output.kept)?;
+                told.text = format!("{}\n{ending}", told.text);
+                told
+            }
+        })
+    }
+}
+
+/// The end of the command in the background that this op started.
+pub(crate) fn stream_at(body: &Body, at: Coord) -> Option<&Stream> {
+    match body {
+        Body::Stream(stream) if stream.at == at => Some(stream),
+        _ => None,
     }
 }

@@ -165,6 +165,7 @@ impl Start {
         let mut driver = self.driver(lease, session, engine, transcript, inbox);
         let contents = driver.schema_content();
         driver.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
+        driver.note_lost()?;
         Ok(driver)
     }
 
@@ -234,6 +235,7 @@ impl Start {
             written: crate::Written::default(),
             told: Vec::new(),
             question: None,
+            streams: crate::background::Streams::default(),
         }
     }
 }

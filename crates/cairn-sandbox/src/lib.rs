@@ -1,5 +1,5 @@
-//! The only crate that starts processes. It runs one shell command and sees to it that everything
-//! the command started has ended when `run` returns, or when this process is killed. It does not
+//! The only crate that starts processes. It runs shell commands, awaited or in the background, and
+//! sees to it that everything a command started has ended with it, or when this process is killed. It does not
 //! confine what the command may touch.
 
 mod environment;
@@ -7,10 +7,15 @@ mod guard;
 mod kept;
 mod report;
 mod run;
+mod running;
+mod spool;
 mod start;
 
 pub use environment::{environment, shell};
+pub use kept::{Keep, OnDisk, Printed};
 pub use run::run;
+pub use running::Running;
+pub use spool::{Seam, Spool, Spooled};
 
 use cairn_types::Hash;
 use std::io;
@@ -33,10 +38,8 @@ pub struct Spec {
     pub timeout: Duration,
     /// How long output is still awaited after everything ended.
     pub grace: Duration,
-    /// How many bytes of the output's beginning to keep.
-    pub keep_head: usize,
-    /// How many bytes of the output's end to keep.
-    pub keep_tail: usize,
+    /// How much of its output to keep.
+    pub keep: Keep,
     /// How its processes are held together.
     pub way: Way,
 }
@@ -52,7 +55,7 @@ pub enum Way {
 }
 
 /// A command that ran and ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Finished {
     /// How it ended.
     pub end: End,
@@ -61,6 +64,8 @@ pub struct Finished {
     /// The end of its output, without what `head` holds. Both together are the whole output unless
     /// `bytes` is more.
     pub tail: Vec<u8>,
+    /// More of both ends, when there was too much for memory.
+    pub spool: Option<Spool>,
     /// How many bytes it printed, exactly.
     pub bytes: u64,
     /// BLAKE3 of all of them.
@@ -69,6 +74,15 @@ pub struct Finished {
     pub ms: u64,
     /// What held its processes: `pid-namespace`, `own-proc`, `subreaper`.
     pub layers: Vec<String>,
+}
+
+impl Finished {
+    /// What is kept of its output.
+    #[must_use]
+    pub fn printed(&self) -> Printed<'_> {
+        let Finished { head, tail, spool, bytes, .. } = self;
+        Printed { head, tail, spool: spool.as_ref(), bytes: *bytes }
+    }
 }
 
 /// How a command ended.

@@ -1,7 +1,7 @@
 //! Runs a command to its end: reads its output, keeps its time, and ends all it started.
 
 use crate::guard::Hold;
-use crate::kept::Kept;
+use crate::kept::{Ends, Kept};
 use crate::report::{self, Report, Tag};
 use crate::start::{Started, start};
 use crate::{End, Finished, SandboxError, Spec, Way};
@@ -27,27 +27,53 @@ pub async fn run(
     cancel: &CancellationToken,
     on_output: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<Finished, SandboxError> {
+    let mut kept = Kept::new(spec.keep.clone());
+    let mut sink = |chunk: &[u8]| {
+        kept.push(chunk);
+        on_output(chunk);
+    };
+    let over = run_to_end(&spec, cancel, &mut sink).await?;
+    Ok(over.with(kept))
+}
+
+/// How a command ended, without what it printed.
+#[derive(Debug)]
+pub(crate) struct Over {
+    end: End,
+    layers: Vec<String>,
+    ms: u64,
+}
+
+impl Over {
+    pub(crate) fn with(self, kept: Kept) -> Finished {
+        let Over { end, layers, ms } = self;
+        let Ends { head, tail, spool, bytes, hash } = kept.finish();
+        Finished { end, head, tail, spool, bytes, hash, ms, layers }
+    }
+}
+
+/// Runs the command; `sink` keeps what it prints.
+pub(crate) async fn run_to_end(
+    spec: &Spec,
+    cancel: &CancellationToken,
+    sink: &mut (dyn FnMut(&[u8]) + Send),
+) -> Result<Over, SandboxError> {
     let begun = Instant::now();
-    let mut kept = Kept::new(spec.keep_head, spec.keep_tail);
     if cancel.is_cancelled() {
-        return Ok(finished(End::Cancelled, Vec::new(), kept, begun));
+        return Ok(over(End::Cancelled, Vec::new(), begun));
     }
     let ways = holds(spec.way);
     for (n, hold) in ways.iter().enumerate() {
         let is_last = n + 1 == ways.len();
-        let mut command = match Command::start(&spec, *hold) {
+        let mut command = match Command::start(spec, *hold) {
             Ok(command) => command,
             Err(SandboxError::Start { .. }) if !is_last => continue,
             Err(problem) => return Err(problem),
         };
-        let mut sink = |chunk: &[u8]| {
-            kept.push(chunk);
-            on_output(chunk);
-        };
-        let stopped = command.watch(&spec, cancel, &mut sink).await?;
+        let stopped = command.watch(spec, cancel, sink).await?;
         let report = command.report();
-        match settle(report, stopped, &spec) {
-            Settled::End(end, layers) => return Ok(finished(end, layers, kept, begun)),
+        match settle(report, stopped, spec) {
+            Settled::End(end, layers) => return Ok(over(end, layers, begun)),
             Settled::TryNext(_) if !is_last => {}
             Settled::TryNext(problem) | Settled::Problem(problem) => return Err(problem),
         }
@@ -65,10 +91,9 @@ fn holds(way: Way) -> &'static [Hold] {
     }
 }
 
-fn finished(end: End, layers: Vec<String>, kept: Kept, begun: Instant) -> Finished {
+fn over(end: End, layers: Vec<String>, begun: Instant) -> Over {
     let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let (head, tail, bytes, hash) = kept.finish();
-    Finished { end, head, tail, bytes, hash, ms, layers }
+    Over { end, layers, ms }
 }
 
 /// What a guardian's report comes to.

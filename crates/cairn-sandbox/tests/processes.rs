@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "a test starts itself again to be killed")]
 
-use cairn_sandbox::{End, Finished, SandboxError, Spec, Way, run, shell};
+use cairn_sandbox::{End, Finished, Keep, Running, SandboxError, Spec, Way, run, shell};
 use cairn_types::Hash;
+use futures_util::future::join_all;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -21,8 +22,7 @@ fn spec(directory: &Path, command: &str, way: Way) -> Spec {
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         timeout: Duration::from_secs(60),
         grace: Duration::from_millis(50),
-        keep_head: 1000,
-        keep_tail: 1000,
+        keep: Keep { in_memory: 1000, on_disk: None },
         way,
     }
 }
@@ -117,6 +117,7 @@ async fn orphan_is_gone(way: Way, over: Over, seconds: &str) {
     assert!(!is_running(seconds), "{way:?} {over:?}: the orphan is still there");
 }
 
+// keeps: no-survivors
 #[tokio::test]
 async fn an_orphan_that_left_everything_behind_is_gone_when_the_command_is_over() {
     let mut number = 0;
@@ -128,7 +129,7 @@ async fn an_orphan_that_left_everything_behind_is_gone_when_the_command_is_over(
     }
 }
 
-/// Not a promise: what `a_killed_parent…` runs in another process and kills.
+/// Not a promise: what `an_orphan_is_gone_when…` runs in another process and kills.
 #[tokio::test]
 async fn helper_that_is_killed() {
     let Ok(directory) = std::env::var("CAIRN_TEST_DIRECTORY") else { return };
@@ -143,6 +144,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+// keeps: no-survivors
 #[test]
 fn an_orphan_is_gone_when_this_very_process_is_killed() {
     let users: &[Option<u32>] = if is_root() { &[None, Some(65534)] } else { &[None] };
@@ -168,6 +170,109 @@ fn an_orphan_is_gone_when_this_very_process_is_killed() {
             wait_until("the orphan is gone", || !is_running(&seconds));
         }
     }
+}
+
+// keeps: background
+#[tokio::test]
+async fn a_command_in_the_background_is_looked_at_and_ends_with_all_it_started() {
+    for (way, number) in WAYS.into_iter().zip(1..) {
+        for is_dropped in [false, true] {
+            let seconds = format!("7300.{number}{}", u8::from(is_dropped));
+            let directory = tempfile::tempdir().unwrap();
+            let command = with_orphan(&seconds, "echo here; exec sleep 60");
+            let running = Running::start(spec(directory.path(), &command, way));
+            while running.look(|printed| printed.bytes) < 5 || !is_running(&seconds) {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            assert!(running.look(|printed| printed.head == b"here\n") && !running.is_over());
+            if is_dropped {
+                drop(running);
+                while is_running(&seconds) {
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                }
+            } else {
+                let done = running.end().await.unwrap();
+                assert_eq!((done.end, done.head.as_slice()), (End::Cancelled, &b"here\n"[..]));
+                assert!(!is_running(&seconds));
+            }
+        }
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let mut no_shell = spec(directory.path(), "true", Way::Best);
+    no_shell.shell = "/nonexistent/shell".into();
+    let running = Running::start(no_shell);
+    while !running.is_over() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    assert!(matches!(running.end().await, Err(SandboxError::Shell { .. })));
+}
+
+/// How many processes have this in their environment.
+fn marked(mark: &str) -> usize {
+    let mark = format!("CAIRN_TEST_MARK={mark}\0").into_bytes();
+    let has = |environment: Vec<u8>| environment.windows(mark.len()).any(|part| part == mark);
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.filter(|p| std::fs::read(p.path().join("environ")).is_ok_and(has)).count()
+}
+
+/// Times out over processes that left everything behind and ignore what asks them to end. Whether
+/// they were seen before, and how many are left.
+async fn time_out(way: Way, mark: String, timeout: Duration) -> (bool, usize) {
+    let directory = tempfile::tempdir().unwrap();
+    let deaf = "trap \\\"\\\" TERM HUP INT";
+    let orphan = format!("{deaf}; echo up > up; while :; do sleep 60; done");
+    let command = format!("(setsid sh -c 'setsid sh -c \"{orphan}\" &' &); trap '' TERM; sleep 60");
+    let mut spec = spec(directory.path(), &command, way);
+    spec.env.push(("CAIRN_TEST_MARK".to_owned(), mark.clone()));
+    spec.timeout = timeout;
+    let mut seen = 0;
+    let look = async {
+        while !directory.path().join("up").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        seen = marked(&mark);
+        std::future::pending().await
+    };
+    let done = tokio::select! { done = finish(spec) => done, never = look => never };
+    assert_eq!(done.unwrap().end, End::TimedOut);
+    // The shell, its sleep, and the orphan.
+    (seen >= 3, marked(&mark))
+}
+
+// keeps: no-survivors
+#[tokio::test]
+#[allow(clippy::print_stdout, reason = "it says what it counted")]
+async fn nothing_survives_a_timeout_however_it_hides() {
+    let wanted = std::env::var("CAIRN_TIMEOUTS").map_or(20, |n| n.parse().unwrap());
+    let (mut shown, mut survivors, mut timeout) = (0, 0, Duration::from_millis(200));
+    for round in 0.. {
+        let some = (0..10).map(|n| {
+            let mark = format!("{}-{round}-{n}", std::process::id());
+            time_out(WAYS[n % 2], mark, timeout)
+        });
+        let ended = join_all(some).await;
+        survivors += ended.iter().map(|(_, left)| left).sum::<usize>();
+        let up = ended.iter().filter(|(up, _)| *up).count();
+        shown += up;
+        // A busy machine starts them late; what was not there yet shows nothing.
+        timeout *= if up < 10 { 2 } else { 1 };
+        if shown >= wanted {
+            break;
+        }
+    }
+    assert_eq!(survivors, 0);
+    println!("{shown} timeouts, {survivors} survivors");
+}
+
+#[tokio::test]
+async fn a_command_knows_that_an_agent_runs_it_and_no_more() {
+    let directory = tempfile::tempdir().unwrap();
+    let ours = ["AGENT", "CAIRN_HOME", "CAIRN_RUN", "PATH", "USER"];
+    let ours = ours.map(|name| (name.to_owned(), "/usr/bin:/bin".to_owned()));
+    let mut spec = spec(directory.path(), "echo $AGENT; env | grep -c CAIRN", Way::Best);
+    spec.env = cairn_sandbox::environment(ours.into_iter(), &[]);
+    let done = finish(spec).await.unwrap();
+    assert_eq!(String::from_utf8(done.head).unwrap(), "cairn\n0\n");
 }
 
 #[tokio::test]

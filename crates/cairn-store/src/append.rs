@@ -4,13 +4,13 @@
 use crate::StoreError;
 use crate::batch::{Batch, Committed, LeaseKey, NewRun, NewSession, Tally};
 use crate::checkpoint;
-use crate::contents::Packed;
 use crate::fact::FactRow;
 use crate::heads::HeadLine;
 use crate::home::Home;
 use crate::keys::Keys;
 use crate::lease::holder_of;
 use crate::mint::Mint;
+use crate::packed::Packed;
 use crate::run::RunState;
 use cairn_types::{Body, Fact};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -32,8 +32,8 @@ impl Prepared {
     pub(crate) fn new(home: &Home, batch: Batch) -> Result<Prepared, StoreError> {
         let Batch { lease, session, run, facts, contents } = batch;
         let rows = facts.iter().map(FactRow::new).collect::<Result<_, _>>()?;
-        let contents: Vec<Packed> = contents.into_iter().map(Packed::new).collect();
-        contents.iter().try_for_each(|content| content.settle_file(home))?;
+        let packed = contents.into_iter().map(|kept| Packed::new(home, kept));
+        let contents = packed.collect::<Result<_, _>>()?;
         Ok(Prepared { lease, session, run, facts, rows, contents })
     }
 

@@ -1,6 +1,8 @@
 //! What callers hand in to be committed, and what they get back.
 
-use cairn_types::{Fact, ForkPoint, RunId, SessionId};
+use cairn_types::{ContentRef, Fact, ForkPoint, RunId, SessionId};
+use std::fs::File;
+use std::sync::Arc;
 
 /// Everything one commit adds. It is written whole or not at all.
 #[derive(Debug, Clone)]
@@ -14,7 +16,32 @@ pub struct Batch {
     /// The run's next facts, in order.
     pub facts: Vec<Fact>,
     /// The contents these facts name, as far as the store may not have them.
-    pub contents: Vec<Vec<u8>>,
+    pub contents: Vec<Kept>,
+}
+
+/// A content to be kept.
+#[derive(Debug, Clone)]
+pub enum Kept {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// What stands in a file.
+    File(SpooledFile),
+}
+
+impl From<Vec<u8>> for Kept {
+    fn from(bytes: Vec<u8>) -> Kept {
+        Kept::Bytes(bytes)
+    }
+}
+
+/// A content that was written to a file as it came, so that it never was whole in memory. The file
+/// best lies in `Store::spool` and has no name yet: then it can become the stored content itself.
+#[derive(Debug, Clone)]
+pub struct SpooledFile {
+    /// The file; nobody changes it any more.
+    pub file: Arc<File>,
+    /// Its hash and length.
+    pub content: ContentRef,
 }
 
 /// Which run a driver may write, and since when.

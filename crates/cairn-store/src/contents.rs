@@ -1,103 +1,25 @@
-//! Contents by hash: small ones in the database, large ones in files, compressed when it pays.
+//! Contents by hash: where they are, and the reading of them. How they get there is `packed`.
 
 use crate::StoreError;
-use crate::home::{Home, make_dir, sync_dir};
+use crate::home::Home;
 use cairn_types::Hash;
 use rusqlite::{Connection, OptionalExtension, params};
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Above this many bytes a content goes to a file.
-const FILE_ABOVE: usize = 256 * 1024;
-/// Below this many bytes compression is not tried.
-const COMPRESS_FROM: usize = 512;
 /// Above this many bytes a content is kept as it is, and a packed one is not believed.
-const UNPACK_AT_MOST: u64 = 1 << 30;
+pub(crate) const UNPACK_AT_MOST: u64 = 1 << 30;
+/// How much of a large content is read at once.
+const CHUNK: usize = 64 * 1024;
 
-const IN_FILE: u8 = 2;
-const ZSTD: u8 = 1;
-
-/// A content ready to be stored.
-pub(crate) struct Packed {
-    /// Its hash.
-    pub(crate) hash: Hash,
-    /// Its bytes as they came.
-    pub(crate) bytes: Vec<u8>,
-    codec: u8,
-    /// What goes into the row or the file; `None` when that is `bytes`.
-    data: Option<Vec<u8>>,
-}
-
-impl Packed {
-    /// Hashes a content and compresses it when that saves a tenth.
-    pub(crate) fn new(bytes: Vec<u8>) -> Packed {
-        let hash = Hash::of(&bytes);
-        let data = compressed(&bytes);
-        let in_file = if bytes.len() > FILE_ABOVE { IN_FILE } else { 0 };
-        let codec = in_file | if data.is_some() { ZSTD } else { 0 };
-        Packed { hash, bytes, codec, data }
-    }
-
-    fn data(&self) -> &[u8] {
-        self.data.as_deref().unwrap_or(&self.bytes)
-    }
-
-    /// Writes the file of a large content and makes it durable. Call it before the transaction
-    /// that names the content.
-    pub(crate) fn settle_file(&self, home: &Home) -> Result<(), StoreError> {
-        let (dir, path) = file_of(home, &self.hash);
-        if self.codec & IN_FILE == 0 {
-            return Ok(());
-        }
-        if path.exists() {
-            // Whoever wrote it may have been cut off before its name was durable.
-            return sync_dir(&dir);
-        }
-        make_dir(&dir)?;
-        sync_dir(&home.contents())?;
-        let draft = dir.join(format!("{:016x}.tmp", getrandom::u64()?));
-        let written = write_new(&draft, self.data()).and_then(|()| fs::rename(&draft, &path));
-        if let Err(error) = written {
-            let _ = fs::remove_file(&draft);
-            return Err(StoreError::io(&path, error));
-        }
-        sync_dir(&dir)
-    }
-
-    /// Puts the content's row in, unless it is there. Gives the bytes written.
-    pub(crate) fn insert(&self, conn: &Connection, home: &Home) -> Result<u64, StoreError> {
-        // Its file may have been freed between `settle_file` and this transaction.
-        if self.codec & IN_FILE != 0 && !file(home, &self.hash).exists() {
-            self.settle_file(home)?;
-        }
-        let data = if self.codec & IN_FILE == 0 { self.data() } else { &[] };
-        let rows = conn
-            .prepare_cached(
-                "INSERT OR IGNORE INTO contents (hash, codec, bytes, data) VALUES (?, ?, ?, ?)",
-            )?
-            .execute(params![self.hash.0, self.codec, self.bytes.len(), data])?;
-        Ok(rows as u64 * (48 + data.len() as u64))
-    }
-}
-
-fn compressed(bytes: &[u8]) -> Option<Vec<u8>> {
-    if bytes.len() < COMPRESS_FROM || bytes.len() as u64 > UNPACK_AT_MOST {
-        return None;
-    }
-    let packed = zstd::bulk::compress(bytes, 3).ok()?;
-    (packed.len() <= bytes.len() - bytes.len() / 10).then_some(packed)
-}
-
-fn write_new(path: &std::path::Path, data: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(data)?;
-    file.sync_all()
-}
+/// A content's codec: its bytes are in a file.
+pub(crate) const IN_FILE: u8 = 2;
+/// A content's codec: its bytes are compressed.
+pub(crate) const ZSTD: u8 = 1;
 
 /// The directory and the path of a large content.
-fn file_of(home: &Home, hash: &Hash) -> (PathBuf, PathBuf) {
+pub(crate) fn file_of(home: &Home, hash: &Hash) -> (PathBuf, PathBuf) {
     let name = hash.to_string();
     let dir = home.contents().join(&name[..2]);
     let path = dir.join(&name[2..]);
@@ -130,13 +52,28 @@ pub(crate) enum Loaded {
     Missing,
 }
 
+/// A content's row.
+struct Stored {
+    codec: u8,
+    bytes: u64,
+    data: Vec<u8>,
+}
+
+fn stored(conn: &Connection, hash: &Hash) -> Result<Option<Stored>, StoreError> {
+    let row = conn
+        .prepare_cached("SELECT codec, bytes, data FROM contents WHERE hash = ?")?
+        .query_row(params![hash.0], |row| {
+            Ok(Stored { codec: row.get(0)?, bytes: row.get(1)?, data: row.get(2)? })
+        })
+        .optional()?;
+    Ok(row)
+}
+
 /// Looks a content up and says in what state it is.
 pub(crate) fn load(conn: &Connection, home: &Home, hash: &Hash) -> Result<Loaded, StoreError> {
-    let row: Option<(u8, u64, Vec<u8>)> = conn
-        .prepare_cached("SELECT codec, bytes, data FROM contents WHERE hash = ?")?
-        .query_row(params![hash.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .optional()?;
-    let Some((codec, bytes, mut data)) = row else { return Ok(Loaded::Missing) };
+    let Some(Stored { codec, bytes, mut data }) = stored(conn, hash)? else {
+        return Ok(Loaded::Missing);
+    };
     if codec & IN_FILE != 0 {
         let (_, path) = file_of(home, hash);
         data = match fs::read(&path) {
@@ -165,10 +102,85 @@ pub(crate) fn read(conn: &Connection, home: &Home, hash: &Hash) -> Result<Vec<u8
     match load(conn, home, hash)? {
         Loaded::Sound(bytes) => Ok(bytes),
         Loaded::Missing => Err(StoreError::ContentMissing { hash: *hash }),
-        Loaded::Damaged(_) => {
-            let (_, file) = file_of(home, hash);
-            let path = if file.exists() { file } else { home.db() };
-            Err(StoreError::ContentCorrupt { hash: *hash, path })
+        Loaded::Damaged(_) => Err(corrupt(home, hash)),
+    }
+}
+
+fn corrupt(home: &Home, hash: &Hash) -> StoreError {
+    let (_, file) = file_of(home, hash);
+    let path = if file.exists() { file } else { home.db() };
+    StoreError::ContentCorrupt { hash: *hash, path }
+}
+
+/// A content, ready to be read piece by piece.
+pub(crate) enum Readable {
+    /// Its bytes.
+    Held(Vec<u8>),
+    /// It has a file.
+    Large(Large),
+}
+
+/// A content's file.
+pub(crate) struct Large {
+    path: PathBuf,
+    is_packed: bool,
+    bytes: u64,
+}
+
+/// Finds a content; a large one is not read yet.
+pub(crate) fn readable(
+    conn: &Connection,
+    home: &Home,
+    hash: &Hash,
+) -> Result<Readable, StoreError> {
+    match stored(conn, hash)? {
+        Some(Stored { codec, bytes, .. }) if codec & IN_FILE != 0 => {
+            let (_, path) = file_of(home, hash);
+            Ok(Readable::Large(Large { path, is_packed: codec & ZSTD != 0, bytes }))
+        }
+        _ => read(conn, home, hash).map(Readable::Held),
+    }
+}
+
+impl Large {
+    /// Hands the content on, piece by piece, once its hash was found to be right.
+    pub(crate) fn each(
+        &self,
+        home: &Home,
+        hash: &Hash,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), StoreError> {
+        let mut hasher = blake3::Hasher::new();
+        let hashed = self.pieces(&mut |piece| {
+            hasher.update(piece);
+        });
+        match hashed {
+            Ok(()) if hasher.finalize().as_bytes() == &hash.0 => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Err(StoreError::ContentMissing { hash: *hash });
+            }
+            // What cannot be unpacked is as bad as what has another hash.
+            Ok(()) | Err(_) => return Err(corrupt(home, hash)),
+        }
+        self.pieces(take).map_err(|e| StoreError::io(&self.path, e))
+    }
+
+    fn pieces(&self, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        let file = File::open(&self.path)?;
+        let unpacked: Box<dyn Read> = match self.is_packed {
+            true => Box::new(zstd::stream::read::Decoder::new(file)?),
+            false => Box::new(file),
+        };
+        // One byte more than there should be is enough to be found out.
+        let mut unpacked = unpacked.take(self.bytes + 1);
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            match unpacked.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(n) => take(&buffer[..n]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
         }
     }
 }

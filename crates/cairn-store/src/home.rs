@@ -31,6 +31,12 @@ impl Home {
         self.0.join("contents")
     }
 
+    /// Contents that are still being written. It lies among the others so that what a crash leaves
+    /// there is freed like any file that no row names.
+    pub(crate) fn spool(&self) -> PathBuf {
+        self.contents().join("spool")
+    }
+
     /// Who drives which run.
     pub(crate) fn leases(&self) -> PathBuf {
         self.0.join("leases")

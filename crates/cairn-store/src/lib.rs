@@ -21,13 +21,14 @@ mod merkle;
 mod mint;
 mod op;
 mod open;
+mod packed;
 mod read;
 mod run;
 mod store;
 mod verify;
 mod writer;
 
-pub use batch::{Batch, Committed, LeaseKey, NewRun, NewSession};
+pub use batch::{Batch, Committed, Kept, LeaseKey, NewRun, NewSession, SpooledFile};
 pub use error::StoreError;
 pub use gc::{Freed, Gc};
 pub use lease::{Lease, SessionLock};

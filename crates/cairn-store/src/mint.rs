@@ -8,6 +8,7 @@ use crate::digest::{Tail, commitment, hex, sha256};
 use crate::home::Home;
 use crate::keys::Keys;
 use crate::op::Op;
+use crate::packed::Packed;
 use crate::run::RunState;
 use cairn_types::{
     By, Change, Commitment, ContentRef, Decision, Fact, FactSpan, FileRef, FileState, Outcome,
@@ -116,8 +117,9 @@ impl Mint<'_> {
         let mut salt = [0; 16];
         getrandom::fill(&mut salt)?;
         let stored;
-        let bytes = match self.batch.contents.iter().find(|c| c.hash == content.hash) {
-            Some(packed) => &packed.bytes,
+        let brought = self.batch.contents.iter().find(|c| c.hash == content.hash);
+        let bytes = match brought.and_then(Packed::bytes) {
+            Some(bytes) => bytes,
             None => {
                 tally.read(1);
                 stored = contents::read(self.conn, self.home, &content.hash)?;

@@ -1,6 +1,7 @@
 //! The store as callers hold it: a cheap handle over one writer and a few readers.
 
 use crate::batch::{Batch, Committed};
+use crate::contents::Readable;
 use crate::gc::{self, Freed, Gc};
 use crate::home::Home;
 use crate::keys::Keys;
@@ -136,6 +137,25 @@ impl Store {
     /// A content's bytes, their hash checked.
     pub fn content(&self, r: &Hash) -> Result<Vec<u8>, StoreError> {
         self.read(|conn| contents::read(conn, &self.0.home, r))
+    }
+
+    /// Hands on a content's bytes piece by piece, their hash checked before the first. A large one is
+    /// never whole in memory.
+    pub fn each_of_content(&self, r: &Hash, take: &mut dyn FnMut(&[u8])) -> Result<(), StoreError> {
+        match self.read(|conn| contents::readable(conn, &self.0.home, r))? {
+            Readable::Large(large) => large.each(&self.0.home, r, take),
+            Readable::Held(bytes) => {
+                take(&bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Where contents are written that come in piece by piece, to be handed in as files. It need not
+    /// exist.
+    #[must_use]
+    pub fn spool(&self) -> PathBuf {
+        self.0.home.spool()
     }
 
     /// A run's receipts in the chain's order; a fork's begin with its parent's, up to the fork.

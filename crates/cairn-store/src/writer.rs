@@ -287,7 +287,7 @@ mod tests {
             session: Some(NewSession { id: session.clone(), root: "/".to_owned(), at: 1 }),
             run: Some(NewRun { id: run.clone(), session, name: None, parent: None, at: 1 }),
             facts: vec![Fact { run, n: 1, at: 1, engine: "0".to_owned(), body }],
-            contents,
+            contents: contents.into_iter().map(Into::into).collect(),
         }))
     }
 

@@ -42,7 +42,7 @@ pub enum Action {
     },
     /// Remove a file, a link, or a directory with everything in it.
     Kill {
-        /// What to remove.
+        /// What to remove, or `log:///…` for the row of a command in the background.
         path: String,
     },
     /// Run a command in the shell.
@@ -53,6 +53,8 @@ pub enum Action {
         cwd: Option<String>,
         /// When to end it; the configured limit when absent.
         timeout_ms: Option<u64>,
+        /// Let it run beside what follows, without a limit of its own.
+        background: bool,
     },
     /// Keep the list of what is to be done.
     Todo {

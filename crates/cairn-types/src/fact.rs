@@ -3,7 +3,7 @@
 
 use crate::{
     Approval, Change, ContentRef, Coord, Decision, Effect, GateVerdict, Hash, Mode, OpName,
-    PicoUsd, Proposal, RunId, SessionId, Status, Surface, Usage, View, Writer,
+    PicoUsd, Proposal, RunId, SessionId, Status, Stream, Surface, Usage, View, Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -136,6 +136,8 @@ bodies! {
     "begin" => Begin(Begin),
     /// What happened.
     "outcome" => Outcome(Outcome),
+    /// A command in the background is over.
+    "stream" => Stream(Stream),
     /// A loop ended.
     "end" => End(End),
 }

@@ -11,6 +11,7 @@ mod op;
 mod proposal;
 mod receipt;
 mod status;
+mod stream;
 mod usage;
 
 pub use action::{Action, EditBody, Exchange, Find, Read, TodoItem, TodoState};
@@ -31,4 +32,5 @@ pub use proposal::{
 };
 pub use receipt::{CheckpointPayload, Commitment, FactSpan, FileRef, Head, ReceiptPayload};
 pub use status::Status;
+pub use stream::{Stream, StreamState};
 pub use usage::{PicoUsd, Usage};

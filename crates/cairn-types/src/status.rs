@@ -9,6 +9,8 @@ use std::fmt;
 pub struct Status(pub u16);
 
 impl Status {
+    /// Begun, and going on by itself.
+    pub const RUNNING: Status = Status(102);
     /// Done.
     pub const OK: Status = Status(200);
     /// Made something new.
@@ -25,6 +27,8 @@ impl Status {
     pub const NOT_FOUND: Status = Status(404);
     /// The world is not as the request assumed.
     pub const CONFLICT: Status = Status(409);
+    /// It was there, and is no more.
+    pub const GONE: Status = Status(410);
     /// Too large.
     pub const TOO_LARGE: Status = Status(413);
     /// Not text.

@@ -1,19 +1,13 @@
 //! Commands: what is shown before one runs, and what is told after it ran.
 
-use crate::Settings;
-use crate::read::whole;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
-use cairn_sandbox::{End, Finished, Spec};
+use crate::{Acting, Background, Settings, output};
+use cairn_sandbox::{End, Finished, Running, Spec};
 use cairn_text::shown::clean;
-use cairn_types::{CommandOutput, ContentRef, Status};
+use cairn_types::Status;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
-/// How much of each end of an output the model is told.
-const TOLD: usize = 16 * 1024;
-/// How much of each end of an output is kept.
-const KEPT: usize = 256 * 1024;
 /// The longest command, a little under what the system takes.
 const MAX_COMMAND: usize = 128 * 1024 - 256;
 /// How long output is still read after everything ended.
@@ -26,6 +20,18 @@ pub(crate) struct Run<'a> {
     pub(crate) command: &'a str,
     pub(crate) cwd: Option<&'a str>,
     pub(crate) timeout_ms: Option<u64>,
+    pub(crate) background: bool,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        command: &'a str,
+        cwd: Option<&'a str>,
+        timeout_ms: Option<u64>,
+        background: bool,
+    ) -> Self {
+        Self { command, cwd, timeout_ms, background }
+    }
 }
 
 /// What running a command would mean. The command stands last and indented, so that nothing in it
@@ -48,11 +54,14 @@ pub(crate) fn prepare(workspace: &Workspace, settings: &Settings, run: &Run<'_>)
     };
     let names: Vec<&str> = settings.env.iter().map(|(name, _)| name.as_str()).collect();
     let indented: String = command.lines().map(|line| format!("  {line}\n")).collect();
+    let limit = match limit(settings, run) {
+        Some(limit) => format!("{} ms", limit.as_millis()),
+        None => "none, it runs in the background".to_owned(),
+    };
     let shown = format!(
-        "cwd: {}\nshell: {}\ntimeout: {} ms\nenvironment: {}\ncommand:\n{indented}",
+        "cwd: {}\nshell: {}\ntimeout: {limit}\nenvironment: {}\ncommand:\n{indented}",
         cwd,
         settings.shell.display(),
-        timeout(settings, run.timeout_ms).as_millis(),
         names.join(" "),
     );
     Prepared { shown, label, ..Prepared::default() }
@@ -82,47 +91,67 @@ fn admit(command: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn timeout(settings: &Settings, asked: Option<u64>) -> Duration {
-    let asked = asked.filter(|ms| *ms > 0).map_or(settings.timeout, Duration::from_millis);
-    asked.min(settings.timeout_max)
+/// When a command is ended, if ever: in the background only where that was asked for.
+fn limit(settings: &Settings, run: &Run<'_>) -> Option<Duration> {
+    let asked = run.timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
+    match run.background {
+        true => asked,
+        false => Some(asked.unwrap_or(settings.timeout).min(settings.timeout_max)),
+    }
+}
+
+/// A command as the sandbox takes it, or why it cannot be run.
+fn spec(workspace: &Workspace, settings: &Settings, run: &Run<'_>) -> Result<Spec, Refusal> {
+    admit(run.command)?;
+    Ok(Spec {
+        command: run.command.to_owned(),
+        shell: settings.shell.clone(),
+        cwd: directory(workspace, run)?.fd,
+        env: settings.env.clone(),
+        timeout: limit(settings, run).unwrap_or(Duration::MAX),
+        grace: GRACE,
+        keep: output::limits(settings.spool.as_deref()),
+        way: settings.way,
+    })
+}
+
+/// Starts a command in the background.
+pub(crate) fn start(
+    workspace: &Workspace,
+    settings: &Settings,
+    run: &Run<'_>,
+) -> Result<Background, Refusal> {
+    spec(workspace, settings, run).map(|spec| Background::new(Running::start(spec)))
 }
 
 /// Runs a command in the root.
 pub(crate) async fn perform(
     workspace: &Workspace,
     settings: &Settings,
-    (run, cancel): (&Run<'_>, &CancellationToken),
-    on_output: &mut (dyn FnMut(&[u8]) + Send),
+    run: &Run<'_>,
+    acting: Acting<'_>,
 ) -> Performed {
-    if let Err(refusal) = admit(run.command) {
-        return refusal.into();
-    }
-    let cwd = match directory(workspace, run) {
-        Ok(cwd) => cwd.fd,
+    let spec = match spec(workspace, settings, run) {
+        Ok(spec) => spec,
         Err(refusal) => return refusal.into(),
     };
-    let timeout = timeout(settings, run.timeout_ms);
-    let spec = Spec {
-        command: run.command.to_owned(),
-        shell: settings.shell.clone(),
-        cwd,
-        env: settings.env.clone(),
-        timeout,
-        grace: GRACE,
-        keep_head: KEPT,
-        keep_tail: KEPT,
-        way: settings.way,
-    };
-    match cairn_sandbox::run(spec, cancel, on_output).await {
-        Ok(finished) => told(finished, timeout),
+    let timeout = spec.timeout;
+    match cairn_sandbox::run(spec, acting.cancel, acting.on_output).await {
+        Ok(finished) => settled(finished, timeout, acting.row).await,
         Err(problem) => Performed::told(Status::FAILED, problem.to_string()),
     }
 }
 
-fn told(finished: Finished, timeout: Duration) -> Performed {
+/// What is said of a command that a signal ended.
+pub(crate) fn signalled(signal: i32) -> String {
+    format!("ended by signal {signal}")
+}
+
+/// What a command that ended comes to.
+async fn settled(mut finished: Finished, timeout: Duration, row: &str) -> Performed {
     let (status, exit, last) = match finished.end {
         End::Exited(code) => (Status::OK, Some(code), format!("exit={code}")),
-        End::Signalled(signal) => (Status::OK, None, format!("ended by signal {signal}")),
+        End::Signalled(signal) => (Status::OK, None, signalled(signal)),
         End::TimedOut => {
             let ms = timeout.as_millis();
             let text = format!("timed out after {ms} ms, everything it started was ended");
@@ -133,81 +162,18 @@ fn told(finished: Finished, timeout: Duration) -> Performed {
             (Status::CANCELLED, None, text)
         }
     };
-    let shown = ends(&finished, TOLD);
-    let mut text = String::from_utf8_lossy(&shown).into_owned();
+    let mut text = output::told(&finished, row);
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
     text.push_str(&last);
-    let kept = ends(&finished, KEPT);
-    let output =
-        CommandOutput { bytes: finished.bytes, hash: finished.hash, kept: ContentRef::of(&kept) };
+    let output::Kept { output, contents, spooled } = output::keep(&mut finished).await;
     Performed {
         exit,
         output: Some(output),
         layers: finished.layers,
-        contents: vec![kept],
+        contents,
+        spooled,
         ..Performed::told(status, text)
-    }
-}
-
-/// The output, or its two ends of at most `size` bytes each with a line between that says how much
-/// is missing. Never cuts a character.
-fn ends(finished: &Finished, size: usize) -> Vec<u8> {
-    let is_whole = (finished.head.len() + finished.tail.len()) as u64 == finished.bytes;
-    if is_whole && finished.bytes <= 2 * size as u64 {
-        return [finished.head.as_slice(), &finished.tail].concat();
-    }
-    let head = &finished.head[..finished.head.len().min(size)];
-    let head = &head[..whole(head)];
-    let joined;
-    let end = if finished.tail.len() >= size {
-        &finished.tail
-    } else {
-        joined = [finished.head.as_slice(), &finished.tail].concat();
-        &joined
-    };
-    let tail = &end[end.len().saturating_sub(size)..];
-    let tail = &tail[continuation(tail)..];
-    let missing = finished.bytes - (head.len() + tail.len()) as u64;
-    let between = format!("\n… {missing} bytes not shown …\n");
-    [head, between.as_bytes(), tail].concat()
-}
-
-/// How many bytes at the start are the rest of a character cut before them.
-fn continuation(bytes: &[u8]) -> usize {
-    bytes.iter().take(3).take_while(|b| (**b & 0xc0) == 0x80).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cairn_types::Hash;
-    use proptest::prelude::*;
-
-    fn finished(text: &str, keep: usize) -> Finished {
-        let all = text.as_bytes();
-        let head = all[..all.len().min(keep)].to_vec();
-        let tail = all[head.len().max(all.len().saturating_sub(keep))..].to_vec();
-        let (bytes, hash) = (all.len() as u64, Hash::of(all));
-        Finished { end: End::Exited(0), head, tail, bytes, hash, ms: 0, layers: Vec::new() }
-    }
-
-    proptest! {
-        #[test]
-        fn both_ends_are_whole_characters_and_the_missing_bytes_are_counted(
-            text in "[aé漢😀]{0,60}", keep in 20usize..60, size in 5usize..20,
-        ) {
-            let shown = String::from_utf8(ends(&finished(&text, keep), size)).unwrap();
-            match shown.split_once("\n… ") {
-                None => prop_assert_eq!(shown, text),
-                Some((head, rest)) => {
-                    let (missing, tail) = rest.split_once(" bytes not shown …\n").unwrap();
-                    prop_assert!(text.starts_with(head) && text.ends_with(tail));
-                    let missing: usize = missing.parse().unwrap();
-                    prop_assert_eq!(head.len() + missing + tail.len(), text.len());
-                }
-            }
-        }
     }
 }

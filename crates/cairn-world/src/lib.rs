@@ -2,6 +2,7 @@
 //! workspace files. It decides nothing about who may do what.
 
 mod apply;
+mod background;
 mod context;
 mod edit;
 mod exec;
@@ -9,6 +10,7 @@ mod find;
 mod list;
 mod media;
 mod notebook;
+mod output;
 mod patch;
 mod path;
 mod read;
@@ -21,8 +23,10 @@ mod workspace;
 mod write;
 
 pub use apply::{Contents, inverse};
+pub use background::{Background, Over};
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use media::{Kind as MediaKind, kind as media_kind};
+pub use read::Lines;
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::same;
 pub use workspace::{Workspace, WorldError};
@@ -49,6 +53,19 @@ pub struct Settings {
     pub timeout_max: Duration,
     /// How a command's processes are held together.
     pub way: Way,
+    /// Where the output of a command is kept while it is too long for memory; without such a place
+    /// less is kept.
+    pub spool: Option<PathBuf>,
+}
+
+/// What an action needs while it acts.
+pub struct Acting<'a> {
+    /// The address of its row, where the model can read more than it is told.
+    pub row: &'a str,
+    /// Ends a command.
+    pub cancel: &'a CancellationToken,
+    /// Sees a command's output as it comes.
+    pub on_output: &'a mut (dyn FnMut(&[u8]) + Send),
 }
 
 impl Settings {
@@ -56,7 +73,7 @@ impl Settings {
     #[must_use]
     pub fn new(shell: PathBuf, env: Vec<(String, String)>) -> Self {
         let (timeout, timeout_max) = (Duration::from_secs(120), Duration::from_secs(600));
-        Self { shell, env, timeout, timeout_max, way: Way::Best }
+        Self { shell, env, timeout, timeout_max, way: Way::Best, spool: None }
     }
 }
 
@@ -89,8 +106,8 @@ impl World {
             Action::Kill { path } => rearrange::prepare_kill(workspace, path),
             Action::Move { from, to } => rearrange::prepare_move(workspace, from, to),
             Action::Copy { from, to } => rearrange::prepare_copy(workspace, from, to),
-            Action::Exec { command, cwd, timeout_ms } => {
-                let run = exec::Run { command, cwd: cwd.as_deref(), timeout_ms: *timeout_ms };
+            Action::Exec { command, cwd, timeout_ms, background } => {
+                let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
                 exec::prepare(workspace, &self.settings, &run)
             }
             Action::Find(_) | Action::List { .. } | Action::Read(_) | Action::Todo { .. } => {
@@ -101,23 +118,28 @@ impl World {
     }
 
     /// Does what was prepared. Files are changed only if they are as they were then (else 409).
-    pub async fn act(
-        &self,
-        action: &Action,
-        prepared: &Prepared,
-        cancel: &CancellationToken,
-        on_output: &mut (dyn FnMut(&[u8]) + Send),
-    ) -> Performed {
+    pub async fn act(&self, action: &Action, prepared: &Prepared, acting: Acting<'_>) -> Performed {
         let begun = Instant::now();
         let mut performed = match action {
-            Action::Exec { command, cwd, timeout_ms } => {
-                let run = exec::Run { command, cwd: cwd.as_deref(), timeout_ms: *timeout_ms };
-                exec::perform(&self.workspace, &self.settings, (&run, cancel), on_output).await
+            Action::Exec { command, cwd, timeout_ms, background } => {
+                let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
+                exec::perform(&self.workspace, &self.settings, &run, acting).await
             }
             _ => self.change(prepared),
         };
         performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         performed
+    }
+
+    /// Starts a command in the background, in the runtime of the caller.
+    pub fn start(&self, action: &Action) -> Result<Background, Refusal> {
+        match action {
+            Action::Exec { command, cwd, timeout_ms, background } => {
+                let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
+                exec::start(&self.workspace, &self.settings, &run)
+            }
+            _ => Err(Refusal::new(Status::FAILED, "not a command")),
+        }
     }
 
     fn change(&self, prepared: &Prepared) -> Performed {
@@ -170,12 +192,6 @@ impl World {
             .unwrap_or_else(Into::into);
         performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         performed
-    }
-
-    /// The lines asked for of a text that is no file.
-    #[must_use]
-    pub fn lines_of(name: &str, bytes: &[u8], read: &cairn_types::Read) -> Performed {
-        read::of_bytes(name, bytes, read).unwrap_or_else(Into::into)
     }
 
     /// After a crash: how far these changes came, by what is on disk now. Removes what an

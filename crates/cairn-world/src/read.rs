@@ -106,12 +106,34 @@ fn notebook(opened: Opened, read: &Read) -> Result<Performed, Refusal> {
     Ok(performed)
 }
 
-/// The lines asked for of a text that is no file.
-pub(crate) fn of_bytes(name: &str, bytes: &[u8], read: &Read) -> Result<Performed, Refusal> {
+fn of_bytes(name: &str, bytes: &[u8], read: &Read) -> Result<Performed, Refusal> {
     let mut slice = Slice::new(read);
     slice.take(bytes);
     slice.end();
     told(name, slice)
+}
+
+/// The lines asked for of a text that is no file and comes piece by piece.
+pub struct Lines(Slice);
+
+impl Lines {
+    /// Nothing of the text came yet.
+    #[must_use]
+    pub fn new(read: &Read) -> Lines {
+        Lines(Slice::new(read))
+    }
+
+    /// Takes the text's next piece.
+    pub fn take(&mut self, piece: &[u8]) {
+        self.0.take(piece);
+    }
+
+    /// What is told of the text under this name, now that all of it came.
+    #[must_use]
+    pub fn told(mut self, name: &str) -> Performed {
+        self.0.end();
+        told(name, self.0).unwrap_or_else(Into::into)
+    }
 }
 
 /// Fills the buffer as far as the file goes.

@@ -1,5 +1,6 @@
 //! What the world answers: what would happen, what happened, what is found after a crash.
 
+use cairn_sandbox::Spooled;
 use cairn_types::{Change, CommandOutput, Seen, Status};
 
 /// What an action would do.
@@ -41,8 +42,10 @@ pub struct Performed {
     pub seen: Vec<Seen>,
     /// What held a command's processes.
     pub layers: Vec<String>,
-    /// The bytes behind `output.kept`.
+    /// The bytes behind `output.kept`, unless they are spooled.
     pub contents: Vec<Vec<u8>>,
+    /// The file behind `output.kept`, when there was too much for memory.
+    pub spooled: Option<Spooled>,
     /// How long it took, in milliseconds.
     pub ms: u64,
 }
@@ -101,6 +104,7 @@ impl Performed {
             seen: Vec::new(),
             layers: Vec::new(),
             contents: Vec::new(),
+            spooled: None,
             ms: 0,
         }
     }

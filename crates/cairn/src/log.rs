@@ -5,7 +5,7 @@ use crate::{cli, money, named, place, to_wire};
 use anyhow::Result;
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{Body, ContentRef, Coord, Fact, Outcome, Reply, RunId, Settled, Usage};
+use cairn_types::{Body, ContentRef, Coord, Fact, Outcome, Reply, RunId, Settled, Stream, Usage};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -131,6 +131,7 @@ impl<W: Write> Printer<'_, W> {
             },
             Body::Reply(reply) => return self.reply(&at, reply),
             Body::Outcome(outcome) => return self.outcome(&at, outcome),
+            Body::Stream(of) => format!("{at}  {}", stream(of)),
             Body::Fault(fault) => {
                 format!("{at}  the model could not be had: {}", clean(&fault.message))
             }
@@ -202,4 +203,11 @@ pub fn time(at_ms: u64) -> String {
     let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     at.map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string())
         .unwrap_or_else(|| at_ms.to_string())
+}
+
+/// How a command in the background ended, in one line.
+pub fn stream(of: &Stream) -> String {
+    let exit = of.exit.map(|exit| format!(" exit {exit}")).unwrap_or_default();
+    let why = if of.why.is_empty() { String::new() } else { format!(": {}", clean(&of.why)) };
+    format!("{}  in the background: {}{exit}{why}", of.at, to_wire::word(&of.state))
 }

@@ -69,6 +69,7 @@ fn op_of(body: &Body) -> Option<Coord> {
         Body::Decision(decision) => Some(decision.at),
         Body::Begin(begin) => Some(begin.at),
         Body::Outcome(outcome) => Some(outcome.at),
+        Body::Stream(stream) => Some(stream.at),
         _ => None,
     }
 }
@@ -91,7 +92,7 @@ fn row(
         let content = content.ok_or_else(|| {
             Usage(format!("row {at} has no #{channel}; a row has #input, #result, and where they exist #output, #shown, #words"))
         })?;
-        return raw(&store.content(&content.hash)?);
+        return raw_content(store, &content);
     }
     if args.json {
         let facts: Vec<Value> =
@@ -114,6 +115,7 @@ fn channel_of(body: &Body, channel: &str) -> Option<ContentRef> {
         (Body::Intent(intent), "input") => Some(intent.input),
         (Body::Outcome(outcome), "result") => Some(outcome.result),
         (Body::Outcome(outcome), "output") => outcome.output.as_ref().map(|output| output.kept),
+        (Body::Stream(stream), "output") => stream.output.as_ref().map(|output| output.kept),
         (Body::Proposal(proposal), "shown") => Some(proposal.shown),
         (Body::Decision(decision), "words") => decision.words,
         _ => None,
@@ -176,6 +178,7 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
                 writeln!(out, "  receipt {} {}", receipt.receipt_id, receipt.hash)?;
             }
         }
+        Body::Stream(stream) => writeln!(out, "{when}  {}", log::stream(stream))?,
         _ => {}
     }
     Ok(())
@@ -250,6 +253,20 @@ fn raw(bytes: &[u8]) -> Result<()> {
         true => writeln!(out, "{}", clean(&String::from_utf8_lossy(bytes))),
         false => out.write_all(bytes),
     };
+    Ok(())
+}
+
+/// The same for a content, which into a pipe goes piece by piece: it may be long.
+fn raw_content(store: &Store, content: &ContentRef) -> Result<()> {
+    use std::io::IsTerminal;
+    if std::io::stdout().is_terminal() {
+        return raw(&store.content(&content.hash)?);
+    }
+    let mut out = std::io::stdout().lock();
+    let mut is_open = true;
+    store.each_of_content(&content.hash, &mut |piece| {
+        is_open = is_open && out.write_all(piece).is_ok();
+    })?;
     Ok(())
 }
 

@@ -72,6 +72,13 @@ fn of_fact(
             again: begin.again,
         },
         t::Body::Outcome(outcome) => settled(outcome, text, receipt),
+        t::Body::Stream(stream) => Event::OpEnded {
+            op_at: stream.at.to_string(),
+            state: word(&stream.state),
+            exit: stream.exit,
+            why: stream.why.clone(),
+            ms: stream.ms,
+        },
         t::Body::End(end) => Event::LoopEnded {
             r#loop: end.lap,
             status: end.status.0,

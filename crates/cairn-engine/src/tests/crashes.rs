@@ -165,12 +165,15 @@ fn a_fork_shares_what_was_said_but_not_what_waits_nor_words_given_for_its_parent
     let recording = sim.engine.decided(&all).unwrap();
     sim.record(recording);
     sim.begin(at(1, 1, 1));
-    sim.settle(at(1, 1, 1), Status::OK);
+    sim.settle(at(1, 1, 1), Status::RUNNING);
     let mut fork = Engine::fold(&sim.facts);
     let drive = sim.facts[1].body.clone();
     let n = fork.last_n() + 1;
     fork.apply(&Fact { run: RunId::new(2, 2), n, at: n, engine: VERSION.into(), body: drive });
     assert_eq!(fork.items(), sim.engine.items());
     assert_eq!(fork.queued_laps(), 0);
+    assert_eq!((sim.engine.streams().count(), fork.streams().count()), (1, 0));
+    sim.record(Recording::of(Body::Stream(Stream::lost(at(1, 1, 1)))));
+    assert_eq!(sim.engine.streams().count(), 0);
     assert!(fork.lap().unwrap().is_inherited() && fork.remembered.is_empty());
 }

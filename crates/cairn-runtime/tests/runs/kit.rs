@@ -55,7 +55,8 @@ pub fn start(store: &Store, workspace: &Path, url: &str, told: Arc<Told>) -> Sta
 /// The same with a model configured like this.
 pub fn start_with(store: &Store, workspace: &Path, config: Config, told: Arc<Told>) -> Start {
     let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-    let settings = cairn_world::Settings::new("/bin/sh".into(), env);
+    let mut settings = cairn_world::Settings::new("/bin/sh".into(), env);
+    settings.spool = Some(store.spool());
     Start {
         store: store.clone(),
         world: Arc::new(World::new(Workspace::open(workspace).unwrap(), settings)),

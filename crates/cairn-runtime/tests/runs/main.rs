@@ -8,9 +8,11 @@
     reason = "a test fails by panicking and says what it counted"
 )]
 
+mod background;
 mod context;
 mod cut;
 mod endurance;
+mod flood;
 mod kit;
 mod swarm;
 mod undo;

@@ -1,8 +1,8 @@
 //! A home in a temporary directory and drivers that fill it with ops, for the tests beside it.
 
 use cairn_store::{
-    Access, Batch, Committed, Lease, LeaseKey, NewRun, NewSession, Options, Store, StoreError,
-    Verdict,
+    Access, Batch, Committed, Kept, Lease, LeaseKey, NewRun, NewSession, Options, Store,
+    StoreError, Verdict,
 };
 use cairn_types::*;
 use std::path::Path;
@@ -126,8 +126,8 @@ pub fn facts(run: &RunId, n: u64, bodies: &[(Body, Vec<u8>)]) -> Vec<Fact> {
 }
 
 /// The contents that bodies name.
-pub fn contents(bodies: &[(Body, Vec<u8>)]) -> Vec<Vec<u8>> {
-    bodies.iter().map(|(_, content)| content.clone()).collect()
+pub fn contents(bodies: &[(Body, Vec<u8>)]) -> Vec<Kept> {
+    bodies.iter().map(|(_, content)| Kept::Bytes(content.clone())).collect()
 }
 
 /// Makes an empty fork.
@@ -240,9 +240,14 @@ impl Driver {
 
     /// Contents alone.
     pub async fn contents(&mut self, contents: Vec<Vec<u8>>) {
+        self.keep(contents.into_iter().map(Kept::Bytes).collect()).await.unwrap();
+    }
+
+    /// Contents alone, in whatever form.
+    pub async fn keep(&mut self, contents: Vec<Kept>) -> Result<Committed, StoreError> {
         let lease = self.key();
         let batch = Batch { lease, session: None, run: None, facts: Vec::new(), contents };
-        self.store.commit(batch).await.unwrap();
+        self.store.commit(batch).await
     }
 
     pub async fn try_fork(&self, n: u64) -> Result<(Committed, RunId), StoreError> {

@@ -6,3 +6,5 @@ mod evidence;
 mod kit;
 #[cfg(test)]
 mod log;
+#[cfg(test)]
+mod spooled;

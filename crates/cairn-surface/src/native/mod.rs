@@ -151,7 +151,7 @@ mod tests {
         check(
             "bash",
             r#"{"command":"ls","sudo":true}"#,
-            "400 bash: there is no argument \"sudo\"; the arguments are command, cwd, timeout_ms",
+            "400 bash: there is no argument \"sudo\"; the arguments are command, cwd, timeout_ms, background",
         );
         check(
             "read",

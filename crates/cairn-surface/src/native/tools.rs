@@ -117,9 +117,10 @@ fields! {
 }
 
 fields! {
-    /// Remove a file, a link, or a directory with everything in it. It can be undone.
+    /// Remove a file, a link, or a directory with everything in it, which can be undone; or end a
+    /// command in the background.
     Remove {
-        /// Path relative to the project root.
+        /// Path relative to the project root, or the address of the command's row.
         path: String, or "file_path" "file" "target";
     }
 }
@@ -146,7 +147,8 @@ fields! {
 
 fields! {
     /// Run a shell command and wait for it. Everything it started ends with it. The result is its
-    /// output and its exit code.
+    /// output and its exit code. In the background it runs until it ends, is removed by its row, or
+    /// the work is over; reading its row's #output shows what it printed.
     Bash {
         /// The command, one string for the shell.
         command: String, or "cmd" "script";
@@ -154,6 +156,8 @@ fields! {
         cwd: Option<String>, or "workdir" "working_directory" "dir";
         /// When to end it, in milliseconds.
         timeout_ms: Option<u64>, or "timeout";
+        /// Do not wait for it, as for a server. Default false.
+        background: bool, or "run_in_background" "is_background";
     }
 }
 
@@ -280,7 +284,8 @@ impl Declared for Copy {
 impl Declared for Bash {
     fn action(self) -> Result<Action, String> {
         let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
-        Ok(Action::Exec { command: self.command, cwd: self.cwd, timeout_ms })
+        let Bash { command, cwd, background, .. } = self;
+        Ok(Action::Exec { command, cwd, timeout_ms, background })
     }
 }
 

@@ -2,7 +2,7 @@
 //! said, and what could not be done shows the file.
 
 use cairn_types::{Action, EditBody, Exchange};
-use cairn_world::{Settings, Workspace, World};
+use cairn_world::{Acting, Performed, Prepared, Settings, Workspace, World};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -11,6 +11,12 @@ use tokio_util::sync::CancellationToken;
 fn world(root: &Path) -> World {
     let settings = Settings::new("/bin/sh".into(), Vec::new());
     World::new(Workspace::open(root).unwrap(), settings)
+}
+
+async fn act(world: &World, action: &Action, prepared: &Prepared) -> Performed {
+    let cancel = CancellationToken::new();
+    let acting = Acting { row: "log:///1/1/1", cancel: &cancel, on_output: &mut |_| {} };
+    world.act(action, prepared, acting).await
 }
 
 /// The tree's files and their contents.
@@ -45,7 +51,7 @@ async fn check(before: &[(&str, &str)], action: Action, told: &str, after: &[(&s
     let prepared = world.prepare(&action);
     let done = match prepared.settled {
         Some(settled) => settled,
-        None => world.act(&action, &prepared, &CancellationToken::new(), &mut |_| {}).await,
+        None => act(&world, &action, &prepared).await,
     };
     assert_eq!(format!("{} {}", done.status, done.text), told, "{action:?}");
     let after: Vec<(String, String)> =
@@ -162,7 +168,7 @@ async fn a_moved_file_keeps_its_mode() {
     let text = "*** Begin Patch\n*** Update File: run.sh\n*** Move to: go.sh\n@@\n-echo a\n+echo b\n*** End Patch\n";
     let action = patch(None, text);
     let prepared = world.prepare(&action);
-    world.act(&action, &prepared, &CancellationToken::new(), &mut |_| {}).await;
+    act(&world, &action, &prepared).await;
     let mode = fs::metadata(holder.path().join("go.sh")).unwrap().permissions().mode();
     assert_eq!((mode & 0o777, file.exists()), (0o755, false));
 }

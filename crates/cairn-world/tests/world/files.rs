@@ -2,7 +2,7 @@
 //! what is told is the same for the same files. Real files, real links, real commands.
 
 use cairn_types::{Action, Change, EditBody, Exchange, Find, OpName, Read, Status};
-use cairn_world::{Performed, Probe, Settings, Workspace, World};
+use cairn_world::{Acting, Performed, Probe, Settings, Workspace, World};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -55,8 +55,13 @@ impl Place {
 }
 
 fn world(root: &Path) -> World {
+    world_with_spool(root, None)
+}
+
+fn world_with_spool(root: &Path, spool: Option<PathBuf>) -> World {
     let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-    World::new(Workspace::open(root).unwrap(), Settings::new("/bin/sh".into(), env))
+    let settings = Settings { spool, ..Settings::new("/bin/sh".into(), env) };
+    World::new(Workspace::open(root).unwrap(), settings)
 }
 
 /// Looks, or does what was prepared; with `expected`, as if it had been prepared when that was so.
@@ -71,7 +76,8 @@ async fn perform(world: &World, action: &Action, expected: &[Change]) -> Perform
     } else if let Some(settled) = prepared.settled {
         return settled;
     }
-    world.act(action, &prepared, &cancel, &mut |_| {}).await
+    let acting = Acting { row: "log:///1/2/3", cancel: &cancel, on_output: &mut |_| {} };
+    world.act(action, &prepared, acting).await
 }
 
 fn read(path: &str) -> Action {
@@ -99,7 +105,7 @@ fn find(glob: Option<&str>, text: Option<&str>) -> Action {
 }
 
 fn exec(command: &str, timeout_ms: Option<u64>) -> Action {
-    Action::Exec { command: command.to_owned(), cwd: None, timeout_ms }
+    Action::Exec { command: command.to_owned(), cwd: None, timeout_ms, background: false }
 }
 
 /// Each escape in three parts: the path works without us, we refuse it, nothing outside changed.
@@ -422,20 +428,45 @@ async fn a_command_tells_its_output_and_how_it_ended() {
     check("echo a; sleep 60", Some(100), late).await;
     check("  ", None, "400 the command is empty").await;
     check("a\0b", None, "400 the command holds a NUL byte").await;
-    let done = place.perform(&exec("head -c 1000000 /dev/zero | tr '\\0' x", None), &[]).await;
-    assert!(
-        done.text.contains("\n… 967232 bytes not shown …\n") && done.text.ends_with("x\nexit=0")
-    );
-    let output = done.output.unwrap();
-    assert_eq!(output.bytes, 1_000_000);
-    assert_eq!(cairn_types::ContentRef::of(&done.contents[0]), output.kept);
     let cancel = CancellationToken::new();
     let action = exec("echo a; sleep 60", None);
     let mut cancel_on_output = |_: &[u8]| cancel.cancel();
     let prepared = place.world.prepare(&action);
-    let done = place.world.act(&action, &prepared, &cancel, &mut cancel_on_output).await;
+    let on_output = &mut cancel_on_output;
+    let acting = Acting { row: "log:///1/2/3", cancel: &cancel, on_output };
+    let done = place.world.act(&action, &prepared, acting).await;
     let told = (Status::CANCELLED, "a\ncancelled, everything it started was ended");
     assert_eq!((done.status, done.text.as_str()), told);
+}
+
+// keeps: output-told, output-kept
+#[tokio::test]
+async fn a_long_output_is_told_by_its_ends_and_kept_whole_where_there_is_a_place_for_it() {
+    let mut place = Place::new();
+    let numbers: String = (1..=200_000).map(|n| format!("{n}\n")).collect();
+    let (head, tail) = (&numbers[..4096], &numbers[numbers.len() - 12_288..]);
+    let missing = numbers.len() - 4096 - 12_288;
+    let told =
+        format!("{head}\n… {missing} bytes not shown; read log:///1/2/3#output …\n{tail}exit=0");
+    let check = async |place: &Place, kept: &str| {
+        let done = place.perform(&exec("seq 1 200000", None), &[]).await;
+        assert_eq!(done.text, told);
+        let output = done.output.unwrap();
+        assert_eq!(output.bytes, numbers.len() as u64);
+        assert_eq!(output.hash, cairn_types::Hash::of(numbers.as_bytes()));
+        assert_eq!(output.kept, cairn_types::ContentRef::of(kept.as_bytes()));
+        (done.contents, done.spooled)
+    };
+    let (head, tail) = (&numbers[..131_072], &numbers[numbers.len() - 131_072..]);
+    let missing = numbers.len() - 2 * 131_072;
+    let ends = format!("{head}\n… {missing} bytes not kept …\n{tail}");
+    assert_eq!(check(&place, &ends).await, (vec![ends.into_bytes()], None));
+    let spool = place.outside.join("spool");
+    place.world = world_with_spool(&place.root, Some(spool.clone()));
+    let (contents, spooled) = check(&place, &numbers).await;
+    assert!(contents.is_empty());
+    assert_eq!(spooled.unwrap().file.metadata().unwrap().len(), numbers.len() as u64);
+    assert_eq!(fs::read_dir(&spool).unwrap().count(), 0);
 }
 
 #[tokio::test]
@@ -448,6 +479,12 @@ async fn a_command_is_shown_from_our_data_and_cannot_fake_a_line_of_it() {
         place.world.workspace().path().display()
     );
     assert_eq!((prepared.shown.as_str(), prepared.label.as_str()), (&*expected, "run: make…"));
+    let beside = |timeout_ms| {
+        let (command, cwd) = ("make".to_owned(), None);
+        place.world.prepare(&Action::Exec { command, cwd, timeout_ms, background: true }).shown
+    };
+    assert!(beside(None).contains("\ntimeout: none, it runs in the background\n"));
+    assert!(beside(Some(9_000_000)).contains("\ntimeout: 9000000 ms\n"));
     assert_eq!(place.world.prepare(&exec("", None)).settled.unwrap().status, Status::BAD_REQUEST);
 }
 

@@ -2,7 +2,7 @@
 //! at all, a crash in the middle can be finished, and all of it can be taken back.
 
 use cairn_types::{Action, Change, Hash};
-use cairn_world::{Prepared, Probe, Settings, Workspace, World, inverse};
+use cairn_world::{Acting, Prepared, Probe, Settings, Workspace, World, inverse};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -55,7 +55,11 @@ async fn act(world: &World, action: &Action) -> String {
     let prepared = world.prepare(action);
     let done = match prepared.settled {
         Some(settled) => settled,
-        None => world.act(action, &prepared, &CancellationToken::new(), &mut |_| {}).await,
+        None => {
+            let cancel = &CancellationToken::new();
+            let acting = Acting { row: "log:///1/2/3", cancel, on_output: &mut |_| {} };
+            world.act(action, &prepared, acting).await
+        }
     };
     format!("{} {}", done.status, done.text)
 }

@@ -174,7 +174,8 @@ impl Order<'_> {
         }
         let shown = Shown::new(self.talk);
         let workspace = Workspace::open(&self.root)?;
-        let settings = world_settings(&self.config);
+        let mut settings = world_settings(&self.config);
+        settings.spool = Some(store.spool());
         let start = Start {
             store,
             surroundings: place::surroundings(&settings.shell),
@@ -241,6 +242,7 @@ fn world_settings(config: &Config) -> cairn_world::Settings {
         timeout: Duration::from_millis(config.count("command_timeout_ms")),
         timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),
         way: cairn_sandbox::Way::Best,
+        spool: None,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::outcome::Watch;
 use super::pen::{Pen, Tone};
-use crate::{diff, money, to_wire};
+use crate::{diff, log, money, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
@@ -227,6 +227,7 @@ impl State {
             }
             Body::Outcome(outcome) => self.settled(outcome, text),
             Body::Begin(begin) => self.began(begin),
+            Body::Stream(stream) => self.pen.line(Tone::Dim, &log::stream(stream)),
             Body::Run(_) | Body::Ask(_) | Body::End(_) | Body::Unknown { .. } => {}
         }
     }

@@ -17,6 +17,7 @@ mod cost;
 mod keep;
 mod login;
 mod models;
+mod outputs;
 mod resume;
 mod run;
 mod survive;
