@@ -16,9 +16,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
-RULE = "|---|---|---|---|---|---|---|---|---|---|\n"
+RULE = "|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "1000", "CAIRN_POWER_CUTS": "100",
-         "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200"}
+         "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
+         "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "100000"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]
@@ -39,12 +40,21 @@ def proofs(sizes):
          [r"rows per turn \d+", r"bytes per turn \d+ early, \d+ late"]),
         ("floods", test("cairn-runtime", "runs", "flood::a_flood"),
          [r"\d+ bytes twice, \d+ KiB more memory"]),
+        ("undos", test("cairn-runtime", "runs", "undo::undo_to_any"),
+         [r"\d+ undos, \d+ with conflicts"]),
+        ("undo crash points", test("cairn", "cli", "survive::an_undo"),
+         [r"\d+ undo crash points of \d+"]),
         ("timeouts", test("cairn-sandbox", "processes", "nothing_survives_a_timeout"),
          [r"\d+ timeouts, 0 survivors"]),
     ]
 
 class Failed(Exception):
     """A proof does not hold, or could not be had."""
+
+def last(count, text):
+    """The last of what matches: some proofs print as they go."""
+    found = list(re.finditer(count, text))
+    return found[-1] if found else None
 
 def run(name, command, counts, environment):
     """Runs one proof; gives its counts and time as a cell of the table."""
@@ -59,7 +69,7 @@ def run(name, command, counts, environment):
     took = round(time.monotonic() - began)
     if code:
         raise Failed(f"{name}: exit code {code} after {took} s\n{text[-3000:]}")
-    found = [re.search(count, text) for count in counts]
+    found = [last(count, text) for count in counts]
     if None in found:
         raise Failed(f"{name}: it printed no {counts[found.index(None)]!r}; see {log}")
     cell = f"{'; '.join(match.group() for match in found)}; {took} s"

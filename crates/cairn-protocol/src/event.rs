@@ -161,6 +161,8 @@ pub struct Usage {
     pub output: u64,
     /// Of `input`, from the provider's cache.
     pub cache_read: u64,
+    /// Of `input`, into the provider's cache.
+    pub cache_write: u64,
     /// Of `output`, reasoning.
     pub reasoning: u64,
 }

@@ -158,8 +158,8 @@ fn settled(outcome: &t::Outcome, text: String, receipt: &Option<String>) -> Even
 
 /// Tokens.
 pub fn usage(usage: t::Usage) -> Usage {
-    let t::Usage { input, output, cache_read, reasoning, .. } = usage;
-    Usage { input, output, cache_read, reasoning }
+    let t::Usage { input, output, cache_read, cache_write, reasoning } = usage;
+    Usage { input, output, cache_read, cache_write, reasoning }
 }
 
 fn change(change: &t::Change) -> Change {

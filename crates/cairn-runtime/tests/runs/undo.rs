@@ -13,6 +13,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the model does in one turn.
 #[derive(Debug, Clone)]
@@ -61,7 +62,7 @@ fn turn() -> impl Strategy<Value = Turn> {
         1 => n.clone().prop_map(Outside::Mode),
         1 => n.prop_map(Outside::Link),
     ];
-    (op, proptest::option::weighted(0.25, outside)).prop_map(|(op, outside)| Turn { op, outside })
+    (op, proptest::option::weighted(0.4, outside)).prop_map(|(op, outside)| Turn { op, outside })
 }
 
 /// The turn as the model writes it: it reads before it edits.
@@ -168,6 +169,17 @@ fn work(turns: &[Turn]) -> Done {
     Done { temp, starts, pictures, touched, run, session }
 }
 
+/// Undos tried, and those among them that named a conflict.
+static TRIED: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
+
+fn count(plan: &Plan) {
+    let tried = TRIED[0].fetch_add(1, Ordering::Relaxed) + 1;
+    let conflicts = TRIED[1].fetch_add(u32::from(!plan.conflicts.is_empty()), Ordering::Relaxed);
+    if tried.is_multiple_of(20) {
+        println!("{tried} undos, {conflicts} with conflicts");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases("CAIRN_UNDO_CASES", 60), max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -188,6 +200,7 @@ proptest! {
         let before = picture(&root);
         let plan = Plan::undo(&history, span, &world, false);
         prop_assert_eq!(&picture(&root), &before, "planning changes nothing");
+        count(&plan);
 
         let outside: BTreeSet<&String> = done.touched[back_to..].iter().flatten().collect();
         for conflict in &plan.conflicts {

@@ -204,9 +204,9 @@ pub const KEYS: &[Key] = &[
     ),
     count(
         "provider.attempts",
-        (1, 5, 100),
+        (1, 25, 100),
         Project::MayNot,
-        "How often a request is made before it counts as failed.",
+        "How often a request is made at most before it counts as failed. Deadlines mostly come first: 30 s for broken connections, 60 s for a provider in trouble, provider.deadline_ms for one that asks to wait or loads.",
     ),
     text(
         "provider.record",
