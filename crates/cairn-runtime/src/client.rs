@@ -115,6 +115,7 @@ impl Client {
             mode: Mode::Act,
             approval: Approval::Nobody,
             caps: Caps { turns: 1, ops: 1, cost: None },
+            folders: Vec::new(),
             form: None,
             effort: None,
             schema: None,

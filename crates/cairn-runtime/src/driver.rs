@@ -40,6 +40,8 @@ pub struct Settings {
     pub model: String,
     /// How long a question waits for an answer; for ever when absent.
     pub decide_within: Option<Duration>,
+    /// Folders besides the project's that the world is over, for the model and the log.
+    pub folders: Vec<String>,
     /// How much the model shall think.
     pub effort: Effort,
     /// The JSON Schema that its answers must follow.

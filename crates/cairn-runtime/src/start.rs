@@ -7,10 +7,11 @@ use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
 use cairn_types::{
-    Approval, Body, Caps, ContentRef, Drive, Mode, RunId, RunStarted, SessionId, Surface, View,
-    Writer,
+    Approval, Body, Caps, ContentRef, Drive, Fact, Mode, RunId, RunStarted, SessionId, Surface,
+    View, Writer,
 };
 use cairn_world::World;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,7 +99,8 @@ impl Start {
         };
         if let Some(prompt) = prompt {
             driver.leave_inherited_loop()?;
-            let recording = driver.engine.prompted(prompt, Writer::Client);
+            let prompt = with_folders(prompt, &driver.settings.folders);
+            let recording = driver.engine.prompted(&prompt, Writer::Client);
             driver.record(recording)?;
         }
         match driver.engine.step() {
@@ -204,6 +206,7 @@ impl Start {
             mode: self.mode,
             approval: self.approval,
             caps: self.caps,
+            folders: self.settings.folders.clone(),
             form: self.provider.form(),
             effort: self.settings.effort.word().map(str::to_owned),
             schema: self.settings.schema.as_ref().map(|text| ContentRef::of(text.as_bytes())),
@@ -237,6 +240,31 @@ impl Start {
             question: None,
             streams: crate::background::Streams::default(),
         }
+    }
+}
+
+/// The folders besides the project's that a run's drivers had open.
+#[must_use]
+pub fn folders_of(facts: &[Fact]) -> Vec<String> {
+    let mut folders: Vec<String> = Vec::new();
+    for fact in facts {
+        if let Body::Drive(drive) = &fact.body {
+            let new = drive.folders.iter().filter(|folder| !folders.contains(folder));
+            let new: Vec<String> = new.cloned().collect();
+            folders.extend(new);
+        }
+    }
+    folders
+}
+
+/// The prompt, and which folders besides the project's are open.
+fn with_folders<'a>(prompt: &'a str, folders: &[String]) -> Cow<'a, str> {
+    match folders {
+        [] => Cow::Borrowed(prompt),
+        folders => Cow::Owned(format!(
+            "{prompt}\n\nBesides the project, these folders are open; paths in them are absolute:\n{}",
+            folders.join("\n")
+        )),
     }
 }
 

@@ -277,6 +277,7 @@ mod tests {
             mode: Mode::Act,
             approval: Approval::Yolo,
             caps: Caps { turns: 1, ops: 1, cost: None },
+            folders: Vec::new(),
             form: None,
             effort: None,
             schema: None,

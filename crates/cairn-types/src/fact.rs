@@ -220,6 +220,9 @@ pub struct Drive {
     pub approval: Approval,
     /// The limits in force.
     pub caps: Caps,
+    /// Folders besides the project's that a person opened, absolute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
     /// How the model is asked, as far as that decides the bytes it is sent, JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<String>,

@@ -2,6 +2,7 @@
 //! Every op that changes files, and every undo, goes through here.
 
 use crate::path;
+use crate::roots::Roots;
 use crate::settled::{Probe, Refusal};
 use crate::state::{self, Standing, same};
 use crate::workspace::{Workspace, refusal};
@@ -26,14 +27,14 @@ pub(crate) enum List {
 /// Makes the changes, if every path is as its change says it was. Returns the changes with the
 /// states they led to.
 pub(crate) fn apply(
-    workspace: &Workspace,
+    roots: &Roots,
     changes: &[Change],
     list: List,
     contents: &Contents<'_>,
 ) -> Result<Vec<Change>, Refusal> {
     let mut todo = Vec::with_capacity(changes.len());
     for change in changes {
-        let now = state::at(workspace, &change.path)?;
+        let now = state::at(roots.of(&change.path), &change.path)?;
         match standing(change, &now) {
             Probe::Done if list == List::GoOn => {}
             Probe::NotDone => todo.push((change, now)),
@@ -44,13 +45,13 @@ pub(crate) fn apply(
     }
     let mut done: Vec<&Change> = Vec::with_capacity(todo.len());
     for (change, now) in in_order(todo) {
-        if let Err(problem) = one(workspace, change, &now, contents) {
-            roll_back(workspace, &done, contents);
+        if let Err(problem) = one(roots, change, &now, contents) {
+            roll_back(roots, &done, contents);
             return Err(problem);
         }
         done.push(change);
     }
-    changes.iter().map(|change| as_it_now_is(workspace, change)).collect()
+    changes.iter().map(|change| as_it_now_is(roots, change)).collect()
 }
 
 /// The fact that a file is not as it was.
@@ -96,7 +97,7 @@ fn is_turned(change: &Change) -> bool {
 }
 
 fn one(
-    workspace: &Workspace,
+    roots: &Roots,
     change: &Change,
     now: &Standing,
     contents: &Contents<'_>,
@@ -106,7 +107,7 @@ fn one(
         e => refusal(&change.path, e),
     };
     let Some(after) = &change.after else {
-        return write::take_away(workspace, &change.path, now).map_err(failed);
+        return write::take_away(roots.of(&change.path), &change.path, now).map_err(failed);
     };
     let bytes = match after.hash {
         None => Vec::new(),
@@ -117,26 +118,26 @@ fn one(
     };
     let mut was = now.clone();
     if is_turned(change) {
-        write::take_away(workspace, &change.path, now).map_err(failed)?;
+        write::take_away(roots.of(&change.path), &change.path, now).map_err(failed)?;
         was = None;
     }
-    write::put(workspace, change, after, (&bytes, &was)).map_err(failed)
+    write::put(roots.of(&change.path), change, after, (&bytes, &was)).map_err(failed)
 }
 
 /// Takes back what was done of a list that could not be finished, as far as that can be done.
-fn roll_back(workspace: &Workspace, done: &[&Change], contents: &Contents<'_>) {
+fn roll_back(roots: &Roots, done: &[&Change], contents: &Contents<'_>) {
     for change in done.iter().rev() {
         let back = inverse(change);
-        if let Ok(now) = state::at(workspace, &back.path) {
-            let _ = one(workspace, &back, &now, contents);
+        if let Ok(now) = state::at(roots.of(&back.path), &back.path) {
+            let _ = one(roots, &back, &now, contents);
         }
     }
 }
 
-fn as_it_now_is(workspace: &Workspace, change: &Change) -> Result<Change, Refusal> {
+fn as_it_now_is(roots: &Roots, change: &Change) -> Result<Change, Refusal> {
     let after = match &change.after {
         None => None,
-        Some(meant) => match state::at(workspace, &change.path) {
+        Some(meant) => match state::at(roots.of(&change.path), &change.path) {
             Ok(Some((state, _))) if same(Some(&state), Some(meant)) => Some(state),
             _ => Some(meant.clone()),
         },
@@ -155,12 +156,12 @@ fn standing(change: &Change, now: &Standing) -> Probe {
 
 /// How far these changes came, by what is on disk. Removes what an unfinished write left behind,
 /// and makes durable what is there: whoever was cut off may not have come to it.
-pub(crate) fn probe(workspace: &Workspace, expected: &[Change]) -> Probe {
+pub(crate) fn probe(roots: &Roots, expected: &[Change]) -> Probe {
     let mut found: Option<Probe> = None;
     for change in expected {
-        clear(workspace, change);
-        let this =
-            state::at(workspace, &change.path).map_or(Probe::Neither, |now| standing(change, &now));
+        clear(roots, change);
+        let this = state::at(roots.of(&change.path), &change.path)
+            .map_or(Probe::Neither, |now| standing(change, &now));
         found = Some(match (found, this) {
             (None, this) => this,
             (Some(before), this) if before == this => this,
@@ -171,8 +172,8 @@ pub(crate) fn probe(workspace: &Workspace, expected: &[Change]) -> Probe {
     found.unwrap_or(Probe::Neither)
 }
 
-fn clear(workspace: &Workspace, change: &Change) {
-    if let Ok(dir) = workspace.directory(path::split(&change.path).0) {
+fn clear(roots: &Roots, change: &Change) {
+    if let Ok(dir) = roots.of(&change.path).directory(path::split(&change.path).0) {
         write::clear(dir.as_fd(), &write::temporary(change));
         let _ = rustix::fs::fsync(&dir);
     }

@@ -3,6 +3,7 @@
 
 use crate::apply::missing_directories;
 use crate::patch;
+use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state;
 use crate::workspace::{Opened, Workspace};
@@ -40,14 +41,14 @@ pub(crate) struct Worked {
 pub(crate) type Unworked = (Refusal, Option<Seen>);
 
 /// What an edit would change.
-pub(crate) fn prepare(workspace: &Workspace, path: Option<&str>, body: &EditBody) -> Prepared {
+pub(crate) fn prepare(roots: &Roots, path: Option<&str>, body: &EditBody) -> Prepared {
     let worked = match (path, body) {
-        (path, EditBody::Patch(text)) => patch::work_out(workspace, path, text),
-        (Some(path), body) => work_out(workspace, path, body).map(|worked| vec![worked]),
+        (path, EditBody::Patch(text)) => patch::work_out(roots, path, text),
+        (Some(path), body) => work_out(roots.of(path), path, body).map(|worked| vec![worked]),
         (None, _) => Err((Refusal::new(Status::BAD_REQUEST, "no path is given"), None)),
     };
     match worked {
-        Ok(worked) => prepared(workspace, worked),
+        Ok(worked) => prepared(roots, worked),
         Err((refusal, seen)) => {
             let label = clean(&format!("edit {}", path.unwrap_or("by a patch")));
             let mut settled = crate::Performed::from(refusal);
@@ -57,7 +58,7 @@ pub(crate) fn prepare(workspace: &Workspace, path: Option<&str>, body: &EditBody
     }
 }
 
-fn prepared(workspace: &Workspace, worked: Vec<Worked>) -> Prepared {
+fn prepared(roots: &Roots, worked: Vec<Worked>) -> Prepared {
     let mut prepared = Prepared::default();
     let (mut labels, mut told) = (Vec::new(), Vec::new());
     let mut status = Status::CREATED;
@@ -70,6 +71,7 @@ fn prepared(workspace: &Workspace, worked: Vec<Worked>) -> Prepared {
         if one.before.is_some() {
             status = Status::OK;
         }
+        let workspace = roots.of(&one.change.path);
         for directory in missing_directories(workspace, &one.change.path) {
             if one.after.is_some() && !prepared.changes.contains(&directory) {
                 prepared.changes.push(directory);

@@ -15,6 +15,7 @@ mod patch;
 mod path;
 mod read;
 mod rearrange;
+mod roots;
 mod settled;
 mod state;
 mod todo;
@@ -35,6 +36,7 @@ use apply::List;
 use cairn_sandbox::Way;
 use cairn_text::shown::clean;
 use cairn_types::{Action, Change, FileState, Status};
+use roots::Roots;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -80,7 +82,7 @@ impl Settings {
 /// A workspace and the means to act on it.
 #[derive(Debug, Clone)]
 pub struct World {
-    workspace: Arc<Workspace>,
+    roots: Arc<Roots>,
     settings: Arc<Settings>,
 }
 
@@ -88,27 +90,43 @@ impl World {
     /// A world over this workspace.
     #[must_use]
     pub fn new(workspace: Workspace, settings: Settings) -> World {
-        World { workspace: Arc::new(workspace), settings: Arc::new(settings) }
+        World { roots: Arc::new(Roots::new(workspace)), settings: Arc::new(settings) }
     }
 
-    /// The workspace.
+    /// A world over this workspace and these folders besides it, whose paths are absolute.
+    pub fn with_folders(
+        workspace: Workspace,
+        folders: &[PathBuf],
+        settings: Settings,
+    ) -> Result<World, WorldError> {
+        let mut roots = Roots::new(workspace);
+        folders.iter().try_for_each(|folder| roots.add(folder))?;
+        Ok(World { roots: Arc::new(roots), settings: Arc::new(settings) })
+    }
+
+    /// The project's workspace.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
-        &self.workspace
+        self.roots.main()
+    }
+
+    /// The workspace that a command runs in.
+    fn cwd(&self, cwd: Option<&str>) -> &Workspace {
+        self.roots.of(cwd.unwrap_or("."))
     }
 
     /// What an action would do, without doing anything.
     #[must_use]
     pub fn prepare(&self, action: &Action) -> Prepared {
-        let workspace = &self.workspace;
+        let roots = &self.roots;
         match action {
-            Action::Edit { path, body } => edit::prepare(workspace, path.as_deref(), body),
-            Action::Kill { path } => rearrange::prepare_kill(workspace, path),
-            Action::Move { from, to } => rearrange::prepare_move(workspace, from, to),
-            Action::Copy { from, to } => rearrange::prepare_copy(workspace, from, to),
+            Action::Edit { path, body } => edit::prepare(roots, path.as_deref(), body),
+            Action::Kill { path } => rearrange::prepare_kill(roots.of(path), path),
+            Action::Move { from, to } => rearrange::prepare_move(roots.of(from), from, to),
+            Action::Copy { from, to } => rearrange::prepare_copy(roots.of(from), from, to),
             Action::Exec { command, cwd, timeout_ms, background } => {
                 let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
-                exec::prepare(workspace, &self.settings, &run)
+                exec::prepare(self.cwd(cwd.as_deref()), &self.settings, &run)
             }
             Action::Find(_) | Action::List { .. } | Action::Read(_) | Action::Todo { .. } => {
                 let label = clean(&format!("{} {}", action.op(), action.target()));
@@ -123,7 +141,7 @@ impl World {
         let mut performed = match action {
             Action::Exec { command, cwd, timeout_ms, background } => {
                 let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
-                exec::perform(&self.workspace, &self.settings, &run, acting).await
+                exec::perform(self.cwd(cwd.as_deref()), &self.settings, &run, acting).await
             }
             _ => self.change(prepared),
         };
@@ -136,7 +154,7 @@ impl World {
         match action {
             Action::Exec { command, cwd, timeout_ms, background } => {
                 let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
-                exec::start(&self.workspace, &self.settings, &run)
+                exec::start(self.cwd(cwd.as_deref()), &self.settings, &run)
             }
             _ => Err(Refusal::new(Status::FAILED, "not a command")),
         }
@@ -148,7 +166,7 @@ impl World {
         let contents = |hash: &cairn_types::Hash| {
             kept.iter().find(|(of, _)| of == hash).map(|(_, bytes)| (*bytes).clone())
         };
-        match apply::apply(&self.workspace, &prepared.changes, List::Afresh, &contents) {
+        match apply::apply(&self.roots, &prepared.changes, List::Afresh, &contents) {
             Err(refusal) => refusal.into(),
             Ok(changes) => {
                 let (status, text) = prepared.told.clone().unwrap_or((Status::OK, String::new()));
@@ -160,11 +178,11 @@ impl World {
     /// Looks; changes nothing. Reads and finds can be long, so they run beside the caller's thread.
     pub async fn look(&self, action: &Action, cancel: &CancellationToken) -> Performed {
         let begun = Instant::now();
-        let (workspace, action) = (Arc::clone(&self.workspace), action.clone());
+        let (roots, action) = (Arc::clone(&self.roots), action.clone());
         let cancelled = cancel.child_token();
         let _stop = cancelled.clone().drop_guard();
         let looked = tokio::task::spawn_blocking(move || match &action {
-            Action::Read(read) => read::perform(&workspace, read, &cancelled),
+            Action::Read(read) => read::perform(roots.of(&read.path), read, &cancelled),
             Action::Find(find) => {
                 let query = find::Query {
                     glob: find.glob.as_deref(),
@@ -173,11 +191,16 @@ impl World {
                     ignored: find.ignored,
                     context: u8::try_from(find.context).unwrap_or(u8::MAX),
                 };
-                find::perform(&workspace, query, find.skip, &cancelled)
+                let workspace = roots.of(find.under.as_deref().unwrap_or("."));
+                let mut found = find::perform(workspace, query, find.skip, &cancelled)?;
+                if let Some(folder) = workspace.lead() {
+                    found.text = format!("in {folder}:\n{}", found.text);
+                }
+                Ok(found)
             }
             Action::List { path, depth, ignored } => {
                 let how = list::How { depth: *depth, ignored: *ignored };
-                list::perform(&workspace, path, how, &cancelled)
+                list::perform(roots.of(path), path, how, &cancelled)
             }
             Action::Todo { items } => Ok(todo::perform(items)),
             Action::Edit { .. }
@@ -198,7 +221,7 @@ impl World {
     /// unfinished write left behind.
     #[must_use]
     pub fn probe(&self, expected: &[Change]) -> Probe {
-        apply::probe(&self.workspace, expected)
+        apply::probe(&self.roots, expected)
     }
 
     /// Makes these changes, all or none, with the bytes that `contents` gives; those already made
@@ -208,13 +231,13 @@ impl World {
         changes: &[Change],
         contents: &Contents<'_>,
     ) -> Result<Vec<Change>, Refusal> {
-        apply::apply(&self.workspace, changes, List::GoOn, contents)
+        apply::apply(&self.roots, changes, List::GoOn, contents)
     }
 
     /// The names in a directory, given as it really is.
     pub fn names_in(&self, path: &str) -> Result<Vec<String>, Refusal> {
         let refuse = |e| workspace::refusal(path, e);
-        let dir = self.workspace.directory(path).map_err(refuse)?;
+        let dir = self.roots.of(path).directory(path).map_err(refuse)?;
         let names = walk::names(&dir).map_err(refuse)?;
         Ok(names
             .into_iter()
@@ -224,6 +247,6 @@ impl World {
 
     /// What stands at a path beneath the root, given as it really is.
     pub fn state(&self, path: &str) -> Result<Option<FileState>, Refusal> {
-        Ok(state::at(&self.workspace, path)?.map(|(state, _)| state))
+        Ok(state::at(self.roots.of(path), path)?.map(|(state, _)| state))
     }
 }

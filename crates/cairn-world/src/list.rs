@@ -56,7 +56,7 @@ fn rules_above(
     let above = rules::above(workspace.root(), workspace.path());
     let (mut rules, mut full) = (above.rules, above.lead);
     let mut here = String::new();
-    for part in real.split('/').filter(|part| *part != ".") {
+    for part in workspace.inner(real).split('/').filter(|part| *part != ".") {
         let at = if here.is_empty() { "." } else { &here };
         let dir = workspace.directory(at).map_err(|e| refusal(at, e))?;
         let found = names(&dir).map_err(|e| refusal(at, e))?;

@@ -2,6 +2,7 @@
 //! what it works out is made like any edit.
 
 use crate::edit::{There, Unworked, Worked, look, not_text, refused, status_of, worked, written};
+use crate::roots::Roots;
 use crate::settled::Refusal;
 use crate::workspace::Workspace;
 use cairn_text::edit::Edited;
@@ -10,7 +11,7 @@ use cairn_types::{Change, Status};
 
 /// What a patch would change. `path` is the file of a patch that names none, or names this one.
 pub(crate) fn work_out(
-    workspace: &Workspace,
+    roots: &Roots,
     path: Option<&str>,
     text: &str,
 ) -> Result<Vec<Worked>, Unworked> {
@@ -18,7 +19,7 @@ pub(crate) fn work_out(
     let mut all: Vec<Worked> = Vec::new();
     for patch in &patches {
         let named = file(patch, path, patches.len()).map_err(|refusal| (refusal, None))?;
-        one(workspace, patch, named, &mut all)?;
+        one(roots, patch, named, &mut all)?;
     }
     Ok(all)
 }
@@ -51,11 +52,12 @@ fn is_same(named: &str, given: &str) -> bool {
 
 /// Works out one file's patch, on what earlier parts made of the file.
 fn one(
-    workspace: &Workspace,
+    roots: &Roots,
     patch: &FilePatch,
     path: &str,
     all: &mut Vec<Worked>,
 ) -> Result<(), Unworked> {
+    let workspace = roots.of(path);
     let plain = |refusal| (refusal, None);
     let (real, before) = look(workspace, path).map_err(plain)?;
     let earlier = all.iter().position(|done| done.change.path == real);
@@ -80,7 +82,7 @@ fn one(
             all.push(worked(workspace, (real, before), edited).map_err(plain)?);
         }
         (Patched::Edited(edited), Some(to)) => {
-            all.push(moved(workspace, to, before.as_ref(), edited).map_err(plain)?);
+            all.push(moved(roots.of(to), to, before.as_ref(), edited).map_err(plain)?);
             all.extend(removed(real, before));
         }
     }

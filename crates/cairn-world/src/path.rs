@@ -59,6 +59,11 @@ pub(crate) fn without_parents(relative: &str) -> Option<Vec<&str>> {
     Some(parts)
 }
 
+/// A path in a directory; the project's own is not named.
+pub(crate) fn joined(directory: &str, name: &str) -> String {
+    if directory == "." { name.to_owned() } else { format!("{directory}/{name}") }
+}
+
 /// Directory and name of a path.
 pub(crate) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or((".", path))

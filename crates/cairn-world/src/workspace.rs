@@ -44,6 +44,8 @@ pub struct Workspace {
     given: PathBuf,
     path: PathBuf,
     umask: u32,
+    /// What the paths in it begin with when they are told; the project's own are told bare.
+    lead: Option<String>,
 }
 
 /// Something that was opened.
@@ -75,7 +77,43 @@ impl Workspace {
         let real = link_of(&handle).map_err(refused)?;
         beneath(handle.as_fd(), ".", OFlags::PATH, ResolveFlags::BENEATH)
             .map_err(|e| WorldError::Kernel { path: path.clone(), source: e.into() })?;
-        Ok(Workspace { root: handle, given: path, path: real, umask: umask() })
+        Ok(Workspace { root: handle, given: path, path: real, umask: umask(), lead: None })
+    }
+
+    /// Opens a directory besides the project's: paths in it are absolute.
+    pub(crate) fn open_besides(root: &Path) -> Result<Workspace, WorldError> {
+        let workspace = Workspace::open(root)?;
+        let lead = workspace.path.to_str().map(|path| path.trim_end_matches('/').to_owned());
+        Ok(Workspace { lead, ..workspace })
+    }
+
+    /// What the paths in it begin with when they are told, unless they are told bare.
+    pub(crate) fn lead(&self) -> Option<&str> {
+        self.lead.as_deref()
+    }
+
+    /// Whether an absolute path lies in it, as its text reads.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        path.starts_with(&self.path) || path.starts_with(&self.given)
+    }
+
+    /// A path as it is told, from what it is beneath the root.
+    fn told(&self, inner: &str) -> String {
+        match (&self.lead, inner) {
+            (None, "" | ".") => ".".to_owned(),
+            (None, inner) => inner.to_owned(),
+            (Some(lead), "" | ".") => lead.clone(),
+            (Some(lead), inner) => format!("{lead}/{inner}"),
+        }
+    }
+
+    /// What a told path is beneath the root.
+    pub(crate) fn inner<'a>(&self, told: &'a str) -> &'a str {
+        let inner = match &self.lead {
+            None => told,
+            Some(lead) => told.strip_prefix(lead.as_str()).unwrap_or(told).trim_start_matches('/'),
+        };
+        if inner.is_empty() { "." } else { inner }
     }
 
     /// Where it is.
@@ -129,7 +167,7 @@ impl Workspace {
             .beneath(directory, OFlags::PATH | OFlags::DIRECTORY)
             .map_err(|e| refusal(given, e))?;
         let real = self.real_path(given, &handle)?;
-        Ok(if real == "." { name.to_owned() } else { format!("{real}/{name}") })
+        Ok(path::joined(&real, name))
     }
 
     /// Where a file that does not exist yet would be, once its directories' links are followed.
@@ -154,8 +192,7 @@ impl Workspace {
                 return Err(Refusal::new(Status::CONFLICT, text));
             }
             let real = self.real_path(given, &handle)?;
-            let rest = parts[known..].join("/");
-            return Ok(if real == "." { rest } else { format!("{real}/{rest}") });
+            return Ok(path::joined(&real, &parts[known..].join("/")));
         }
         Err(Refusal::new(Status::CONFLICT, format!("{given} is a directory")))
     }
@@ -163,7 +200,7 @@ impl Workspace {
     /// Opens a directory by its real path: no link on the way is followed.
     pub(crate) fn directory(&self, real: &str) -> Result<OwnedFd, Errno> {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        beneath(self.root(), real, OFlags::RDONLY | OFlags::DIRECTORY, resolve)
+        beneath(self.root(), self.inner(real), OFlags::RDONLY | OFlags::DIRECTORY, resolve)
     }
 
     fn beneath(&self, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -182,7 +219,7 @@ impl Workspace {
         let inner = inner.to_str().ok_or_else(not_utf8)?;
         let parts: Vec<&str> = inner.split('/').collect();
         path::refuse_git(given, &parts)?;
-        Ok(if inner.is_empty() { ".".to_owned() } else { inner.to_owned() })
+        Ok(self.told(inner))
     }
 }
 

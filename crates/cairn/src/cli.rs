@@ -98,6 +98,9 @@ pub struct Run {
     /// The project's folder.
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
+    /// A folder besides the project's that the agent may work in; may be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub add_dir: Vec<PathBuf>,
     /// Turns at most; then it ends with exit code 4.
     #[arg(long, value_name = "N")]
     pub max_turns: Option<u64>,

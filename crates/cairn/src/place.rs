@@ -79,9 +79,16 @@ pub fn surroundings(shell: &Path) -> Surroundings {
 
 /// The project's folder, canonical: the one given, or the current one.
 pub fn root(cwd: Option<&Path>) -> Result<PathBuf> {
-    let given = cwd.unwrap_or(Path::new("."));
+    named(cwd.unwrap_or(Path::new(".")), "name the project's folder with --cwd")
+}
+
+/// A folder besides the project's, canonical.
+pub fn folder(given: &Path) -> Result<PathBuf> {
+    named(given, "name a folder that is there with --add-dir")
+}
+
+fn named(given: &Path, fix: &str) -> Result<PathBuf> {
     let shown = given.display();
-    let fix = "name the project's folder with --cwd";
     let root = given
         .canonicalize()
         .map_err(|why| Usage(format!("the folder {shown} cannot be opened ({why}); {fix}")))?;

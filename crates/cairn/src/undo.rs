@@ -7,7 +7,7 @@ use crate::run::Usage;
 use crate::{cli, fork, named, place, run};
 use anyhow::Result;
 use cairn_runtime::undo::{History, Plan, Span};
-use cairn_runtime::{Client, ClientOp};
+use cairn_runtime::{Client, ClientOp, folders_of};
 use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{Address, Change, ChangeKind, RowAddress};
@@ -36,7 +36,9 @@ impl Place {
         let root = named::session_row(&store, &run.session)?.root;
         let workspace = Workspace::open(Path::new(&root))?;
         // No command is run.
-        let world = Arc::new(World::new(workspace, Settings::new("/bin/sh".into(), Vec::new())));
+        let settings = Settings::new("/bin/sh".into(), Vec::new());
+        let folders = run::folders(folders_of(&store.facts(&run.id, 0)?));
+        let world = Arc::new(World::with_folders(workspace, &folders, settings)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let client = match how.dry_run {
             true => None,

@@ -53,6 +53,7 @@ impl Sim {
             mode,
             approval,
             caps: Caps { turns: 5, ops: 3, cost },
+            folders: Vec::new(),
             form: None,
             effort: None,
             schema: None,

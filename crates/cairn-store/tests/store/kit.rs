@@ -200,6 +200,7 @@ impl Driver {
             mode: Mode::Act,
             approval: Approval::Ask,
             caps: Caps { turns: 9, ops: 9, cost: None },
+            folders: Vec::new(),
             form: None,
             effort: None,
             schema: None,

@@ -50,7 +50,7 @@ pub(crate) fn perform(
         return Err(Refusal::new(Status::BAD_REQUEST, "neither a glob nor a text was given"));
     }
     let under = match query.under {
-        Some(under) => workspace.open_existing(under)?.path,
+        Some(under) => workspace.inner(&workspace.open_existing(under)?.path).to_owned(),
         None => ".".to_owned(),
     };
     let plan = Plan {

@@ -13,7 +13,7 @@ use crate::config::{Config, Layer, Value};
 use crate::{cli, model, named, place};
 use anyhow::Result;
 use cairn_provider::Effort;
-use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start};
+use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, folders_of};
 use cairn_store::Store;
 use cairn_types::{Approval, Caps, Mode, RunId};
 use cairn_world::{Workspace, World};
@@ -174,12 +174,13 @@ impl Order<'_> {
         }
         let shown = Shown::new(self.talk);
         let workspace = Workspace::open(&self.root)?;
+        let folders = self.folders(&store, &place)?;
         let mut settings = world_settings(&self.config);
         settings.spool = Some(store.spool());
         let start = Start {
             store,
             surroundings: place::surroundings(&settings.shell),
-            world: Arc::new(World::new(workspace, settings)),
+            world: Arc::new(World::with_folders(workspace, &folders, settings)?),
             provider: chosen.provider,
             sink: shown.sink(),
             root: self.root.to_string_lossy().into_owned(),
@@ -196,6 +197,7 @@ impl Order<'_> {
                     0 => None,
                     ms => Some(Duration::from_millis(ms)),
                 },
+                folders: folders.iter().map(|folder| folder.display().to_string()).collect(),
                 effort: Effort::of_word(self.config.text("effort")),
                 schema: self.args.output_schema.as_deref().map(schema::read).transpose()?,
             },
@@ -203,6 +205,28 @@ impl Order<'_> {
         let (driver, commands) = start.take(place, task).await?;
         shown.began(&driver, chosen.remark.as_deref(), !self.args.read_only);
         Ok((driver, commands, shown))
+    }
+
+    /// The folders besides the project's: those named now, and those the run had before.
+    fn folders(&self, store: &Store, place: &Place) -> Result<Vec<PathBuf>> {
+        let mut all = match place {
+            Place::Existing { run, .. } => folders(folders_of(&store.facts(run, 0)?)),
+            Place::New { .. } => Vec::new(),
+        };
+        for given in &self.args.add_dir {
+            let folder = place::folder(given)?;
+            if folder.starts_with(&self.root) || self.root.starts_with(&folder) {
+                let (folder, root) = (folder.display(), self.root.display());
+                let why = format!(
+                    "{folder} and the project {root} lie in each other; --add-dir is for a folder elsewhere"
+                );
+                return Err(Usage(why).into());
+            }
+            if !all.contains(&folder) {
+                all.push(folder);
+            }
+        }
+        Ok(all)
     }
 
     fn approval(&self) -> Approval {
@@ -221,6 +245,11 @@ fn no_price(model: &str) -> Usage {
          US dollars per million tokens, into {file}:\n\n  [models.\"{model}\"]\n  input = \"0.25\"\n  \
          output = \"2.00\"\n"
     ))
+}
+
+/// Folders that were named before, as far as they are still there.
+pub fn folders(named: Vec<String>) -> Vec<PathBuf> {
+    named.into_iter().map(PathBuf::from).filter(|folder| folder.is_dir()).collect()
 }
 
 fn no_model() -> Usage {

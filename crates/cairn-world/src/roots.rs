@@ -1,0 +1,34 @@
+//! The project's folder and those that a person opened besides it. A path belongs to exactly one: an
+//! absolute one to the folder it lies in, any other to the project's.
+
+use crate::workspace::{Workspace, WorldError};
+use std::path::Path;
+
+/// All folders of a world.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    main: Workspace,
+    others: Vec<Workspace>,
+}
+
+impl Roots {
+    pub(crate) fn new(main: Workspace) -> Roots {
+        Roots { main, others: Vec::new() }
+    }
+
+    /// Opens one more folder. Paths in it are told as absolute ones.
+    pub(crate) fn add(&mut self, folder: &Path) -> Result<(), WorldError> {
+        self.others.push(Workspace::open_besides(folder)?);
+        Ok(())
+    }
+
+    pub(crate) fn main(&self) -> &Workspace {
+        &self.main
+    }
+
+    /// The folder that a path belongs to. One that belongs to none is the project's to refuse.
+    pub(crate) fn of(&self, path: &str) -> &Workspace {
+        let holds = |other: &&Workspace| path.starts_with('/') && other.holds(Path::new(path));
+        self.others.iter().find(holds).unwrap_or(&self.main)
+    }
+}

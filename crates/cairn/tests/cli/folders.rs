@@ -1,0 +1,84 @@
+//! `--add-dir`: folders besides the project's, in which everything works as in it, and nothing else.
+
+use crate::bench_world::Bench;
+use serde_json::json;
+use std::os::unix::fs::symlink;
+
+// keeps: folders
+#[test]
+fn a_folder_that_a_person_opens_is_worked_in_like_the_project_and_undone_like_it() {
+    let temp = tempfile::tempdir().unwrap();
+    let other = temp.path().canonicalize().unwrap();
+    let at = |name: &str| other.join(name).display().to_string();
+    std::fs::write(other.join("a.txt"), "one\n").unwrap();
+    let call = |tool: &str, args: serde_json::Value| json!({"tool": tool, "args": args});
+    let bench = Bench::new(json!([
+        {"calls": [call("read", json!({"path": at("a.txt")})), call("list", json!({"path": at("")})), call("find", json!({"text": "one", "under": at("")}))]},
+        {"calls": [
+            call("edit", json!({"path": at("a.txt"), "old": "one", "new": "two"})),
+            call("write", json!({"path": at("new/b.txt"), "content": "b\n"})),
+            call("move", json!({"from": at("new/b.txt"), "to": at("c.txt")})),
+            call("edit", json!({"patch": format!("*** Begin Patch\n*** Add File: {}\n+d\n*** Add File: here.txt\n+h\n*** End Patch", at("d.txt"))})),
+            call("bash", json!({"command": "pwd", "cwd": at("new")})),
+        ]},
+        {"say": "done"},
+        {"calls": [call("read", json!({"path": at("a.txt")}))]},
+        {"say": "again"},
+    ]));
+    let done = bench.cairn(&["run", "--yolo", "--add-dir", &at(""), "work"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(std::fs::read_to_string(other.join("a.txt")).unwrap(), "two\n");
+    assert_eq!(std::fs::read_to_string(other.join("c.txt")).unwrap(), "b\n");
+    assert_eq!(std::fs::read_to_string(other.join("d.txt")).unwrap(), "d\n");
+    assert_eq!(bench.temp.read("here.txt"), "h\n");
+    let told = bench.requests().pop().unwrap()["messages"].to_string();
+    assert!(told.contains(&format!("in {}:", other.display())), "{told}");
+    assert!(told.contains(&format!("{}\\nexit=0", at("new"))), "{told}");
+    assert!(told.contains("these folders are open"), "{told}");
+
+    let again = bench.cairn(&["run", "--yolo", "-c", "more"]);
+    assert_eq!((again.code, again.out.as_str()), (0, "again\n"), "the run keeps its folders");
+    let told = bench.requests().pop().unwrap()["messages"].to_string();
+    assert!(told.contains("1\\ttwo"), "{told}");
+
+    let undo = bench.cairn(&["undo", "1"]);
+    assert_eq!(undo.code, 0, "{}{}", undo.out, undo.err);
+    let names: Vec<_> =
+        std::fs::read_dir(&other).unwrap().flatten().map(|item| item.file_name()).collect();
+    assert_eq!(names, ["a.txt"]);
+    assert_eq!(std::fs::read_to_string(other.join("a.txt")).unwrap(), "one\n");
+    assert!(!bench.file("here.txt").exists());
+}
+
+// keeps: folders
+#[test]
+fn nothing_outside_the_named_folders_is_reached() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = temp.path().canonicalize().unwrap();
+    let (open, closed) = (root.join("open"), root.join("open-not"));
+    std::fs::create_dir_all(&open).unwrap();
+    std::fs::create_dir_all(&closed).unwrap();
+    std::fs::write(closed.join("secret"), "secret\n").unwrap();
+    symlink("../open-not/secret", open.join("link")).unwrap();
+    let reads: Vec<_> = [closed.join("secret"), open.join("link"), open.join("../open-not/secret")]
+        .iter()
+        .map(|path| json!({"tool": "read", "args": {"path": path}}))
+        .collect();
+    let bench = Bench::new(json!([{"calls": reads}, {"say": "done"}]));
+    let shown = open.display().to_string();
+    let done = bench.cairn(&["run", "--yolo", "--add-dir", &shown, "look"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let told = bench.requests().pop().unwrap()["messages"].to_string();
+    assert!(!told.contains("1\\tsecret"), "{told}");
+    let log = bench.cairn(&["log"]).out;
+    assert_eq!(log.matches("→ 403").count(), 3, "{log}");
+    for (folder, why) in [
+        ("/nowhere/at/all", "cannot be opened"),
+        (".", "lie in each other"),
+        ("/", "lie in each other"),
+    ] {
+        let refused = bench.cairn(&["run", "--yolo", "--add-dir", folder, "look"]);
+        assert_eq!(refused.code, 2, "{folder}");
+        assert!(refused.err.contains(why), "{folder}: {}", refused.err);
+    }
+}
