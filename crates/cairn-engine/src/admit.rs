@@ -11,6 +11,8 @@ use cairn_types::{
     Verdict, Writer,
 };
 
+/// How much of files that were not seen is told at once, in bytes; one is always told.
+const MOST_SHOWN: usize = 64 << 10;
 /// A result of so many bytes is told again rather than pointed at.
 const SHORT_RESULT: u64 = 200;
 
@@ -330,7 +332,7 @@ impl Engine {
             true => words::stale(&first.path),
             false => words::unread(&first.path),
         };
-        let told = format!("{why}\n{}", prepared.fresh.join("\n"));
+        let told = format!("{why}\n{}", shown_at_most(&prepared.fresh));
         let mut recording = Recording::not_performed(op, Status::CONFLICT, told);
         if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
             outcome.seen = prepared.changes.iter().filter_map(seen_before).collect();
@@ -427,9 +429,24 @@ impl Engine {
     }
 }
 
+/// As many of the files as are told at once; the others are named.
+fn shown_at_most(fresh: &[String]) -> String {
+    let mut told = String::new();
+    for (n, file) in fresh.iter().enumerate() {
+        if n > 0 && told.len() + file.len() > MOST_SHOWN {
+            return format!("{told}\n… and {} more files", fresh.len() - n);
+        }
+        if n > 0 {
+            told.push('\n');
+        }
+        told.push_str(file);
+    }
+    told
+}
+
 fn seen_before(change: &Change) -> Option<Seen> {
     let hash = change.before.as_ref()?.hash?;
-    Some(Seen { path: change.path.clone(), hash })
+    Some(Seen { path: change.path.clone(), hash, part: false })
 }
 
 fn intent(at: Coord, call: &cairn_types::Call, args: &str, recording: &mut Recording) -> Intent {

@@ -55,7 +55,10 @@ impl Engine {
                 let items = vec![ProposalItem { item: 1, label, change: None }];
                 Settlement::Record(proposal(op, ProposalKind::Indeterminate, &shown, items))
             }
-            (Found::Unknown | Found::Partly, _) => Settlement::Record(Recording::indeterminate(op)),
+            (Found::Partly, Some(_)) => {
+                settled(Status::FAILED, words::PARTLY, Settled::Indeterminate)
+            }
+            (Found::Unknown, _) => Settlement::Record(Recording::indeterminate(op)),
         }
     }
 }

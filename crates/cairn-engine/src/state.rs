@@ -249,13 +249,22 @@ impl Engine {
     /// What the model knows of files, and which results stand in its view.
     fn saw(&mut self, outcome: &Outcome, is_look: bool) {
         for seen in &outcome.seen {
-            self.seen.insert(seen.path.clone(), seen.hash);
+            // A part of a file that changed says nothing about the rest of it.
+            let is_stale = self.seen.get(&seen.path).is_some_and(|hash| *hash != seen.hash);
+            if !(seen.part && is_stale) {
+                self.seen.insert(seen.path.clone(), seen.hash);
+            }
         }
+        let wrote = self.op(outcome.at).is_some_and(|op| op.intent.op == Some(OpName::Edit));
+        let known: HashSet<Hash> = self.seen.values().copied().collect();
         for change in &outcome.changes {
             match change.after.as_ref().and_then(|state| state.hash) {
-                Some(hash) => self.seen.insert(change.path.clone(), hash),
-                None => self.seen.remove(&change.path),
-            };
+                // What was moved or copied is as well known as it was before.
+                Some(hash) if wrote || known.contains(&hash) => {
+                    self.seen.insert(change.path.clone(), hash);
+                }
+                _ => drop(self.seen.remove(&change.path)),
+            }
         }
         if is_look && outcome.status.is_success() {
             let own = outcome.own.unwrap_or(outcome.result.hash);

@@ -18,6 +18,9 @@ pub(crate) const SAID_DONE: &str =
 pub(crate) const INDETERMINATE: &str = "the program was interrupted while this was running: it may \
      or may not have happened, in whole or in part. It was not repeated";
 
+pub(crate) const PARTLY: &str = "the program was interrupted while this was being made: some of \
+     its paths are as they were meant to be, the others as they were. It was not finished";
+
 pub(crate) const INDETERMINATE_FILE: &str = "the program was interrupted while this was being \
      written: the file is now neither as it was nor as it was meant to be. It was not repeated";
 

@@ -5,7 +5,7 @@ use cairn_engine::{Found, Recording, Settlement};
 use cairn_store::SpooledFile;
 use cairn_surface::native;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Settled, Status,
+    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Seen, Settled, Status,
 };
 use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
@@ -147,7 +147,13 @@ impl Driver {
         };
         let shown = self.would(&action)?.shown;
         match self.engine.found(at, found, &shown) {
-            Settlement::Record(recording) => self.record(recording),
+            Settlement::Record(mut recording) => {
+                if let (Found::Partly, [Body::Outcome(outcome)]) = (found, &mut recording.facts[..])
+                {
+                    outcome.changes = self.world.made(&changes);
+                }
+                self.record(recording)
+            }
             Settlement::Repeat => self.act(at, true).await,
             Settlement::Finish => self.finish(at, &changes, &shown),
         }
@@ -171,7 +177,7 @@ impl Driver {
             let (file, content) = (spooled.file, spooled.content);
             self.pending.keep_file(SpooledFile { file, content });
         }
-        let (status, text) = self.as_told(at, done.status, done.text);
+        let (status, text) = self.as_told(at, (done.status, done.text), &done.seen);
         let result = recording.keep(text);
         let media = done
             .media
@@ -202,9 +208,12 @@ impl Driver {
     }
 
     /// What the model is told: the text, or the row where it has it already.
-    fn as_told(&self, at: Coord, status: Status, text: String) -> (Status, String) {
+    fn as_told(&self, at: Coord, told: (Status, String), seen: &[Seen]) -> (Status, String) {
+        let (status, text) = told;
         let is_look = self.engine.op(at).is_some_and(|op| op.intent.effect == Effect::Read);
-        if !is_look || !status.is_success() {
+        // The same text of a file that changed where nothing is shown of it is no longer the same.
+        let is_same = seen.iter().all(|file| self.engine.has_seen(file));
+        if !is_look || !is_same || !status.is_success() {
             return (status, text);
         }
         match self.engine.in_view(&ContentRef::of(text.as_bytes())) {

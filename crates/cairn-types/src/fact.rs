@@ -476,6 +476,13 @@ pub struct Seen {
     pub path: String,
     /// BLAKE3 of all of it, as it was.
     pub hash: Hash,
+    /// Not all of it was shown.
+    #[serde(default, skip_serializing_if = "is_whole")]
+    pub part: bool,
+}
+
+fn is_whole(part: &bool) -> bool {
+    !part
 }
 
 /// A command's output, which may be longer than what was kept of it.

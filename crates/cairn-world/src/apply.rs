@@ -46,8 +46,7 @@ pub(crate) fn apply(
     let mut done: Vec<&Change> = Vec::with_capacity(todo.len());
     for (change, now) in in_order(todo) {
         if let Err(problem) = one(roots, change, &now, contents) {
-            roll_back(roots, &done, contents);
-            return Err(problem);
+            return Err(rolled_back(problem, roll_back(roots, &done, contents)));
         }
         done.push(change);
     }
@@ -116,22 +115,46 @@ fn one(
             Refusal::new(Status::NOT_FOUND, text)
         })?,
     };
-    let mut was = now.clone();
-    if is_turned(change) {
-        write::take_away(roots.of(&change.path), &change.path, now).map_err(failed)?;
-        was = None;
-    }
-    write::put(roots.of(&change.path), change, after, (&bytes, &was)).map_err(failed)
+    write::put(roots.of(&change.path), change, after, (&bytes, now)).map_err(failed)
 }
 
-/// Takes back what was done of a list that could not be finished, as far as that can be done.
-fn roll_back(roots: &Roots, done: &[&Change], contents: &Contents<'_>) {
+/// Takes back what was done of a list that could not be finished. Names the paths that are not as
+/// they were left: those are somebody else's by now.
+fn roll_back(roots: &Roots, done: &[&Change], contents: &Contents<'_>) -> Vec<String> {
+    let mut left = Vec::new();
     for change in done.iter().rev() {
         let back = inverse(change);
-        if let Ok(now) = state::at(roots.of(&back.path), &back.path) {
-            let _ = one(roots, &back, &now, contents);
+        let taken_back = match state::at(roots.of(&back.path), &back.path) {
+            Ok(now) if standing(&back, &now) == Probe::NotDone => {
+                one(roots, &back, &now, contents).is_ok()
+            }
+            Ok(now) => standing(&back, &now) == Probe::Done,
+            Err(_) => false,
+        };
+        if !taken_back {
+            left.push(change.path.clone());
         }
     }
+    left
+}
+
+/// Why a list could not be made, and what of it could not be taken back.
+fn rolled_back(problem: Refusal, left: Vec<String>) -> Refusal {
+    if left.is_empty() {
+        return problem;
+    }
+    let paths = left.join(", ");
+    let text = format!("{}. It could not be taken back: {paths}", problem.text);
+    Refusal::new(Status::FAILED, text)
+}
+
+/// Those of the changes that stand as they were meant, as they are now.
+pub(crate) fn made(roots: &Roots, changes: &[Change]) -> Vec<Change> {
+    let is_made = |change: &&Change| {
+        let now = state::at(roots.of(&change.path), &change.path);
+        now.is_ok_and(|now| standing(change, &now) == Probe::Done)
+    };
+    changes.iter().filter(is_made).filter_map(|change| as_it_now_is(roots, change).ok()).collect()
 }
 
 fn as_it_now_is(roots: &Roots, change: &Change) -> Result<Change, Refusal> {

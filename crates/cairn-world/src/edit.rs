@@ -10,7 +10,7 @@ use crate::workspace::{Opened, Workspace};
 use cairn_text::edit::{EditProblem, Edited};
 use cairn_text::shown::clean;
 use cairn_text::{diff, lines};
-use cairn_types::{Change, EditBody, FileKind, FileState, Hash, Seen, Status};
+use cairn_types::{Change, EditBody, FileKind, FileState, Hash, Status};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -37,23 +37,18 @@ pub(crate) struct Worked {
     pub(crate) notes: Vec<String>,
 }
 
-/// An edit that cannot be: why, and the file if the reason shows some of it.
-pub(crate) type Unworked = (Refusal, Option<Seen>);
-
 /// What an edit would change.
 pub(crate) fn prepare(roots: &Roots, path: Option<&str>, body: &EditBody) -> Prepared {
     let worked = match (path, body) {
         (path, EditBody::Patch(text)) => patch::work_out(roots, path, text),
         (Some(path), body) => work_out(roots.of(path), path, body).map(|worked| vec![worked]),
-        (None, _) => Err((Refusal::new(Status::BAD_REQUEST, "no path is given"), None)),
+        (None, _) => Err(Refusal::new(Status::BAD_REQUEST, "no path is given")),
     };
     match worked {
         Ok(worked) => prepared(roots, worked),
-        Err((refusal, seen)) => {
+        Err(refusal) => {
             let label = clean(&format!("edit {}", path.unwrap_or("by a patch")));
-            let mut settled = crate::Performed::from(refusal);
-            settled.seen.extend(seen);
-            Prepared { label, settled: Some(settled), ..Prepared::default() }
+            Prepared { label, settled: Some(refusal.into()), ..Prepared::default() }
         }
     }
 }
@@ -86,19 +81,11 @@ fn prepared(roots: &Roots, worked: Vec<Worked>) -> Prepared {
     prepared
 }
 
-fn work_out(workspace: &Workspace, path: &str, body: &EditBody) -> Result<Worked, Unworked> {
-    let (real, before) = look(workspace, path).map_err(|refusal| (refusal, None))?;
+fn work_out(workspace: &Workspace, path: &str, body: &EditBody) -> Result<Worked, Refusal> {
+    let (real, before) = look(workspace, path)?;
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
-    let edited = apply(&real, old, body).map_err(|refusal| refused(refusal, &real, old))?;
-    worked(workspace, (real, before), edited).map_err(|refusal| (refusal, None))
-}
-
-/// A refusal that quotes the file is as good as having read it.
-pub(crate) fn refused(refusal: Refusal, real: &str, old: Option<&[u8]>) -> Unworked {
-    let quotes = refusal.status == Status::CONFLICT;
-    let hash = old.filter(|_| quotes).map(Hash::of);
-    let seen = hash.map(|hash| Seen { path: real.to_owned(), hash });
-    (refusal, seen)
+    let edited = apply(&real, old, body)?;
+    worked(workspace, (real, before), edited)
 }
 
 /// The edit of a file to this content.

@@ -122,8 +122,8 @@ impl World {
         match action {
             Action::Edit { path, body } => edit::prepare(roots, path.as_deref(), body),
             Action::Kill { path } => rearrange::prepare_kill(roots.of(path), path),
-            Action::Move { from, to } => rearrange::prepare_move(roots.of(from), from, to),
-            Action::Copy { from, to } => rearrange::prepare_copy(roots.of(from), from, to),
+            Action::Move { from, to } => rearrange::prepare_move(roots, from, to),
+            Action::Copy { from, to } => rearrange::prepare_copy(roots, from, to),
             Action::Exec { command, cwd, timeout_ms, background } => {
                 let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
                 exec::prepare(self.cwd(cwd.as_deref()), &self.settings, &run)
@@ -222,6 +222,12 @@ impl World {
     #[must_use]
     pub fn probe(&self, expected: &[Change]) -> Probe {
         apply::probe(&self.roots, expected)
+    }
+
+    /// Those of the changes that stand as they were meant, as they are on disk now.
+    #[must_use]
+    pub fn made(&self, changes: &[Change]) -> Vec<Change> {
+        apply::made(&self.roots, changes)
     }
 
     /// Makes these changes, all or none, with the bytes that `contents` gives; those already made

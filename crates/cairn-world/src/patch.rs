@@ -1,7 +1,7 @@
 //! Patches worked out: the edit language over the workspace's files, one or several. Changes nothing;
 //! what it works out is made like any edit.
 
-use crate::edit::{There, Unworked, Worked, look, not_text, refused, status_of, worked, written};
+use crate::edit::{There, Worked, look, not_text, status_of, worked, written};
 use crate::roots::Roots;
 use crate::settled::Refusal;
 use crate::workspace::Workspace;
@@ -14,14 +14,21 @@ pub(crate) fn work_out(
     roots: &Roots,
     path: Option<&str>,
     text: &str,
-) -> Result<Vec<Worked>, Unworked> {
-    let patches = parse(text).map_err(|problem| (refusal(None, &problem), None))?;
+) -> Result<Vec<Worked>, Refusal> {
+    let patches = parse(text).map_err(|problem| refusal(None, &problem))?;
     let mut all: Vec<Worked> = Vec::new();
+    let mut unchanged = None;
     for patch in &patches {
-        let named = file(patch, path, patches.len()).map_err(|refusal| (refusal, None))?;
-        one(roots, patch, named, &mut all)?;
+        match one(roots, patch, file(patch, path, patches.len())?, &mut all) {
+            // A part that changes nothing does not keep the others from it.
+            Err(refusal) if refusal.status == Status::UNCHANGED => unchanged = Some(refusal),
+            done => done?,
+        }
     }
-    Ok(all)
+    match unchanged {
+        Some(refusal) if all.is_empty() => Err(refusal),
+        _ => Ok(all),
+    }
 }
 
 /// The file a patch is for.
@@ -51,15 +58,9 @@ fn is_same(named: &str, given: &str) -> bool {
 }
 
 /// Works out one file's patch, on what earlier parts made of the file.
-fn one(
-    roots: &Roots,
-    patch: &FilePatch,
-    path: &str,
-    all: &mut Vec<Worked>,
-) -> Result<(), Unworked> {
+fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> Result<(), Refusal> {
     let workspace = roots.of(path);
-    let plain = |refusal| (refusal, None);
-    let (real, before) = look(workspace, path).map_err(plain)?;
+    let (real, before) = look(workspace, path)?;
     let earlier = all.iter().position(|done| done.change.path == real);
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
     let text = match earlier {
@@ -67,22 +68,20 @@ fn one(
         None => match old.map(std::str::from_utf8) {
             None => None,
             Some(Ok(text)) => Some(text.to_owned()),
-            Some(Err(_)) => return Err(plain(not_text(&real))),
+            Some(Err(_)) => return Err(not_text(&real)),
         },
     };
-    let patched = patch
-        .apply(text.as_deref())
-        .map_err(|problem| refused(refusal(Some(&real), &problem), &real, old))?;
+    let patched = patch.apply(text.as_deref()).map_err(|problem| refusal(Some(&real), &problem))?;
     if let Some(n) = earlier {
         all.remove(n);
     }
     match (patched, &patch.moved_to) {
         (Patched::Deleted, _) => all.extend(removed(real, before)),
         (Patched::Edited(edited), None) => {
-            all.push(worked(workspace, (real, before), edited).map_err(plain)?);
+            all.push(worked(workspace, (real, before), edited)?);
         }
         (Patched::Edited(edited), Some(to)) => {
-            all.push(moved(roots.of(to), to, before.as_ref(), edited).map_err(plain)?);
+            all.push(moved(roots.of(to), to, before.as_ref(), edited)?);
             all.extend(removed(real, before));
         }
     }

@@ -66,9 +66,10 @@ pub(crate) fn perform(
     if slice.has_nul {
         return Err(binary(&path, bytes));
     }
+    let part = slice.is_part();
     let mut performed = told(&path, slice)?;
     let hash = Hash(*hasher.finalize().as_bytes());
-    performed.seen.push(Seen { path, hash });
+    performed.seen.push(Seen { path, hash, part });
     Ok(performed)
 }
 
@@ -85,7 +86,7 @@ fn picture(
     }
     let content = read_all(path, workspace.open_existing(path)?.fd, most)?;
     let text = format!("{path}: {mime}, {} bytes", content.len());
-    let seen = Seen { path: path.to_owned(), hash: Hash::of(&content) };
+    let seen = Seen { path: path.to_owned(), hash: Hash::of(&content), part: false };
     let shown = Shown { mime, name: path.to_owned(), bytes: content };
     Ok(Performed { media: vec![shown], seen: vec![seen], ..Performed::told(Status::OK, text) })
 }
@@ -102,7 +103,7 @@ fn notebook(opened: Opened, read: &Read) -> Result<Performed, Refusal> {
             told
         }
     };
-    performed.seen.push(Seen { path, hash: Hash::of(&bytes) });
+    performed.seen.push(Seen { path, hash: Hash::of(&bytes), part: true });
     Ok(performed)
 }
 
@@ -204,6 +205,8 @@ struct Slice {
     is_full: bool,
     is_lossy: bool,
     has_nul: bool,
+    /// A line was cut.
+    is_cut: bool,
     /// Each line is told with a short hash.
     hashes: bool,
 }
@@ -216,6 +219,7 @@ impl Slice {
             first,
             limit,
             hashes: read.hashes,
+            is_cut: false,
             out: String::new(),
             ended: 0,
             last: first.saturating_sub(1),
@@ -308,6 +312,7 @@ impl Slice {
         if cut == text.len() && self.passed == 0 {
             return format!("{number}\t{text}");
         }
+        self.is_cut = true;
         format!("{number}\t{}… ({more} more bytes in this line)", &text[..cut])
     }
 
@@ -320,6 +325,11 @@ impl Slice {
                 self.end_line();
             }
         }
+    }
+
+    /// Whether some of the text was not told.
+    fn is_part(&self) -> bool {
+        self.first > 1 || self.last < self.ended || self.is_cut
     }
 
     fn total(&self) -> u64 {

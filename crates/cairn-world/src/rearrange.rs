@@ -2,13 +2,14 @@
 //! Changes nothing; `apply` does. Links are taken as links and never followed.
 
 use crate::apply::missing_directories;
+use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state::{self, Standing};
 use crate::walk::names;
 use crate::workspace::{Workspace, entry, refusal};
 use cairn_text::shown::clean;
 use cairn_types::{Change, FileKind, FileState, Status};
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, FileType, OFlags};
 use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
@@ -47,11 +48,11 @@ pub(crate) fn prepare_kill(workspace: &Workspace, path: &str) -> Prepared {
 }
 
 /// What moving would change.
-pub(crate) fn prepare_move(workspace: &Workspace, from: &str, to: &str) -> Prepared {
+pub(crate) fn prepare_move(roots: &Roots, from: &str, to: &str) -> Prepared {
     let work_out = || {
-        let ends = Ends::of(workspace, from, to)?;
-        let tree = Tree::at(workspace, &ends.from)?;
-        let mut changes = missing_directories(workspace, &ends.to);
+        let ends = Ends::of(roots, from, to)?;
+        let tree = Tree::at(roots.of(&ends.from), &ends.from)?;
+        let mut changes = missing_directories(roots.of(&ends.to), &ends.to);
         for (rest, state) in &tree.entries {
             let gone = Change::between(joined(&ends.from, rest), Some(state.clone()), None);
             let come = Change::between(joined(&ends.to, rest), None, Some(state.clone()));
@@ -63,13 +64,15 @@ pub(crate) fn prepare_move(workspace: &Workspace, from: &str, to: &str) -> Prepa
 }
 
 /// What copying would change.
-pub(crate) fn prepare_copy(workspace: &Workspace, from: &str, to: &str) -> Prepared {
+pub(crate) fn prepare_copy(roots: &Roots, from: &str, to: &str) -> Prepared {
     let work_out = || {
-        let ends = Ends::of(workspace, from, to)?;
-        let tree = Tree::at(workspace, &ends.from)?;
-        let mut changes = missing_directories(workspace, &ends.to);
+        let ends = Ends::of(roots, from, to)?;
+        let tree = Tree::at(roots.of(&ends.from), &ends.from)?;
+        let mut changes = missing_directories(roots.of(&ends.to), &ends.to);
         for (rest, state) in &tree.entries {
-            let state = FileState { mtime_ns: None, ..state.clone() };
+            // A copy acts as nobody but its owner.
+            let mode = state.mode & 0o1777;
+            let state = FileState { mtime_ns: None, mode, ..state.clone() };
             changes.push(Change::between(joined(&ends.to, rest), None, Some(state)));
         }
         Ok(ends.worked("copy", "copied", tree, changes))
@@ -84,8 +87,9 @@ struct Ends {
 }
 
 impl Ends {
-    fn of(workspace: &Workspace, from: &str, to: &str) -> Result<Ends, Refusal> {
-        let from = workspace.place_of(from)?;
+    fn of(roots: &Roots, from: &str, to: &str) -> Result<Ends, Refusal> {
+        let from = roots.of(from).place_of(from)?;
+        let workspace = roots.of(to);
         let name = from.rsplit_once('/').map_or(from.as_str(), |(_, name)| name);
         let inside = workspace.open_existing(to).is_ok_and(|opened| opened.is_directory());
         let to =
@@ -147,7 +151,10 @@ fn listing(title: &str, root: &str, tree: &Tree) -> String {
         let _ = match (state.kind, state.bytes, &state.link) {
             (FileKind::Directory, ..) => writeln!(out, "  {path}/"),
             (FileKind::Symlink, _, Some(link)) => writeln!(out, "  {path} → {link}"),
-            (_, bytes, _) => writeln!(out, "  {path}  {} bytes", bytes.unwrap_or(0)),
+            (_, bytes, _) => {
+                let hash = state.hash.map(|hash| hash.short()).unwrap_or_default();
+                writeln!(out, "  {path}  {} bytes, {hash}", bytes.unwrap_or(0))
+            }
         };
     }
     if tree.entries.len() > SHOWN {
@@ -176,6 +183,7 @@ impl Tree {
         (root, rest): (&str, String),
     ) -> Result<(), Refusal> {
         let path = joined(root, &rest);
+        self.refuse_large(dir, name, root)?;
         let standing: Standing = state::named(dir, name, &path)?;
         let Some((state, _)) = standing else { return Ok(()) };
         if name.eq_ignore_ascii_case(".git") {
@@ -185,13 +193,6 @@ impl Tree {
         let kind = state.kind;
         self.bytes += state.bytes.unwrap_or(0);
         self.entries.push((rest.clone(), state));
-        if self.entries.len() > MAX_ENTRIES || self.bytes > MAX_BYTES {
-            let text = format!(
-                "{root} holds more than {MAX_ENTRIES} entries or {} MiB, of which a copy would be kept",
-                MAX_BYTES >> 20
-            );
-            return Err(Refusal::new(Status::TOO_LARGE, text));
-        }
         match kind {
             FileKind::Symlink => Ok(()),
             FileKind::File => self.keep(dir, name, &path),
@@ -211,6 +212,21 @@ impl Tree {
                 Ok(())
             }
         }
+    }
+
+    /// Refuses what is too much before any of it is read.
+    fn refuse_large(&self, dir: BorrowedFd<'_>, name: &str, root: &str) -> Result<(), Refusal> {
+        let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
+        let file = stat.ok().filter(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
+        let bytes = file.map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
+        if self.entries.len() < MAX_ENTRIES && self.bytes.saturating_add(bytes) <= MAX_BYTES {
+            return Ok(());
+        }
+        let most = MAX_BYTES >> 20;
+        let text = format!(
+            "{root} holds more than {MAX_ENTRIES} entries or {most} MiB, of which a copy would be kept"
+        );
+        Err(Refusal::new(Status::TOO_LARGE, text))
     }
 
     fn keep(&mut self, dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<(), Refusal> {

@@ -124,12 +124,12 @@ impl Workspace {
 
     /// The mode of a new file.
     pub(crate) fn new_file_mode(&self) -> u32 {
-        0o644 & !self.umask
+        0o666 & !self.umask
     }
 
     /// The mode of a new directory.
     pub(crate) fn new_directory_mode(&self) -> u32 {
-        0o755 & !self.umask
+        0o777 & !self.umask
     }
 
     pub(crate) fn root(&self) -> BorrowedFd<'_> {

@@ -21,12 +21,21 @@ pub(crate) fn put(
 ) -> Result<(), Errno> {
     let (directory, name) = path::split(&change.path);
     let dir = workspace.directory(directory)?;
-    if let (FileKind::Directory, Some(_)) = (state.kind, was) {
+    let is_directory = was.as_ref().is_some_and(|(was, _)| was.kind == FileKind::Directory);
+    if is_directory && state.kind == FileKind::Directory {
         set_mode(dir.as_fd(), name, state.mode)?;
     } else {
         let temporary = temporary(change);
         let made = make(dir.as_fd(), &temporary, state, (bytes, was));
-        let placed = made.and_then(|()| place(dir.as_fd(), &temporary, name, was));
+        // What is of another kind has to go first, but only once the new one is there whole.
+        let is_turned = was.as_ref().is_some_and(|(was, _)| was.kind != state.kind);
+        let placed = made.and_then(|()| match is_turned {
+            true => {
+                take_away(workspace, &change.path, was)?;
+                place(dir.as_fd(), &temporary, name, &None)
+            }
+            false => place(dir.as_fd(), &temporary, name, was),
+        });
         if let Err(e) = placed {
             clear(dir.as_fd(), &temporary);
             return Err(e);
@@ -103,7 +112,10 @@ fn make(
     let mut file = File::from(made);
     let io = |e: std::io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
     file.write_all(bytes).map_err(io)?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(state.mode))?;
+    // A file that root makes for nobody in particular does not act as root.
+    let is_roots = was.is_none() && rustix::process::geteuid().is_root();
+    let mode = if is_roots { state.mode & 0o1777 } else { state.mode };
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     set_time(state, |times| rustix::fs::futimens(&file, times))?;
     rustix::fs::fsync(&file)
 }

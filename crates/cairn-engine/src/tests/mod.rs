@@ -192,4 +192,5 @@ fn check(sim: &Sim, expect: Expect) {
 
 const READ: (&str, &str) = ("read", r#"{"path":"a"}"#);
 const BASH: (&str, &str) = ("bash", r#"{"command":"x"}"#);
+const MOVE: (&str, &str) = ("move", r#"{"from":"a","to":"b"}"#);
 const WRITE: (&str, &str) = ("write", r#"{"path":"a","content":"b"}"#);

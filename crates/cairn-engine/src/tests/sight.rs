@@ -30,7 +30,8 @@ fn edit(before: Option<&str>) -> Prepared {
 fn wants_to_write(seen: Option<&str>) -> Sim {
     let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[READ, WRITE], Finish::Calls);
     sim.go();
-    let seen = seen.map(|text| Seen { path: "a".into(), hash: Hash::of(text.as_bytes()) });
+    let seen =
+        seen.map(|text| Seen { path: "a".into(), hash: Hash::of(text.as_bytes()), part: false });
     sim.settle_with(at(1, 1, 1), Status::OK, ContentRef::of(b"1\ta"), seen.into_iter().collect());
     sim.go();
     sim
@@ -116,7 +117,7 @@ fn a_result_that_instructions_follow_is_in_view_by_its_own_part() {
     let (own, whole) = (ContentRef::of(&[b'x'; 500]), ContentRef::of(&[b'x'; 600]));
     let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[READ], Finish::Calls);
     sim.go();
-    let told = Seen { path: "d/AGENTS.md".into(), hash: Hash::of(b"text") };
+    let told = Seen { path: "d/AGENTS.md".into(), hash: Hash::of(b"text"), part: false };
     assert!(!sim.engine.has_seen(&told));
     sim.settle_with(at(1, 1, 1), Status::OK, whole, vec![told.clone()]);
     if let Some(Fact { body: Body::Outcome(outcome), .. }) = sim.facts.last_mut() {
@@ -128,4 +129,42 @@ fn a_result_that_instructions_follow_is_in_view_by_its_own_part() {
     assert!(sim.engine.has_seen(&told));
     let changed = Seen { hash: Hash::of(b"other"), ..told };
     assert!(!sim.engine.has_seen(&changed));
+}
+
+#[test]
+fn a_part_of_a_file_that_changed_does_not_stand_for_the_rest() {
+    let mut sim = wants_to_write(Some("x"));
+    let (path, hash) = ("a".to_owned(), Hash::of(b"y"));
+    let part = Seen { path, hash, part: true };
+    assert!(!sim.engine.has_seen(&part));
+    let refused = sim.engine.prepared(at(1, 1, 2), &edit(Some("y")));
+    assert!(last_told(&refused).contains("is not as it was"), "{refused:?}");
+    sim.reply(&[READ], Finish::Calls);
+    sim.settle_with(at(1, 2, 1), Status::OK, ContentRef::of(b"1\ty"), vec![part.clone()]);
+    assert!(!sim.engine.has_seen(&part), "only a part of it was shown again");
+}
+
+#[test]
+fn what_was_moved_is_known_only_if_it_was_known_before() {
+    for (seen, known) in [(Some("x"), true), (None, false)] {
+        let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[READ, MOVE], Finish::Calls);
+        sim.go();
+        let seen = seen.map(|text: &str| Seen {
+            path: "a".into(),
+            hash: Hash::of(text.as_bytes()),
+            part: false,
+        });
+        let seen: Vec<Seen> = seen.into_iter().collect();
+        sim.settle_with(at(1, 1, 1), Status::OK, ContentRef::of(b"1\tx"), seen);
+        sim.go();
+        sim.prepared(at(1, 1, 2));
+        sim.begin(at(1, 1, 2));
+        sim.settle(at(1, 1, 2), Status::OK);
+        if let Some(Fact { body: Body::Outcome(outcome), .. }) = sim.facts.last_mut() {
+            outcome.changes.push(Change::between("b".into(), None, Some(state("x"))));
+        }
+        let engine = Engine::fold(&sim.facts);
+        let moved = Seen { path: "b".into(), hash: Hash::of(b"x"), part: false };
+        assert_eq!(engine.has_seen(&moved), known);
+    }
 }

@@ -190,11 +190,13 @@ fn takes_budget(model: &str) -> bool {
     }
 }
 
-/// Whether a turn with calls is still open and holds no thinking that could be sent back, as after
-/// a change of model: with a budget the API then refuses the request.
+/// Whether a loop of calls is still open that did not begin with thinking that could be sent back,
+/// as after a change of model: with a budget the API then refuses the request. To the API such a loop
+/// is one turn, and thinking is either on or off for all of it.
 fn owes_thinking(turns: &[Turn<'_>], target: Target<'_>) -> bool {
-    match turns {
-        [.., Turn::Model(said), Turn::Results(_)] => !said.thought(target),
+    let begun = turns.iter().rposition(|turn| matches!(turn, Turn::User(_))).map_or(0, |at| at + 1);
+    match turns[begun..].first() {
+        Some(Turn::Model(said)) => !said.thought(target),
         _ => false,
     }
 }

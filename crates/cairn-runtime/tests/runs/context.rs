@@ -110,7 +110,7 @@ fn a_directorys_instructions_are_told_with_the_first_op_there_and_once() {
     };
     let (mid, low) = ("a/AGENTS.md", "a/b/CLAUDE.md");
     check(&[read("top.txt"), read("plain/p.txt")], &["1\tt", "1\tp"]);
-    check(&[read("a/x.txt"), read("a/y.txt")], &[&format!("1\ttext + {mid}"), "unchanged"]);
+    check(&[read("a/x.txt"), read("a/y.txt")], &[&format!("1\ttext + {mid}"), "1\ttext"]);
     // The same text in view is not told again because instructions stood after it.
     let again = [read("a/x.txt"), read("a/x.txt")];
     check(&again, &[&format!("1\ttext + {mid}"), "unchanged"]);

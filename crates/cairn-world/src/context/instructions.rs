@@ -48,7 +48,7 @@ impl Workspace {
         let file = file.ok().filter(|file| !file.text.trim().is_empty())?;
         let hash = Hash::of(file.text.as_bytes());
         let (text, is_cut) = with_imports(self, &file.path, &file.text, most);
-        Some(Instructions { path, seen: Seen { path: file.path, hash }, text, is_cut })
+        Some(Instructions { path, seen: Seen { path: file.path, hash, part: false }, text, is_cut })
     }
 }
 

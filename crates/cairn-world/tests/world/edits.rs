@@ -172,3 +172,29 @@ async fn a_moved_file_keeps_its_mode() {
     let mode = fs::metadata(holder.path().join("go.sh")).unwrap().permissions().mode();
     assert_eq!((mode & 0o777, file.exists()), (0o755, false));
 }
+
+#[tokio::test]
+async fn a_part_that_changes_nothing_does_not_keep_the_others_from_it() {
+    let tree = [("a.txt", "one\n"), ("b.txt", "b\n")];
+    let both = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n*** Update File: b.txt\n@@\n-b\n+b\n*** End Patch";
+    check(
+        &tree,
+        patch(None, both),
+        "200 updated a.txt\n1\t1",
+        &[("a.txt", "1\n"), ("b.txt", "b\n")],
+    )
+    .await;
+    let none = "*** Begin Patch\n*** Update File: b.txt\n@@\n-b\n+b\n*** End Patch";
+    let holder = tempfile::tempdir().unwrap();
+    fs::write(holder.path().join("b.txt"), "b\n").unwrap();
+    let settled = world(holder.path()).prepare(&patch(None, none)).settled.unwrap();
+    assert_eq!(settled.status.0, 304, "{}", settled.text);
+}
+
+#[tokio::test]
+async fn a_rows_address_is_no_path() {
+    let body = EditBody::Whole { content: "x".to_owned() };
+    let write = Action::Edit { path: Some("log:///1/2/3".to_owned()), body };
+    let told = "400 log:///1/2/3 is the address of a row, not a path";
+    check(&[], write, told, &[]).await;
+}

@@ -213,3 +213,46 @@ fn a_file_that_becomes_a_directory_can_become_a_file_again() {
     world.apply(&turned, &contents).unwrap();
     assert_eq!(fs::read_to_string(root.join("other/x")).unwrap(), "x\n");
 }
+
+#[test]
+fn what_somebody_saved_meanwhile_is_not_rolled_back_over() {
+    let (holder, world) = place();
+    let root = holder.path();
+    // The list makes `new`, and then cannot take `src/deep` away, because it holds something else.
+    let prepared = world.prepare(&mv("src", "lib/new"));
+    fs::write(root.join("src/deep/theirs"), "t\n").unwrap();
+    let saved = std::cell::Cell::new(false);
+    let contents = |hash: &Hash| {
+        // Somebody saves over a file that the list has made already.
+        if !saved.get() && root.join("lib/new/a.rs").exists() {
+            fs::write(root.join("lib/new/a.rs"), "saved\n").unwrap();
+            saved.set(true);
+        }
+        prepared.contents.iter().find(|bytes| Hash::of(bytes) == *hash).cloned()
+    };
+    let refused = world.apply(&prepared.changes, &contents).unwrap_err();
+    assert!(saved.get());
+    let said = "could not be taken back: lib/new/a.rs, lib/new, lib";
+    assert!(refused.text.contains(said), "{refused}");
+    assert_eq!(fs::read_to_string(root.join("lib/new/a.rs")).unwrap(), "saved\n");
+    assert_eq!(fs::read_to_string(root.join("src/a.rs")).unwrap(), "a\n");
+}
+
+#[test]
+fn what_is_too_large_to_keep_is_refused_before_it_is_read() {
+    let (holder, world) = place();
+    let big = fs::File::create(holder.path().join("big")).unwrap();
+    big.set_len(1 << 40).unwrap();
+    let begun = std::time::Instant::now();
+    let refused = world.prepare(&rm("big")).settled.unwrap();
+    assert_eq!(refused.status.0, 413, "{}", refused.text);
+    assert!(begun.elapsed().as_secs() < 60, "a terabyte was read");
+}
+
+#[test]
+fn the_same_size_is_not_the_same_removal() {
+    let (holder, world) = place();
+    let first = world.prepare(&rm("other")).shown;
+    fs::write(holder.path().join("other"), "O\n").unwrap();
+    assert_ne!(world.prepare(&rm("other")).shown, first);
+}

@@ -40,6 +40,12 @@ pub fn catalogue(config: &Config) -> Result<Catalogue> {
         };
         let full = format!("{}/{id}", known::canonical(provider));
         let own = own(name, config);
+        let unknown = own.abilities.iter().flatten().find(|word| !ABILITIES.contains(&&***word));
+        if let Some(word) = unknown {
+            let (word, all) = (word.clone(), ABILITIES.join(", "));
+            let why = format!("{word:?} is no ability of {name}; there are {all}");
+            return Err(wrong(why).into());
+        }
         let says_price =
             own.input_price.or(own.output_price).or(own.cache_read).or(own.cache_write);
         catalogue = catalogue.with_own(&full, own);
@@ -80,6 +86,9 @@ fn own(name: &str, config: &Config) -> Own {
         },
     }
 }
+
+/// The words for abilities.
+const ABILITIES: [&str; 4] = ["tools", "reasoning", "images", "pdf"];
 
 /// The abilities by name, with what is known of each.
 fn abilities(entry: &Entry) -> [(&'static str, Option<bool>); 4] {

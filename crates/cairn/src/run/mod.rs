@@ -15,7 +15,7 @@ use anyhow::Result;
 use cairn_provider::Effort;
 use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, folders_of};
 use cairn_store::Store;
-use cairn_types::{Approval, Caps, Mode, RunId};
+use cairn_types::{Approval, Caps, Drive, Mode, RunId};
 use cairn_world::{Workspace, World};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -66,8 +66,13 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let mut config = early.map_or_else(|| configured(args, &root), Ok)?;
     if let (None, Place::Existing { run, .. }) = (config.text("model"), &place) {
         // Nobody says which model: the run's own.
-        let model = last_model(&store, run)?;
+        let model = last_drive(&store, run)?.map(|drive| drive.model).unwrap_or_default();
         config.lay(Layer::flag("model", "resume", Value::Text(model))?)?;
+    }
+    if let (None, Place::Existing { run, .. }) = (config.text("effort"), &place)
+        && let Some(effort) = last_drive(&store, run)?.and_then(|drive| drive.effort)
+    {
+        config.lay(Layer::flag("effort", "resume", Value::Text(effort))?)?;
     }
     if task.is_none() && matches!(place, Place::New { .. }) {
         return Err(Usage(
@@ -126,14 +131,13 @@ fn task(args: &cli::Run, talk: Talk) -> Result<Option<String>> {
     })
 }
 
-/// The model that a run was last driven with.
-fn last_model(store: &Store, run: &RunId) -> Result<String> {
+/// How a run was last driven.
+fn last_drive(store: &Store, run: &RunId) -> Result<Option<Drive>> {
     let facts = store.facts(run, 0)?;
-    let model = facts.into_iter().rev().find_map(|fact| match fact.body {
-        cairn_types::Body::Drive(drive) => Some(drive.model),
+    Ok(facts.into_iter().rev().find_map(|fact| match fact.body {
+        cairn_types::Body::Drive(drive) => Some(drive),
         _ => None,
-    });
-    Ok(model.unwrap_or_default())
+    }))
 }
 
 /// Which run is meant, and the folder it works in: its session's, wherever we are.
