@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Every schema, in order. A home's `user_version` is how many of them it has.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001.sql"), include_str!("../migrations/0002.sql")];
 
 /// Above this length the write-ahead log is folded into the database, after the callers have
 /// their answers: 2,000 pages with their frame headers.
@@ -50,12 +51,17 @@ pub(crate) fn reader(home: &Home, busy_timeout: Duration) -> Result<Connection, 
     }
     let open = || {
         let conn = connect(&db, OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
-        match known_version(&conn)? {
-            0 => Err(StoreError::NoHome { path: home.0.clone() }),
-            _ => Ok(conn),
-        }
+        Ok((known_version(&conn)?, conn))
     };
-    open().map_err(|e| e.placed(&db))
+    match open().map_err(|e: StoreError| e.placed(&db))? {
+        (0, _) => Err(StoreError::NoHome { path: home.0.clone() }),
+        (version, conn) if version == MIGRATIONS.len() => Ok(conn),
+        // Named reads speak the latest schema: an older home is brought up to date first.
+        (_, _) => {
+            writer(home, busy_timeout)?;
+            Ok(open().map_err(|e| e.placed(&db))?.1)
+        }
+    }
 }
 
 #[allow(clippy::disallowed_methods)] // The door.
@@ -119,7 +125,27 @@ mod tests {
         let conn = writer(&home, Duration::from_secs(1)).unwrap();
         conn.pragma_update(None, "user_version", 99).unwrap();
         for opened in [writer(&home, Duration::from_secs(1)), reader(&home, Duration::ZERO)] {
-            assert!(matches!(opened, Err(StoreError::Newer { found: 99, known: 1 })));
+            assert!(matches!(opened, Err(StoreError::Newer { found: 99, known: 2 })));
+        }
+    }
+
+    #[test]
+    fn a_home_of_any_earlier_schema_is_brought_up_to_date_by_whoever_opens_it() {
+        for version in 1..MIGRATIONS.len() {
+            for open in [writer, reader] {
+                let (_dir, home) = home();
+                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+                let conn = connect(&home.db(), flags, Duration::ZERO).unwrap();
+                conn.execute_batch(&MIGRATIONS[..version].concat()).unwrap();
+                conn.pragma_update(None, "user_version", version as u32).unwrap();
+                conn.execute_batch("INSERT INTO sessions VALUES ('s1', '/', 7)").unwrap();
+                drop(conn);
+                let conn = open(&home, Duration::from_secs(1)).unwrap();
+                assert_eq!(known_version(&conn).unwrap(), MIGRATIONS.len());
+                let name = "SELECT name FROM sessions WHERE created_at = 7";
+                let name: Option<String> = conn.query_row(name, [], |row| row.get(0)).unwrap();
+                assert_eq!(name, None);
+            }
         }
     }
 

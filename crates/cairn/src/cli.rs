@@ -1,5 +1,9 @@
 //! The command line's shape. What a command does is elsewhere.
 
+mod sessions;
+
+pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
+
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -27,7 +31,7 @@ pub enum Command {
     Log(Log),
     /// Show one row, turn or loop of a run in full.
     Show(Show),
-    /// List sessions and their runs.
+    /// List sessions and their runs; rename, search, delete, export, import them.
     Sessions(Sessions),
     /// Make a new run that shares another's history so far.
     Fork(Fork),
@@ -147,14 +151,6 @@ pub struct Show {
     /// The address.
     pub address: String,
     /// As JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// List sessions and their runs.
-#[derive(Args)]
-pub struct Sessions {
-    /// One JSON object per line.
     #[arg(long)]
     pub json: bool,
 }
@@ -347,7 +343,7 @@ pub struct ConfigArgs {
 /// A name that a person may give a run: those with @ are Cairn's own.
 fn run_name(text: &str) -> Result<String, String> {
     match text.starts_with('@') {
-        true => Err("a run's name does not begin with @".to_owned()),
+        true => Err("a name does not begin with @".to_owned()),
         false => Ok(text.to_owned()),
     }
 }

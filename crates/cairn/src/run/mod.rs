@@ -12,7 +12,7 @@ use crate::config::{Config, Layer, Value};
 use crate::{cli, model, named, place};
 use anyhow::Result;
 use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start};
-use cairn_store::Store;
+use cairn_store::{RunRow, Store};
 use cairn_types::{Approval, Caps, Mode, RunId};
 use cairn_world::{Workspace, World};
 use std::io::IsTerminal;
@@ -73,6 +73,7 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
         )
         .into());
     }
+    let place = not_imported(&store, place)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let order = Order { args, config, root, talk };
     let code = runtime.block_on(async {
@@ -135,7 +136,7 @@ fn last_model(store: &Store, run: &RunId) -> Result<String> {
 fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBuf)> {
     let run = match &args.resume {
         Some(text) => named::run(store, Some(text))?,
-        None if args.go_on => named::newest_here(store, &here)?,
+        None if args.go_on => refuse_imported(named::newest_here(store, &here)?)?,
         None => {
             let name = args.name.clone();
             return Ok((Place::New { new_session: args.new_session, name }, here));
@@ -152,6 +153,28 @@ fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBu
         return Err(Usage(format!("run {run} works in {root}; leave out --cwd")).into());
     }
     Ok((Place::Existing { run: run.id, session: run.session }, root))
+}
+
+/// What was imported goes on only when a person names it.
+fn refuse_imported(run: RunRow) -> Result<RunRow, Usage> {
+    match run.imported {
+        true => Err(Usage(format!(
+            "the newest run here, {run}, was imported; to go on with it: cairn run --resume {run}",
+            run = run.id
+        ))),
+        false => Ok(run),
+    }
+}
+
+/// An imported run stays as it was signed, so a fork of it goes on in its place.
+fn not_imported(store: &Store, place: Place) -> Result<Place> {
+    let Place::Existing { run, session } = place else { return Ok(place) };
+    let row = store.run(&run)?.filter(|row| row.imported);
+    let run = match row {
+        Some(row) => crate::fork::make(store, &row, None, row.name.clone())?.0,
+        None => run,
+    };
+    Ok(Place::Existing { run, session })
 }
 
 impl Order<'_> {

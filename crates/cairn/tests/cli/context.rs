@@ -76,7 +76,7 @@ fn what_was_told_of_a_directory_is_known_to_the_next_process_and_to_a_fork() {
     };
     let twice = vec![("1\t1".to_owned(), true), ("1\t2".to_owned(), false)];
     assert_eq!(told(&bench.requests()), twice);
-    assert_eq!(bench.cairn(&["fork", "first", "--name", "second"]).code, 0);
+    assert_eq!(bench.cairn(&["fork", "--run", "first", "--name", "second"]).code, 0);
     let done = bench.cairn(&["run", "--resume", "second", "go on"]);
     assert_eq!(done.code, 0, "{}", done.err);
     let mut thrice = twice;

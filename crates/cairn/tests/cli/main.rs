@@ -19,6 +19,7 @@ mod login;
 mod models;
 mod resume;
 mod run;
+mod sessions;
 mod survive;
 mod tamper;
 mod terminal;
