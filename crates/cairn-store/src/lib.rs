@@ -37,6 +37,7 @@ pub use export::Exported;
 pub use gc::{Freed, Gc};
 pub use import::{Import, Imported};
 pub use lease::{Lease, SessionLock};
+pub use open::{Health, health, sqlite_version};
 pub use read::{Found, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
 pub use remove::Deleted;
 pub use store::{Access, Options, Store};

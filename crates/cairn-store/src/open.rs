@@ -2,6 +2,7 @@
 
 use crate::StoreError;
 use crate::home::Home;
+use crate::keys::Keys;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
@@ -80,6 +81,49 @@ fn known_version(conn: &Connection) -> Result<usize, StoreError> {
         Ok(version) if version <= MIGRATIONS.len() => Ok(version),
         _ => Err(StoreError::Newer { found, known: MIGRATIONS.len() as u32 }),
     }
+}
+
+/// In what state a database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// Its schema.
+    pub schema: u32,
+    /// The latest schema; whoever opens the home brings it up to that.
+    pub known: u32,
+    /// How many sessions it holds.
+    pub sessions: u64,
+    /// What SQLite finds wrong with it, a few of it.
+    pub damage: Vec<String>,
+}
+
+/// The version of SQLite that is built in.
+#[must_use]
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
+
+/// Looks a home's keys and database through, but for its indexes. It only looks: an older schema stays
+/// as it is.
+pub fn health(home: &Path, busy_timeout: Duration) -> Result<Health, StoreError> {
+    let home = Home(home.to_owned());
+    home.check()?;
+    if !home.db().exists() {
+        return Err(StoreError::NoHome { path: home.0 });
+    }
+    let look = || {
+        let conn = connect(&home.db(), OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
+        let schema = match known_version(&conn)? {
+            0 => return Err(StoreError::NoHome { path: home.0.clone() }),
+            schema => schema as u32,
+        };
+        Keys::load(&home)?;
+        let sessions = conn.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0))?;
+        let mut check = conn.prepare("PRAGMA quick_check(5)")?;
+        let found = check.query_map([], |row| row.get::<_, String>(0))?;
+        let damage = found.filter(|line| line.as_deref() != Ok("ok")).collect::<Result<_, _>>()?;
+        Ok(Health { schema, known: MIGRATIONS.len() as u32, sessions, damage })
+    };
+    look().map_err(|e| e.placed(&home.db()))
 }
 
 /// Brings the schema up to date. Whoever comes second finds the work done.

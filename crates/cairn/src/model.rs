@@ -126,6 +126,12 @@ pub fn setting<'a>(provider: &str, what: &str, config: &'a Config) -> Option<&'a
     known::names(provider).find_map(|name| config.text(&format!("providers.{name}.{what}")))
 }
 
+/// Where a model's requests go; none for a script.
+pub fn endpoint(name: &str, config: &Config, env: Env<'_>) -> Option<String> {
+    let (provider, _) = name.split_once('/').filter(|(provider, _)| *provider != "scripted")?;
+    Some(place_of(known::canonical(provider), config, env).ok()?.0)
+}
+
 /// Where a provider stands, and what it speaks there.
 fn place_of(provider: &str, config: &Config, env: Env<'_>) -> Result<(String, Wire)> {
     let known = known::find(provider);
