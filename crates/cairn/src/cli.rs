@@ -1,7 +1,9 @@
 //! The command line's shape. What a command does is elsewhere.
 
+mod machine;
 mod sessions;
 
+pub use machine::{Completions, Doctor, Man, Shell};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
 
 use clap::{Args, Parser, Subcommand};
@@ -59,6 +61,12 @@ pub enum Command {
     Logout(Logout),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
+    /// Say what this machine can do, and what to do about it.
+    Doctor(Doctor),
+    /// Write what a shell needs to complete cairn's commands.
+    Completions(Completions),
+    /// Write the manual.
+    Man(Man),
 }
 
 #[derive(Args, Default)]

@@ -16,6 +16,7 @@ mod context;
 mod cost;
 mod keep;
 mod login;
+mod machine;
 mod models;
 mod resume;
 mod run;
