@@ -21,6 +21,6 @@ pub use clock::{new_run_id, new_session_id, now_ms};
 pub use driver::{Command, Driver, Pause, Settings, Written};
 pub use error::RunError;
 pub use event::{Event, Sink};
-pub use start::{Place, Start, holder, session_here};
+pub use start::{Place, Start, Task, holder, session_here};
 pub use system::{Own, Surroundings};
 pub use transcript::{Transcript, request_at};

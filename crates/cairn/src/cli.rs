@@ -74,11 +74,13 @@ pub enum Command {
   cairn run \"fix the failing test\"            asks before it changes anything
   cairn run --yolo --json \"…\" > events.jsonl  for programs: one event per line
   git diff | cairn run --read-only \"review this\"
+  cairn run --image error.png \"what is wrong here?\"
   cairn run --max-cost 0.50 \"…\"              pauses when it has cost half a dollar
   cairn run -c \"now add a test\"               go on with the newest run here
   cairn run --resume r1k8f3q0c7w2n5b          go on after a crash
 
-While it works: a typed line is told to the agent, Ctrl-C stops it, twice kills it.
+While it works: a typed line is told to the agent, Ctrl-C stops it, twice kills it. Where input is piped
+in at a terminal, questions are still asked there; with </dev/null nobody is.
 Questions are answered with y yes, n no, a all of this kind in this run, d show the diff,
 r refuse with words.
 
@@ -92,6 +94,9 @@ their authors, and your own ~/.config/cairn/AGENTS.md as yours: docs/context.md.
 pub struct Run {
     /// The task. Piped input is added to it; without a task, the piped input is the task.
     pub task: Option<String>,
+    /// A picture (PNG, JPEG, GIF, WebP) or a PDF to show with the task; can be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
     /// Allow everything without asking.
     #[arg(long, conflicts_with = "read_only")]
     pub yolo: bool,

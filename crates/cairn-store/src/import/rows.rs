@@ -74,10 +74,10 @@ impl Rows<'_> {
         self.conn.execute("DELETE FROM deleted WHERE session = ?", [session.as_str()])?;
         self.conn.execute(
             "INSERT INTO sessions (id, root, created_at, name) VALUES (?, ?, ?, ?)",
-            params![session.as_str(), root, self.header.created_at, self.header.name],
+            params![session.as_str(), root, self.header.created_at.min(at), self.header.name],
         )?;
         let upto = self.receipts()?;
-        let heads = self.runs()?;
+        let heads = self.runs(at)?;
         self.checkpoints(&upto)?;
         origins::insert(self.conn, session, &self.parts.origins(self.keys), at)?;
         self.compare()?;
@@ -112,8 +112,9 @@ impl Rows<'_> {
         Ok(ids)
     }
 
-    /// The runs and their facts, parents before their forks; gives their heads.
-    fn runs(&self) -> Result<Vec<HeadLine>, StoreError> {
+    /// The runs and their facts, parents before their forks; gives their heads. Nothing in a file is
+    /// newer than the moment it came.
+    fn runs(&self, at: u64) -> Result<Vec<HeadLine>, StoreError> {
         let mut left: Vec<&(RunId, Option<ForkPoint>)> = self.parts.runs.iter().collect();
         let mut made: HashSet<&RunId> = HashSet::new();
         let mut heads = Vec::new();
@@ -125,7 +126,7 @@ impl Rows<'_> {
             for entry in
                 left.iter().filter(|entry| ready(entry, &made)).copied().collect::<Vec<_>>()
             {
-                heads.push(self.run(entry)?);
+                heads.push(self.run(entry, at)?);
                 made.insert(&entry.0);
             }
             left.retain(|(run, _)| !made.contains(run));
@@ -134,14 +135,18 @@ impl Rows<'_> {
         Ok(heads)
     }
 
-    fn run(&self, (id, parent): &(RunId, Option<ForkPoint>)) -> Result<HeadLine, StoreError> {
+    fn run(
+        &self,
+        (id, parent): &(RunId, Option<ForkPoint>),
+        at: u64,
+    ) -> Result<HeadLine, StoreError> {
         let named = self.header.runs.iter().find(|run| run.run == *id);
         let new = NewRun {
             id: id.clone(),
             session: self.header.session_id.clone(),
             name: named.and_then(|run| run.name.clone()),
             parent: parent.clone(),
-            at: named.map_or(0, |run| run.created_at),
+            at: named.map_or(0, |run| run.created_at.min(at)),
         };
         let mut state = RunState::create(self.conn, &new, &mut Tally::default())?;
         let own = self.parts.receipts.iter().filter(|line| line.payload.task_id == *id);

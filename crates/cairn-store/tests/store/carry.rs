@@ -165,6 +165,16 @@ async fn sizes_and_names_that_cannot_be_are_refused_before_anything_is_set_aside
     refused(|h| h["runs"][0]["name"] = "x".repeat(300).into(), "a name in it");
     refused(|h| h["session_id"] = "s00000000000000".into(), "another session's");
     refused(|h| h["v"] = 2.into(), "later version");
+    let dated = with_header(&file, |h| {
+        (h["created_at"], h["runs"][0]["created_at"]) = (u64::MAX.into(), (1u64 << 60).into());
+    });
+    import(&there, &dated).unwrap();
+    assert_eq!(
+        there.store.sessions().unwrap()[0].created_at,
+        5,
+        "nothing is newer than its import"
+    );
+    there.store.delete(&session(), 7).unwrap();
     refused(|h| h["more"] = 1.into(), "no export of Cairn");
     refused(|h| drop(h["runs"].as_array_mut().unwrap().pop()), "not those of its bundle");
     assert_eq!(contents(&there), 0);
@@ -198,4 +208,31 @@ async fn a_deleted_session_is_gone_with_its_contents_and_a_driven_one_is_kept() 
     assert_eq!((folder("heads"), folder("leases")), (0, 0));
     let again = bench.store.delete(&session(), 7).unwrap_err();
     assert!(matches!(again, StoreError::NoSuch { .. }));
+}
+
+// keeps: deleted-whole
+#[tokio::test]
+async fn what_a_deletion_left_when_it_was_cut_off_is_removed_later_and_nothing_else_is() {
+    let bench = filled().await;
+    let heads = || {
+        let found = std::fs::read_dir(bench.home().join("heads")).unwrap();
+        let mut found: Vec<_> = found.map(|entry| entry.unwrap().path()).collect();
+        found.sort();
+        found
+    };
+    let texts: Vec<_> = heads().iter().map(|head| std::fs::read(head).unwrap()).collect();
+    let files = heads();
+    assert_eq!(files.len(), 2);
+    bench.store.delete(&session(), 7).unwrap();
+    for (head, text) in files.iter().zip(&texts) {
+        std::fs::write(head, text).unwrap();
+    }
+    // Of a session that was never deleted here: a trace of what the database lost.
+    let lost = bench.home().join("heads").join(cairn_types::RunId::new(8, 8).as_str());
+    let other = cairn_types::SessionId::new(8, 8);
+    let text = String::from_utf8(texts[0].clone()).unwrap();
+    std::fs::write(&lost, text.replace(session().as_str(), other.as_str())).unwrap();
+    bench.store.gc(cairn_store::Gc { before: 0, dry_run: false }).unwrap();
+    assert_eq!(heads(), [lost]);
+    assert_eq!(bench.store.verify_session(&other, None).unwrap().verdict, Verdict::Refuted);
 }

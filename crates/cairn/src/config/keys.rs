@@ -42,6 +42,8 @@ pub enum Default {
     Count(u64),
     /// An empty list.
     Empty,
+    /// A text.
+    Text(&'static str),
 }
 
 /// What a project's file may do with a key.
@@ -200,6 +202,14 @@ pub const KEYS: &[Key] = &[
         Project::MayNot,
         "How often a request is made before it counts as failed.",
     ),
+    Key {
+        name: "notify",
+        kind: Kind::Word(&["bell", "desktop", "off"]),
+        default: Default::Text("bell"),
+        project: Project::MayNot,
+        env: None,
+        docs: "How a question at the terminal calls you: a bell, also a notice of the desktop where the terminal passes one on, or not at all.",
+    },
     text(
         "provider.record",
         Project::MayNot,

@@ -1,9 +1,11 @@
 //! `cairn run`: one task, driven here, shown on a screen or told as events.
 
+mod bell;
 mod input;
 mod json;
 mod outcome;
 mod pen;
+mod pictures;
 mod screen;
 
 pub use input::person;
@@ -11,7 +13,7 @@ pub use input::person;
 use crate::config::{Config, Layer, Value};
 use crate::{cli, model, named, place};
 use anyhow::Result;
-use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start};
+use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Task};
 use cairn_store::{RunRow, Store};
 use cairn_types::{Approval, Caps, Mode, RunId};
 use cairn_world::{Workspace, World};
@@ -39,8 +41,10 @@ struct Stopped {
 /// How people and programs talk to this run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Talk {
-    /// A person at a terminal.
+    /// A person at a terminal, who types on stdin.
     Terminal,
+    /// A person at a terminal, while something is piped in.
+    Beside,
     /// A program: events out, commands in.
     Json,
     /// Nobody: pipes, CI.
@@ -53,12 +57,17 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let talk = match (args.json, std::io::stdin().is_terminal()) {
         (true, _) => Talk::Json,
         (false, true) => Talk::Terminal,
+        (false, false) if input::has_terminal_beside() => Talk::Beside,
         (false, false) => Talk::Nobody,
     };
+    let shown = pictures::read(&args.image)?;
     let here = place::root(args.cwd.as_deref())?;
     // A run that is named may work elsewhere, with another project's configuration.
     let early = args.resume.is_none().then(|| configured(args, &here)).transpose()?;
-    let task = task(args, talk)?;
+    let task = task(args, talk)?.map(|text| Task { text, shown });
+    if task.is_none() && !args.image.is_empty() {
+        return Err(Usage("--image goes with a task; write one in quotes".into()).into());
+    }
     let store = place::store()?;
     let (place, root) = which(args, &store, here)?;
     let mut config = early.map_or_else(|| configured(args, &root), Ok)?;
@@ -77,7 +86,7 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let order = Order { args, config, root, talk };
     let code = runtime.block_on(async {
-        let (driver, commands, shown) = order.start(store, place, task.as_deref()).await?;
+        let (driver, commands, shown) = order.start(store, place, task).await?;
         watch(commands, &shown, talk);
         drive(driver, &shown, args.steps, began).await
     });
@@ -111,7 +120,7 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
 /// The task: the argument, piped input, or both.
 fn task(args: &cli::Run, talk: Talk) -> Result<Option<String>> {
     let piped = match talk {
-        Talk::Nobody => input::piped()?,
+        Talk::Nobody | Talk::Beside => input::piped()?,
         Talk::Terminal | Talk::Json => String::new(),
     };
     Ok(match (args.task.as_deref().filter(|task| !task.trim().is_empty()), piped.trim()) {
@@ -182,7 +191,7 @@ impl Order<'_> {
         &self,
         store: Store,
         place: Place,
-        task: Option<&str>,
+        task: Option<Task>,
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>, Shown)> {
         let name = self.config.text("model").ok_or_else(no_model)?;
         let chosen = model::choose(name, &self.config, &place::env)?;
@@ -190,7 +199,9 @@ impl Order<'_> {
         if cost.is_some() && chosen.provider.price().is_none() {
             return Err(no_price(&chosen.name).into());
         }
-        let shown = Shown::new(self.talk);
+        let unseen =
+            task.as_ref().and_then(|task| pictures::unseen(&task.shown, &chosen.name, chosen.sees));
+        let shown = Shown::new(self.talk, self.config.text("notify").unwrap_or_default());
         let workspace = Workspace::open(&self.root)?;
         let settings = world_settings(&self.config);
         let start = Start {
@@ -216,7 +227,8 @@ impl Order<'_> {
             },
         };
         let (driver, commands) = start.take(place, task).await?;
-        shown.began(&driver, chosen.remark.as_deref(), !self.args.read_only);
+        let remarks: Vec<String> = chosen.remark.into_iter().chain(unseen).collect();
+        shown.began(&driver, &remarks, !self.args.read_only);
         Ok((driver, commands, shown))
     }
 
@@ -224,7 +236,7 @@ impl Order<'_> {
         match (self.args.yolo, self.talk) {
             (true, _) => Approval::Yolo,
             (false, Talk::Nobody) => Approval::Nobody,
-            (false, Talk::Terminal | Talk::Json) => Approval::Ask,
+            (false, Talk::Terminal | Talk::Beside | Talk::Json) => Approval::Ask,
         }
     }
 }
@@ -267,10 +279,14 @@ enum Shown {
 }
 
 impl Shown {
-    fn new(talk: Talk) -> Shown {
+    fn new(talk: Talk, notify: &str) -> Shown {
         match talk {
             Talk::Json => Shown::Json(Arc::default()),
-            Talk::Terminal | Talk::Nobody => Shown::Screen(Arc::default()),
+            Talk::Nobody => Shown::Screen(Arc::default()),
+            Talk::Terminal | Talk::Beside => {
+                let call = bell::Call::of(notify, &place::env);
+                Shown::Screen(Arc::new(screen::Screen::new(call)))
+            }
         }
     }
 
@@ -281,10 +297,10 @@ impl Shown {
         }
     }
 
-    fn began(&self, driver: &Driver, remark: Option<&str>, may_act: bool) {
+    fn began(&self, driver: &Driver, remarks: &[String], may_act: bool) {
         match self {
-            Shown::Screen(screen) => screen.began(driver, remark, may_act),
-            Shown::Json(json) => json.began(driver, remark, may_act),
+            Shown::Screen(screen) => screen.began(driver, remarks, may_act),
+            Shown::Json(json) => json.began(driver, remarks, may_act),
         }
     }
 }
@@ -297,7 +313,12 @@ fn watch(commands: mpsc::UnboundedSender<Command>, shown: &Shown, talk: Talk) {
     };
     input::watch_interrupts(commands.clone(), watch.stopping.clone());
     match (shown, talk) {
-        (Shown::Screen(screen), Talk::Terminal) => input::terminal(commands, screen.clone()),
+        (Shown::Screen(screen), Talk::Terminal) => {
+            input::terminal(commands, screen.clone(), input::Keys::Stdin);
+        }
+        (Shown::Screen(screen), Talk::Beside) => {
+            input::terminal(commands, screen.clone(), input::Keys::Terminal);
+        }
         (Shown::Json(json), _) => input::json(commands, json.clone()),
         (Shown::Screen(_), _) => {}
     }

@@ -14,6 +14,7 @@ mod bad_input;
 mod bench_world;
 mod context;
 mod cost;
+mod flags;
 mod keep;
 mod login;
 mod machine;
