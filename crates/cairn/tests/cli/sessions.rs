@@ -221,3 +221,90 @@ fn what_was_allowed_elsewhere_is_asked_again_here_and_nothing_runs_by_itself() {
     assert_eq!(went_on.code, 5, "nobody was asked, so it is refused: {}", went_on.err);
     assert!(!there.file("c").exists());
 }
+
+// keeps: hostile-import
+#[test]
+fn an_imported_loop_that_was_not_finished_waits_and_goes_on_in_a_fork_when_a_person_says_so() {
+    let script = json!([write("a"), {"calls": [{"tool": "bash", "args": {"command": "touch b"}}]}, {"say": "finished"}]);
+    let (here, there) = (Bench::new(script.clone()), Bench::new(script));
+    let mut talk = here.talk(&["run", "--json", "write a and b"]);
+    let edit = talk.until("proposal/opened");
+    talk.say(json!({"type": "decide", "proposal": edit["proposal"], "verdict": "allow"}));
+    talk.until("proposal/opened");
+    // Cut off while a command waits for its word.
+    talk.child.kill().unwrap();
+    talk.child.wait().unwrap();
+    let file = here.temp.path().join("session.cairn");
+    let file = file.to_str().unwrap();
+    assert_eq!(here.cairn(&["sessions", "export", "-o", file]).code, 0);
+
+    assert_eq!(there.cairn(&["sessions", "import", file, "--root", "."]).code, 0);
+    let run = listed(&there)[0]["runs"][0].clone();
+    assert_eq!((&run["status"], &run["imported"]), (&json!("paused"), &json!(true)));
+    assert!(there.model.requests().is_empty(), "nobody said that it should go on");
+    assert_eq!(there.cairn(&["verify"]).code, 0);
+    let run = run["run"].as_str().unwrap();
+    let went_on = there.cairn(&["run", "--resume", run]);
+    assert_eq!(went_on.code, 5, "the command is asked about again: {}", went_on.err);
+    assert!(!there.file("b").exists() && !there.file("a").exists());
+    let first = there.requests()[0]["messages"].to_string();
+    assert!(first.contains("write a and b") && !first.contains("touch b"), "{first}");
+    let runs = listed(&there)[0]["runs"].as_array().unwrap().clone();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs[0]["parent"]["run"], run, "the imported run itself is as it was");
+    assert_eq!(there.cairn(&["verify"]).code, 0);
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in walk(from) {
+        let target = to.join(file.strip_prefix(from).unwrap());
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(&file, target).unwrap();
+    }
+}
+
+// keeps: deleted-whole
+#[test]
+fn a_deletion_that_is_killed_deleted_all_or_nothing_and_can_be_done_again() {
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "bash", "args": {"command": "seq 1 200000"}}]},
+        {"say": "done"},
+    ]));
+    assert_eq!(bench.cairn(&["run", "--yolo", "stays"]).code, 0);
+    assert_eq!(bench.cairn(&["run", "--yolo", "--new-session", "goes"]).code, 0);
+    let goes = listed(&bench)[0]["session"].as_str().unwrap().to_owned();
+    let (mut whole, mut gone) = (0, 0);
+    for moment in 0..16 {
+        let home = bench.temp.path().join(format!("home-{moment}"));
+        copy(&bench.temp.home(), &home);
+        let cairn = |args: &[&str]| {
+            let mut command = bench.command(args);
+            command.env("CAIRN_HOME", &home);
+            command
+        };
+        let mut child = cairn(&["sessions", "delete", &goes, "--yes"]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let done = |args: &[&str]| crate::bench_world::done(cairn(args).output().unwrap());
+        let left = json_lines(&done(&["sessions", "--json"]));
+        for session in &left {
+            let verified = done(&["verify", session["session"].as_str().unwrap()]);
+            assert_eq!(verified.code, 0, "{verified:?}");
+        }
+        match left.len() {
+            2 => {
+                whole += 1;
+                assert_eq!(done(&["sessions", "delete", &goes, "--yes"]).code, 0);
+            }
+            _ => {
+                gone += 1;
+                assert_eq!(left.len(), 1);
+            }
+        }
+        assert_eq!(done(&["gc"]).code, 0);
+        assert_eq!(std::fs::read_dir(home.join("heads")).unwrap().count(), 1);
+        assert_eq!(done(&["log", left.last().unwrap()["session"].as_str().unwrap()]).code, 0);
+    }
+    println!("killed 16 times: {whole} times nothing, {gone} times all was deleted");
+}
