@@ -16,6 +16,9 @@ use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
 
+/// How long a chain of forks may be. Reading a fork takes longer with every one.
+const DEEPEST: usize = 256;
+
 /// A bundle, taken apart.
 pub(super) struct Parts {
     pub(super) header: BundleHeader,
@@ -51,7 +54,23 @@ impl Parts {
         hold(parts.header.session_id == export.session_id, "its bundle is another session's")?;
         let same = parts.runs.iter().map(|(run, _)| run).eq(export.runs.iter().map(|run| &run.run));
         hold(same, "its runs are not those of its bundle")?;
+        parts.generations()?;
         Ok(parts)
+    }
+
+    /// The places of the runs, those without a parent first, then their forks, and so on.
+    pub(super) fn generations(&self) -> Result<Vec<Vec<usize>>, StoreError> {
+        let mut forks: HashMap<Option<&RunId>, Vec<usize>> = HashMap::new();
+        for (index, (_, parent)) in self.runs.iter().enumerate() {
+            forks.entry(parent.as_ref().map(|parent| &parent.run)).or_default().push(index);
+        }
+        let mut generations = vec![forks.remove(&None).unwrap_or_default()];
+        while let Some(last) = generations.last().filter(|last| !last.is_empty()) {
+            hold(generations.len() <= DEEPEST, "its runs are forks of forks too many times")?;
+            let of = |index: &usize| forks.get(&Some(&self.runs[*index].0));
+            generations.push(last.iter().filter_map(of).flatten().copied().collect());
+        }
+        Ok(generations)
     }
 
     fn take(&mut self, text: &str) -> Result<(), StoreError> {

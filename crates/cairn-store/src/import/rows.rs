@@ -14,7 +14,8 @@ use crate::keys::Keys;
 use crate::merkle::Frontier;
 use crate::origins;
 use crate::run::RunState;
-use cairn_types::{ForkPoint, Hash, RunId, to_canonical};
+use crate::verify::lines::ReceiptLine;
+use cairn_types::{Hash, RunId, to_canonical};
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -112,50 +113,40 @@ impl Rows<'_> {
         Ok(ids)
     }
 
-    /// The runs and their facts, parents before their forks; gives their heads. Nothing in a file is
-    /// newer than the moment it came.
+    /// The runs and their facts, parents before their forks; gives their heads.
     fn runs(&self, at: u64) -> Result<Vec<HeadLine>, StoreError> {
-        let mut left: Vec<&(RunId, Option<ForkPoint>)> = self.parts.runs.iter().collect();
-        let mut made: HashSet<&RunId> = HashSet::new();
+        let mut proofs: HashMap<&RunId, HashMap<u64, &ReceiptLine>> = HashMap::new();
+        for line in &self.parts.receipts {
+            let of_run = proofs.entry(&line.payload.task_id).or_default();
+            of_run.insert(line.payload.facts.to, line);
+        }
         let mut heads = Vec::new();
-        while !left.is_empty() {
-            let before = left.len();
-            let ready = |(_, parent): &(RunId, Option<ForkPoint>), made: &HashSet<&RunId>| {
-                parent.as_ref().is_none_or(|parent| made.contains(&parent.run))
+        for index in self.parts.generations()?.into_iter().flatten() {
+            let ((id, parent), named) = (&self.parts.runs[index], &self.header.runs[index]);
+            let new = NewRun {
+                id: id.clone(),
+                session: self.header.session_id.clone(),
+                name: named.name.clone(),
+                parent: parent.clone(),
+                // Nothing in a file is newer than the moment it came.
+                at: named.created_at.min(at),
             };
-            for entry in
-                left.iter().filter(|entry| ready(entry, &made)).copied().collect::<Vec<_>>()
-            {
-                heads.push(self.run(entry, at)?);
-                made.insert(&entry.0);
-            }
-            left.retain(|(run, _)| !made.contains(run));
-            hold(left.len() < before, "a run in it is its own forebear")?;
+            heads.push(self.run(&new, proofs.get(id))?);
         }
         Ok(heads)
     }
 
     fn run(
         &self,
-        (id, parent): &(RunId, Option<ForkPoint>),
-        at: u64,
+        new: &NewRun,
+        proofs: Option<&HashMap<u64, &ReceiptLine>>,
     ) -> Result<HeadLine, StoreError> {
-        let named = self.header.runs.iter().find(|run| run.run == *id);
-        let new = NewRun {
-            id: id.clone(),
-            session: self.header.session_id.clone(),
-            name: named.and_then(|run| run.name.clone()),
-            parent: parent.clone(),
-            at: named.map_or(0, |run| run.created_at.min(at)),
-        };
-        let mut state = RunState::create(self.conn, &new, &mut Tally::default())?;
-        let own = self.parts.receipts.iter().filter(|line| line.payload.task_id == *id);
-        let proves: HashMap<u64, _> = own.map(|line| (line.payload.facts.to, line)).collect();
-        for row in self.parts.facts.get(id).map(Vec::as_slice).unwrap_or_default() {
+        let mut state = RunState::create(self.conn, new, &mut Tally::default())?;
+        for row in self.parts.facts.get(&new.id).map(Vec::as_slice).unwrap_or_default() {
             row.insert(self.conn)?;
             (state.last_n, state.last_at) = (row.n(), row.at());
             state.tail.push(&row.line());
-            if let Some(receipt) = proves.get(&row.n()) {
+            if let Some(receipt) = proofs.and_then(|proofs| proofs.get(&row.n())) {
                 state.seq = receipt.payload.seq;
                 state.head.clone_from(&receipt.hash);
                 (state.tail_from, state.tail) = (row.n() + 1, Tail::empty());

@@ -2,7 +2,7 @@
 
 use crate::kit::{Bench, Driver, end, session};
 use cairn_store::{Import, Imported, StoreError, Verdict, verify_bytes};
-use cairn_types::canonical;
+use cairn_types::{Body, Change, canonical};
 use std::fs::File;
 use std::io::Write;
 
@@ -235,4 +235,40 @@ async fn what_a_deletion_left_when_it_was_cut_off_is_removed_later_and_nothing_e
     bench.store.gc(cairn_store::Gc { before: 0, dry_run: false }).unwrap();
     assert_eq!(heads(), [lost]);
     assert_eq!(bench.store.verify_session(&other, None).unwrap().verdict, Verdict::Refuted);
+}
+
+// keeps: hostile-import
+#[tokio::test]
+async fn a_home_that_signs_whatever_it_likes_cannot_send_paths_that_leave_the_root() {
+    for path in ["../out", "/etc/passwd", "a/../../b", ""] {
+        let (here, there) = (Bench::new(), Bench::new());
+        let mut driver = Driver::start(&here.store, 1).await;
+        let mut op = crate::kit::op(1, "evil");
+        if let Some((Body::Outcome(outcome), _)) = op.last_mut() {
+            outcome.changes = vec![Change::between(path.to_owned(), None, None)];
+        }
+        driver.commit(op).await;
+        driver.commit(end()).await;
+        assert_eq!(here.verdict(None), Verdict::Unanchored, "it is signed as it should be");
+        let why = import(&there, &export(&here).await).unwrap_err().to_string();
+        assert!(why.contains("leaves its root"), "{why}");
+        assert_eq!(contents(&there), 0);
+    }
+}
+
+// keeps: hostile-import
+#[tokio::test]
+async fn forks_of_forks_are_taken_only_so_deep() {
+    let (here, there) = (Bench::new(), Bench::new());
+    let first = Driver::start(&here.store, 1).await;
+    let mut parent = first.run.clone();
+    for number in 0..300 {
+        let run = cairn_types::RunId::new(3, number);
+        let point = cairn_types::ForkPoint { run: parent, n: 2 };
+        crate::kit::fork(&here.store, &run, point).await.unwrap();
+        parent = run;
+    }
+    let why = import(&there, &export(&here).await).unwrap_err().to_string();
+    assert!(why.contains("forks of forks"), "{why}");
+    assert_eq!(contents(&there), 0);
 }
