@@ -10,8 +10,8 @@ CREATE TABLE deleted (
     at      INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- A run that came with an imported session stays as it was signed: it is read, and forked, never
--- driven.
+-- When a run came with an imported session, milliseconds since 1970; 0 for a run of this home. Such a
+-- run stays as it was signed: it is read, and forked, never driven.
 ALTER TABLE runs ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;
 
 -- The first `receipts` receipts and `checkpoints` checkpoints of a session, but for those of rows

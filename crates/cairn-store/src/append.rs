@@ -126,7 +126,7 @@ impl Append<'_> {
 
     /// Checks the lease. A `drive` fact takes it; everything else must already hold it.
     fn admit(&self, batch: &Prepared, run: &mut RunState) -> Result<(), StoreError> {
-        if run.imported {
+        if run.imported > 0 {
             return Err(StoreError::Imported { run: run.id.clone() });
         }
         let epoch = batch.lease.epoch;

@@ -105,7 +105,7 @@ fn by_age(
     before: u64,
 ) -> Result<(HashSet<RunId>, Vec<RunId>), StoreError> {
     let mut rows = conn.prepare(
-        "SELECT id, parent, max(created_at, ifnull((SELECT max(at) FROM facts WHERE run = id), 0)) FROM runs",
+        "SELECT id, parent, max(created_at, imported, ifnull((SELECT max(at) FROM facts WHERE run = id), 0)) FROM runs",
     )?;
     let rows = rows.query_map([], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, u64>(2)?))

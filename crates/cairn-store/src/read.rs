@@ -139,7 +139,7 @@ impl RunRow {
             parent: parent(row, 3)?,
             created_at: row.get(5)?,
             last_n: row.get(6)?,
-            imported: row.get(7)?,
+            imported: row.get::<_, u64>(7)? > 0,
         })
     }
 }

@@ -29,8 +29,8 @@ pub(crate) struct RunState {
     pub(crate) tail_from: u64,
     /// The hash of the facts from there.
     pub(crate) tail: Tail,
-    /// It came with an imported session and is never written again.
-    pub(crate) imported: bool,
+    /// When it came with an imported session, after which it is never written; 0 if it did not.
+    pub(crate) imported: u64,
 }
 
 const COLUMNS: &str =
@@ -103,7 +103,7 @@ impl RunState {
             head,
             tail_from: fork_n + 1,
             tail: Tail::first(new.parent.as_ref())?,
-            imported: false,
+            imported: 0,
         };
         state.insert(conn, new)?;
         tally.wrote(256);

@@ -171,7 +171,7 @@ impl Store {
         let drivers = &self.writer()?.drivers;
         Lease::take(&self.0.home, (run, holder), drivers, || {
             match self.read(|conn| RunState::load(conn, run))? {
-                Some(state) if state.imported => Err(StoreError::Imported { run: run.clone() }),
+                Some(state) if state.imported > 0 => Err(StoreError::Imported { run: run.clone() }),
                 state => Ok(state.map_or(0, |state| state.epoch) + 1),
             }
         })

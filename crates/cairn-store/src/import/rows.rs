@@ -131,7 +131,7 @@ impl Rows<'_> {
                 // Nothing in a file is newer than the moment it came.
                 at: named.created_at.min(at),
             };
-            heads.push(self.run(&new, proofs.get(id))?);
+            heads.push(self.run(&new, proofs.get(id), at)?);
         }
         Ok(heads)
     }
@@ -140,6 +140,7 @@ impl Rows<'_> {
         &self,
         new: &NewRun,
         proofs: Option<&HashMap<u64, &ReceiptLine>>,
+        at: u64,
     ) -> Result<HeadLine, StoreError> {
         let mut state = RunState::create(self.conn, new, &mut Tally::default())?;
         for row in self.parts.facts.get(&new.id).map(Vec::as_slice).unwrap_or_default() {
@@ -152,7 +153,7 @@ impl Rows<'_> {
                 (state.tail_from, state.tail) = (row.n() + 1, Tail::empty());
             }
         }
-        state.imported = true;
+        state.imported = at.max(1);
         state.save(self.conn)?;
         Ok(HeadLine::of(&state))
     }

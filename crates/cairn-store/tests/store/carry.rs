@@ -33,7 +33,7 @@ async fn export(bench: &Bench) -> Vec<u8> {
 fn import(bench: &Bench, bytes: &[u8]) -> Result<Imported, StoreError> {
     let mut file: File = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
-    bench.store.import(&mut Import { file: &mut file, root: "/elsewhere".to_owned(), at: 5 })
+    bench.store.import(&mut Import { file: &mut file, root: "/elsewhere".to_owned(), at: 5_000 })
 }
 
 fn contents(bench: &Bench) -> u64 {
@@ -48,6 +48,8 @@ async fn an_imported_session_is_the_one_that_was_exported_and_says_whose_it_is()
     let imported = import(&there, &file).unwrap();
     assert_eq!((imported.session, imported.runs, imported.own), (session(), 2, false));
     assert_eq!(there.bundle().await, bundle, "the same bytes come out again");
+    let freed = there.store.gc(cairn_store::Gc { before: 4_000, dry_run: true }).unwrap();
+    assert_eq!(freed.contents, 0, "what came a moment ago is not old, however old it is");
     let row = &there.store.sessions().unwrap()[0];
     assert_eq!((row.name.as_deref(), row.root.as_str()), (Some("mine"), "/elsewhere"));
     for run in here.store.runs(&session()).unwrap() {
@@ -171,7 +173,7 @@ async fn sizes_and_names_that_cannot_be_are_refused_before_anything_is_set_aside
     import(&there, &dated).unwrap();
     assert_eq!(
         there.store.sessions().unwrap()[0].created_at,
-        5,
+        5_000,
         "nothing is newer than its import"
     );
     there.store.delete(&session(), 7).unwrap();

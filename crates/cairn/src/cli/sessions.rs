@@ -128,7 +128,8 @@ pub struct Export {
   cairn sessions import parser.cairn --root .     over this one
 The file is checked like `cairn verify` checks a bundle, and refused as a whole if anything in it does not
 fit. Nothing in it runs, and a loop that was not finished waits: `cairn run --resume RUN` goes on with
-it, in a fork. A session that is here already is not taken in again.")]
+it, in a fork. What the model is then told is what the file says, so go on only with the work of someone
+you trust. A session that is here already is not taken in again.")]
 pub struct Import {
     /// The file.
     pub file: PathBuf,
