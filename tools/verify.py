@@ -179,9 +179,11 @@ SPAN = {"from": U64, "to": U64, "sha256": HASH}
 SALT, BYTES = hexes(16), matches("[0-9a-f]*")
 OPENED = (NULL, {"salt": SALT, "text": text}, {"salt": SALT, "hex": BYTES})
 
+HEADER = {"type": text, "format": text, "v": ONE, "session_id": SESSION_ID, "public_key": HASH}
+ORIGIN = {"public_key": HASH, "receipts": U64, "checkpoints": U64}
+
 FORMS = {
-    "bundle": {
-        "type": text, "format": text, "v": ONE, "session_id": SESSION_ID, "public_key": HASH},
+    "bundle": (HEADER, HEADER | {"v": exactly(2), "origins": [ORIGIN]}),
     "run": {
         "type": text, "run": RUN_ID, "parent": (NULL, {"run": RUN_ID, "n": U64})},
     "fact": {
@@ -279,6 +281,7 @@ class Bundle:
 
     def read(self, lines, rest):
         self.check_form(self.header)
+        self.check_origins()
         kinds, stage = list(FORMS), 1
         closing = [None, self.close_runs, self.close_facts, self.close_receipts]
         for number, line in enumerate(lines[1:], 2):
@@ -297,6 +300,22 @@ class Bundle:
         for close in closing[stage:]:
             close()
         self.close_checkpoints()
+
+    def check_origins(self):
+        """Whose keys signed, each with how many receipts and checkpoints there were when the next
+        one took over."""
+        self.keys, receipts, checkpoints = [], 0, 0
+        demand(self.header.get("origins") != [], "there are no origins")
+        for origin in self.header.get("origins", []):
+            demand(origin["receipts"] >= receipts, "origins are not in order")
+            demand(origin["checkpoints"] > checkpoints, "origins are not in order")
+            receipts, checkpoints = origin["receipts"], origin["checkpoints"]
+            self.keys.append((origin["public_key"], receipts, checkpoints))
+        self.keys.append((self.header["public_key"], 2**64, 2**64))
+
+    def key_of(self, kind, index):
+        """The key that signs the receipt (1) or checkpoint (2) with this index."""
+        return next(bounds[0] for bounds in self.keys if index < bounds[kind])
 
     def check_form(self, value):
         bad = misfit(value, FORMS[value["type"]], value["type"])
@@ -345,7 +364,8 @@ class Bundle:
         check_facts(payload, run)
         for side in ("inputs", "outputs"):
             check_commitment(payload[side], value["opened"][side], side)
-        self.check_signed(value, bytes.fromhex(value["hmac"]))
+        key = self.key_of(1, len(self.receipts))
+        self.check_signed(value, key, bytes.fromhex(value["hmac"]))
         self.receipt_ids.add(payload["receipt_id"])
         self.receipts.append((payload, value["hash"]))
         run.receipts.append((payload, value["hash"]))
@@ -379,15 +399,18 @@ class Bundle:
 
     def take_checkpoint(self, value, line):
         payload, prev = value["payload"], self.checkpoints[-1] if self.checkpoints else ZERO
-        key = self.header["public_key"]
+        key = self.key_of(2, len(self.checkpoints))
         demand(payload["public_key"] == key, "the public key is not the header's")
         demand(payload["seq"] == len(self.checkpoints) + 1, "seq leaves a gap")
         demand(payload["prev"] == prev, "prev does not fit")
         self.cover(payload["receipts"])
         demand(payload["merkle_root"] == self.merkle_root(), "the root does not fit")
         self.check_heads(payload["heads"])
-        self.check_signed(value, b"")
+        self.check_signed(value, key, b"")
         self.checkpoints.append(value["hash"])
+        for _, receipts, checkpoints in self.keys:
+            handover = checkpoints == len(self.checkpoints)
+            demand(not handover or receipts == payload["receipts"], "a key took over elsewhere")
 
     def cover(self, count):
         demand(self.covered <= count, "the checkpoint covers fewer receipts than the one before")
@@ -430,8 +453,8 @@ class Bundle:
         demand(all(fact[1] is None for fact in run.own(start, end)), "an outcome is in a tail")
         demand(tail["sha256"] == run.span_hash(start, end), "a tail's hash does not fit")
 
-    def check_signed(self, value, hmac):
-        key, found = self.header["public_key"], sha256(canonical(value["payload"]) + hmac)
+    def check_signed(self, value, key, hmac):
+        found = sha256(canonical(value["payload"]) + hmac)
         session = self.header["session_id"]
         demand(value["payload"]["session_id"] == session, "the session id differs")
         demand(found.hex() == value["hash"], "the hash does not fit")
@@ -440,6 +463,9 @@ class Bundle:
 
     def close_checkpoints(self):
         demand(self.checkpoints, "there is no checkpoint")
+        origins = self.header.get("origins", [{"checkpoints": 0}])
+        here = origins[-1]["checkpoints"] < len(self.checkpoints)
+        demand(here, "no checkpoint follows those of the last origin")
         ends = {name: run.last() for name, run in self.runs.items()}
         everything = self.covered == len(self.receipts) and self.tails == ends
         demand(everything, "the last checkpoint does not cover everything")
@@ -485,9 +511,10 @@ def judge(data, anchor):
         header = parse_canonical(lines[0] if lines else rest)
     except Wrong:
         header = {}
-    wanted = {"type": "bundle", "format": "cairn-bundle", "v": 1}
-    if not all(exactly(wanted[key])(header.get(key)) for key in wanted):
-        return "UNVERIFIABLE", "the first line is not the header of a Cairn bundle, version 1"
+    wanted = {"type": exactly("bundle"), "format": exactly("cairn-bundle"),
+              "v": lambda v: type(v) is int and v in (1, 2)}
+    if not all(wanted[key](header.get(key)) for key in wanted):
+        return "UNVERIFIABLE", "the first line is not the header of a Cairn bundle, version 1 or 2"
     bundle = Bundle(header)
     try:
         bundle.read(lines, rest)

@@ -57,8 +57,8 @@ pub struct ClientDone {
 
 /// The client run of a session, if it has one.
 pub fn client_run(store: &Store, session: &SessionId) -> Result<Option<RunId>, RunError> {
-    let runs = store.runs(session)?;
-    Ok(runs.into_iter().find(|run| run.name.as_deref() == Some(CLIENT_RUN)).map(|run| run.id))
+    let mut runs = store.runs(session)?.into_iter().filter(|run| !run.imported);
+    Ok(runs.find(|run| run.name.as_deref() == Some(CLIENT_RUN)).map(|run| run.id))
 }
 
 impl Client {

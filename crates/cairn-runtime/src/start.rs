@@ -10,7 +10,7 @@ use cairn_types::{
     Approval, Body, Caps, ContentRef, Drive, Fact, Mode, RunId, RunStarted, SessionId, Surface,
     View, Writer,
 };
-use cairn_world::World;
+use cairn_world::{Shown, World};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,6 +34,21 @@ pub enum Place {
         /// Its session.
         session: SessionId,
     },
+}
+
+/// What a run is asked to do, and what it is shown with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// The words.
+    pub text: String,
+    /// Pictures and documents.
+    pub shown: Vec<Shown>,
+}
+
+impl From<&str> for Task {
+    fn from(text: &str) -> Task {
+        Task { text: text.to_owned(), shown: Vec::new() }
+    }
 }
 
 /// Everything needed to take a run.
@@ -85,22 +100,23 @@ impl Driver {
 }
 
 impl Start {
-    /// Takes the run, queues the prompt if there is one, and gives the driver and a way to talk
+    /// Takes the run, queues the task if there is one, and gives the driver and a way to talk
     /// to it. Nothing is durable before the driver's first commit.
     pub async fn take(
         self,
         place: Place,
-        prompt: Option<&str>,
+        task: Option<impl Into<Task>>,
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>), RunError> {
         let (sender, inbox) = mpsc::unbounded_channel();
         let mut driver = match place {
             Place::New { new_session, name } => self.new_run(new_session, name, inbox).await?,
             Place::Existing { run, session } => self.existing(&run, session, inbox)?,
         };
-        if let Some(prompt) = prompt {
+        if let Some(Task { text, shown }) = task.map(Into::into) {
             driver.leave_inherited_loop()?;
-            let prompt = with_folders(prompt, &driver.settings.folders);
-            let recording = driver.engine.prompted(&prompt, Writer::Client);
+            let text = with_folders(&text, &driver.settings.folders);
+            let shown = shown.into_iter().map(|s| (s.mime.to_owned(), s.name, s.bytes)).collect();
+            let recording = driver.engine.prompted_with(&text, shown, Writer::Client);
             driver.record(recording)?;
         }
         match driver.engine.step() {

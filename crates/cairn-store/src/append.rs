@@ -126,6 +126,9 @@ impl Append<'_> {
 
     /// Checks the lease. A `drive` fact takes it; everything else must already hold it.
     fn admit(&self, batch: &Prepared, run: &mut RunState) -> Result<(), StoreError> {
+        if run.imported > 0 {
+            return Err(StoreError::Imported { run: run.id.clone() });
+        }
         let epoch = batch.lease.epoch;
         let drive = batch.facts.iter().rev().find_map(|fact| match &fact.body {
             Body::Drive(drive) => Some(drive),

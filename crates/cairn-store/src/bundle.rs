@@ -9,6 +9,7 @@ use crate::fact::{COLUMNS as FACT_COLUMNS, FactRow, quote};
 use crate::home::Home;
 use crate::keys::Keys;
 use crate::op::Op;
+use crate::origins;
 use crate::read;
 use crate::run::parent;
 use cairn_types::{Body, Hash, RunId, SessionId, to_canonical};
@@ -59,11 +60,7 @@ pub(crate) struct Bundler<'a> {
 impl Bundler<'_> {
     /// Writes every line; `last` is a checkpoint that is not stored.
     pub(crate) fn all(mut self, last: Option<&Signed>) -> Result<(), StoreError> {
-        self.line(&format!(
-            r#"{{"format":"cairn-bundle","public_key":{},"session_id":{},"type":"bundle","v":1}}"#,
-            quote(&self.keys.public()),
-            quote(self.session.as_str())
-        ))?;
+        self.header(last.is_some())?;
         let runs = self.runs()?;
         for run in &runs {
             self.facts(run)?;
@@ -74,6 +71,25 @@ impl Bundler<'_> {
             self.checkpoint(&last.payload, &last.hash, &last.signature)?;
         }
         Ok(())
+    }
+
+    /// The first line; version 2 only where other homes signed, too.
+    fn header(&mut self, one_more: bool) -> Result<(), StoreError> {
+        let stored: u64 = self
+            .conn
+            .prepare_cached("SELECT count(*) FROM checkpoints WHERE session = ?")?
+            .query_row([self.session.as_str()], |row| row.get(0))?;
+        let checkpoints = stored + u64::from(one_more);
+        let (key, origins) =
+            origins::header(self.conn, self.session, self.keys.public(), checkpoints)?;
+        let (origins, v) = match origins.is_empty() {
+            true => (String::new(), 1),
+            false => (format!(r#""origins":{},"#, to_canonical(&origins)?), 2),
+        };
+        let (key, session) = (quote(&key), quote(self.session.as_str()));
+        self.line(&format!(
+            r#"{{"format":"cairn-bundle",{origins}"public_key":{key},"session_id":{session},"type":"bundle","v":{v}}}"#
+        ))
     }
 
     fn line(&mut self, text: &str) -> Result<(), StoreError> {

@@ -92,6 +92,15 @@ pub(crate) fn load(conn: &Connection, home: &Home, hash: &Hash) -> Result<Loaded
     Ok(if sound { Loaded::Sound(data) } else { Loaded::Damaged(data) })
 }
 
+/// Whether a content is here: its row and, when it is large, its file. Does not look at its bytes.
+pub(crate) fn is_kept(conn: &Connection, home: &Home, hash: &Hash) -> Result<bool, StoreError> {
+    let codec: Option<u8> = conn
+        .prepare_cached("SELECT codec FROM contents WHERE hash = ?")?
+        .query_row(params![hash.0], |row| row.get(0))
+        .optional()?;
+    Ok(codec.is_some_and(|codec| codec & IN_FILE == 0 || file(home, hash).exists()))
+}
+
 fn unpack(data: &[u8], bytes: u64) -> Option<Vec<u8>> {
     let capacity = usize::try_from(bytes).ok().filter(|_| bytes <= UNPACK_AT_MOST)?;
     zstd::bulk::decompress(data, capacity).ok()

@@ -89,6 +89,21 @@ pub enum StoreError {
         /// Who holds it now, where that is known.
         holder: Option<String>,
     },
+    /// The run came with an imported session.
+    #[error(
+        "run {run} was imported and stays as it was signed; go on with it in a fork: \
+         cairn run --resume {run}"
+    )]
+    Imported {
+        /// The run.
+        run: RunId,
+    },
+    /// A file cannot be imported.
+    #[error("the file cannot be imported: {why}. Nothing of it was taken")]
+    NotImported {
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
     /// A batch does not continue its run.
     #[error(
         "run {run} goes on with fact {expected}, but fact {found} was to be written; read the run \

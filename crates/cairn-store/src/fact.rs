@@ -50,6 +50,31 @@ impl FactRow {
         })
     }
 
+    /// The row of a fact that came from elsewhere: its body as it is, also what this version does
+    /// not know of it.
+    pub(crate) fn stored(stored: StoredFact, fact: &Fact) -> Result<FactRow, StoreError> {
+        Ok(FactRow {
+            body: canonical(&stored.body)?,
+            run: stored.run.into(),
+            n: stored.n,
+            at: stored.at,
+            engine: stored.engine,
+            kind: stored.kind,
+            v: stored.v,
+            row: coordinate(&fact.body),
+        })
+    }
+
+    /// Its place in its run.
+    pub(crate) fn n(&self) -> u64 {
+        self.n
+    }
+
+    /// When it was recorded.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
     /// The row as it stands in the database.
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<FactRow> {
         Ok(FactRow {

@@ -6,6 +6,7 @@ use crate::StoreError;
 use crate::contents;
 use crate::home::Home;
 use crate::lease;
+use crate::remove;
 use cairn_types::{Hash, RunId};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -48,6 +49,7 @@ pub(crate) fn gc(conn: &Connection, home: &Home, gc: Gc) -> Result<Freed, StoreE
         return Ok(freed);
     }
     freed.files = remove_files(conn, home, &files)?;
+    remove::remove_leftovers(conn, home)?;
     freed.locks = old.iter().filter(|run| lease::remove_if_free(home, run)).count() as u64;
     if freed.contents > 0 {
         // Another process at work keeps the file as it is; the space is used again anyway.
@@ -103,7 +105,7 @@ fn by_age(
     before: u64,
 ) -> Result<(HashSet<RunId>, Vec<RunId>), StoreError> {
     let mut rows = conn.prepare(
-        "SELECT id, parent, max(created_at, ifnull((SELECT max(at) FROM facts WHERE run = id), 0)) FROM runs",
+        "SELECT id, parent, max(created_at, imported, ifnull((SELECT max(at) FROM facts WHERE run = id), 0)) FROM runs",
     )?;
     let rows = rows.query_map([], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, u64>(2)?))
@@ -125,7 +127,10 @@ fn by_age(
 }
 
 /// Every hash that a fact of these runs names.
-fn named_by(conn: &Connection, runs: &HashSet<RunId>) -> Result<HashSet<[u8; 32]>, StoreError> {
+pub(crate) fn named_by(
+    conn: &Connection,
+    runs: &HashSet<RunId>,
+) -> Result<HashSet<[u8; 32]>, StoreError> {
     let mut named = HashSet::new();
     let mut bodies = conn.prepare("SELECT body FROM facts WHERE run = ?")?;
     for run in runs {
@@ -138,7 +143,8 @@ fn named_by(conn: &Connection, runs: &HashSet<RunId>) -> Result<HashSet<[u8; 32]
     Ok(named)
 }
 
-fn collect(value: &Value, named: &mut HashSet<[u8; 32]>) {
+/// Every hash that a value holds.
+pub(crate) fn collect(value: &Value, named: &mut HashSet<[u8; 32]>) {
     match value {
         Value::String(text) => named.extend(text.parse::<Hash>().map(|hash| hash.0)),
         Value::Array(items) => items.iter().for_each(|item| collect(item, named)),
@@ -157,7 +163,12 @@ fn remove_files(conn: &Connection, home: &Home, freed: &[PathBuf]) -> Result<u64
     removed
 }
 
-fn remove_unnamed(conn: &Connection, home: &Home, files: &[PathBuf]) -> Result<(), StoreError> {
+/// Removes these files of contents, but for those that a row names again. Inside a transaction.
+pub(crate) fn remove_unnamed(
+    conn: &Connection,
+    home: &Home,
+    files: &[PathBuf],
+) -> Result<(), StoreError> {
     for file in files {
         if !contents::names(conn, home, file)? {
             // One that cannot be removed now is an orphan next time.

@@ -36,6 +36,11 @@ impl HeadLine {
         }
     }
 
+    /// The run.
+    pub(crate) fn run(&self) -> &RunId {
+        &self.run
+    }
+
     /// The run, for a report.
     pub(crate) fn name(&self) -> String {
         self.run.to_string()

@@ -2,13 +2,15 @@
 
 use crate::StoreError;
 use crate::home::Home;
+use crate::keys::Keys;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Every schema, in order. A home's `user_version` is how many of them it has.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001.sql"), include_str!("../migrations/0002.sql")];
 
 /// Above this length the write-ahead log is folded into the database, after the callers have
 /// their answers: 2,000 pages with their frame headers.
@@ -50,12 +52,17 @@ pub(crate) fn reader(home: &Home, busy_timeout: Duration) -> Result<Connection, 
     }
     let open = || {
         let conn = connect(&db, OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
-        match known_version(&conn)? {
-            0 => Err(StoreError::NoHome { path: home.0.clone() }),
-            _ => Ok(conn),
-        }
+        Ok((known_version(&conn)?, conn))
     };
-    open().map_err(|e| e.placed(&db))
+    match open().map_err(|e: StoreError| e.placed(&db))? {
+        (0, _) => Err(StoreError::NoHome { path: home.0.clone() }),
+        (version, conn) if version == MIGRATIONS.len() => Ok(conn),
+        // Named reads speak the latest schema: an older home is brought up to date first.
+        (_, _) => {
+            writer(home, busy_timeout)?;
+            Ok(open().map_err(|e| e.placed(&db))?.1)
+        }
+    }
 }
 
 #[allow(clippy::disallowed_methods)] // The door.
@@ -74,6 +81,49 @@ fn known_version(conn: &Connection) -> Result<usize, StoreError> {
         Ok(version) if version <= MIGRATIONS.len() => Ok(version),
         _ => Err(StoreError::Newer { found, known: MIGRATIONS.len() as u32 }),
     }
+}
+
+/// In what state a database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// Its schema.
+    pub schema: u32,
+    /// The latest schema; whoever opens the home brings it up to that.
+    pub known: u32,
+    /// How many sessions it holds.
+    pub sessions: u64,
+    /// What SQLite finds wrong with it, a few of it.
+    pub damage: Vec<String>,
+}
+
+/// The version of SQLite that is built in.
+#[must_use]
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
+
+/// Looks a home's keys and database through, but for its indexes. It only looks: an older schema stays
+/// as it is.
+pub fn health(home: &Path, busy_timeout: Duration) -> Result<Health, StoreError> {
+    let home = Home(home.to_owned());
+    home.check()?;
+    if !home.db().exists() {
+        return Err(StoreError::NoHome { path: home.0 });
+    }
+    let look = || {
+        let conn = connect(&home.db(), OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
+        let schema = match known_version(&conn)? {
+            0 => return Err(StoreError::NoHome { path: home.0.clone() }),
+            schema => schema as u32,
+        };
+        Keys::load(&home)?;
+        let sessions = conn.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0))?;
+        let mut check = conn.prepare("PRAGMA quick_check(5)")?;
+        let found = check.query_map([], |row| row.get::<_, String>(0))?;
+        let damage = found.filter(|line| line.as_deref() != Ok("ok")).collect::<Result<_, _>>()?;
+        Ok(Health { schema, known: MIGRATIONS.len() as u32, sessions, damage })
+    };
+    look().map_err(|e| e.placed(&home.db()))
 }
 
 /// Brings the schema up to date. Whoever comes second finds the work done.
@@ -119,7 +169,27 @@ mod tests {
         let conn = writer(&home, Duration::from_secs(1)).unwrap();
         conn.pragma_update(None, "user_version", 99).unwrap();
         for opened in [writer(&home, Duration::from_secs(1)), reader(&home, Duration::ZERO)] {
-            assert!(matches!(opened, Err(StoreError::Newer { found: 99, known: 1 })));
+            assert!(matches!(opened, Err(StoreError::Newer { found: 99, known: 2 })));
+        }
+    }
+
+    #[test]
+    fn a_home_of_any_earlier_schema_is_brought_up_to_date_by_whoever_opens_it() {
+        for version in 1..MIGRATIONS.len() {
+            for open in [writer, reader] {
+                let (_dir, home) = home();
+                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+                let conn = connect(&home.db(), flags, Duration::ZERO).unwrap();
+                conn.execute_batch(&MIGRATIONS[..version].concat()).unwrap();
+                conn.pragma_update(None, "user_version", version as u32).unwrap();
+                conn.execute_batch("INSERT INTO sessions VALUES ('s1', '/', 7)").unwrap();
+                drop(conn);
+                let conn = open(&home, Duration::from_secs(1)).unwrap();
+                assert_eq!(known_version(&conn).unwrap(), MIGRATIONS.len());
+                let name = "SELECT name FROM sessions WHERE created_at = 7";
+                let name: Option<String> = conn.query_row(name, [], |row| row.get(0)).unwrap();
+                assert_eq!(name, None);
+            }
         }
     }
 

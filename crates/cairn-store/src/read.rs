@@ -6,15 +6,21 @@ use crate::run::{id, lineage, parent};
 use cairn_types::{Fact, ForkPoint, PicoUsd, ReceiptPayload, RunId, SessionId, Usage};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
+use std::ops::ControlFlow;
 
 /// How many candidates an ambiguous name is answered with.
 const CANDIDATES: usize = 8;
+
+/// Where the kind stands among a fact's columns.
+const KIND: usize = 4;
 
 /// A session, for lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     /// Its id.
     pub id: SessionId,
+    /// A person's name for it.
+    pub name: Option<String>,
     /// The root it works on.
     pub root: String,
     /// When it was made, milliseconds since 1970.
@@ -40,6 +46,8 @@ pub struct RunRow {
     pub created_at: u64,
     /// Its last fact; a fork's begins as the fork point.
     pub last_n: u64,
+    /// It came with an imported session: it is read and forked, never driven.
+    pub imported: bool,
 }
 
 /// What a name was found to mean.
@@ -102,11 +110,12 @@ struct Taken {
     cost: Option<PicoUsd>,
 }
 
-const SESSION: &str = "SELECT id, root, created_at,
+const SESSION: &str = "SELECT id, root, created_at, name,
     (SELECT count(*) FROM runs WHERE session = sessions.id),
     (SELECT coalesce(max(last_at), sessions.created_at) FROM runs WHERE session = sessions.id)
     FROM sessions";
-const RUN: &str = "SELECT id, session, name, parent, fork_n, created_at, last_n FROM runs";
+const RUN: &str =
+    "SELECT id, session, name, parent, fork_n, created_at, last_n, imported FROM runs";
 
 impl SessionRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
@@ -114,8 +123,9 @@ impl SessionRow {
             id: id(row, 0)?,
             root: row.get(1)?,
             created_at: row.get(2)?,
-            runs: row.get(3)?,
-            last_at: row.get(4)?,
+            name: row.get(3)?,
+            runs: row.get(4)?,
+            last_at: row.get(5)?,
         })
     }
 }
@@ -129,6 +139,7 @@ impl RunRow {
             parent: parent(row, 3)?,
             created_at: row.get(5)?,
             last_n: row.get(6)?,
+            imported: row.get::<_, u64>(7)? > 0,
         })
     }
 }
@@ -162,13 +173,11 @@ pub(crate) fn run(conn: &Connection, run: &RunId) -> Result<Option<RunRow>, Stor
 }
 
 pub(crate) fn find(conn: &Connection, text: &str) -> Result<Found, StoreError> {
-    let by_name = format!("{RUN} WHERE name = ? ORDER BY created_at DESC, id DESC LIMIT 1");
     let mut found = prefixed(conn, text)?;
     let exact = found.iter().position(|f| f.id() == text);
-    let named = conn.prepare_cached(&by_name)?.query_row([text], RunRow::read).optional()?;
-    match (exact, named, found.len()) {
+    match (exact, named(conn, text)?, found.len()) {
         (Some(index), ..) => Ok(found.swap_remove(index)),
-        (None, Some(run), _) => Ok(Found::Run(run)),
+        (None, Some(named), _) => Ok(named),
         (None, None, 1) => Ok(found.swap_remove(0)),
         (None, None, 0) => Err(StoreError::NoSuch { text: text.to_owned() }),
         _ => Err(StoreError::Ambiguous {
@@ -176,6 +185,20 @@ pub(crate) fn find(conn: &Connection, text: &str) -> Result<Found, StoreError> {
             candidates: found.iter().map(|f| f.id().to_owned()).collect(),
         }),
     }
+}
+
+/// The newest run of that name, or else the newest session of that name.
+fn named(conn: &Connection, name: &str) -> Result<Option<Found>, StoreError> {
+    let newest = "WHERE name = ? ORDER BY created_at DESC, id DESC LIMIT 1";
+    let run = conn
+        .prepare_cached(&format!("{RUN} {newest}"))?
+        .query_row([name], |row| RunRow::read(row).map(Found::Run))
+        .optional()?;
+    if run.is_some() {
+        return Ok(run);
+    }
+    let mut sessions = conn.prepare_cached(&format!("{SESSION} {newest}"))?;
+    Ok(sessions.query_row([name], |row| SessionRow::read(row).map(Found::Session)).optional()?)
 }
 
 impl Found {
@@ -219,6 +242,26 @@ pub(crate) fn facts(conn: &Connection, run: &RunId, after: u64) -> Result<Vec<Fa
         }
     }
     Ok(facts)
+}
+
+/// Tells a run's own facts of these kinds, newest first, one at a time, until told to stop.
+pub(crate) fn own_facts(
+    conn: &Connection,
+    run: &RunId,
+    kinds: &[&str],
+    each: &mut dyn FnMut(Fact) -> ControlFlow<()>,
+) -> Result<(), StoreError> {
+    let sql = format!("SELECT {FACT_COLUMNS} FROM facts WHERE run = ? ORDER BY n DESC");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([run.as_str()])?;
+    while let Some(row) = rows.next()? {
+        // Compared before the body is read: most facts are of other kinds.
+        let kind = row.get_ref(KIND)?.as_str().unwrap_or_default();
+        if kinds.contains(&kind) && each(FactRow::read(row)?.into_fact()?).is_break() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Tells every reply, in the runs' order, one at a time.

@@ -29,10 +29,12 @@ pub(crate) struct RunState {
     pub(crate) tail_from: u64,
     /// The hash of the facts from there.
     pub(crate) tail: Tail,
+    /// When it came with an imported session, after which it is never written; 0 if it did not.
+    pub(crate) imported: u64,
 }
 
 const COLUMNS: &str =
-    "id, session, parent, fork_n, epoch, last_n, last_at, seq, head, tail_from, tail";
+    "id, session, parent, fork_n, epoch, last_n, last_at, seq, head, tail_from, tail, imported";
 
 impl RunState {
     fn read(row: &Row<'_>) -> rusqlite::Result<RunState> {
@@ -49,6 +51,7 @@ impl RunState {
             head: row.get(8)?,
             tail_from: row.get(9)?,
             tail: Tail::from_bytes(&tail).ok_or_else(unusable)?,
+            imported: row.get(11)?,
         })
     }
 
@@ -100,6 +103,7 @@ impl RunState {
             head,
             tail_from: fork_n + 1,
             tail: Tail::first(new.parent.as_ref())?,
+            imported: 0,
         };
         state.insert(conn, new)?;
         tally.wrote(256);
@@ -133,7 +137,7 @@ impl RunState {
     pub(crate) fn save(&self, conn: &Connection) -> Result<(), StoreError> {
         conn.prepare_cached(
             "UPDATE runs SET epoch = ?, last_n = ?, last_at = ?, seq = ?, head = ?,
-             tail_from = ?, tail = ? WHERE id = ?",
+             tail_from = ?, tail = ?, imported = ? WHERE id = ?",
         )?
         .execute(params![
             self.epoch,
@@ -143,6 +147,7 @@ impl RunState {
             self.head,
             self.tail_from,
             self.tail.to_bytes(),
+            self.imported,
             self.id.as_str()
         ])?;
         Ok(())

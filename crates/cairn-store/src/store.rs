@@ -2,18 +2,22 @@
 
 use crate::batch::{Batch, Committed};
 use crate::contents::Readable;
+use crate::export::Exported;
 use crate::gc::{self, Freed, Gc};
 use crate::home::Home;
+use crate::import::{Import, Imported};
 use crate::keys::Keys;
 use crate::lease::{Lease, SessionLock};
 use crate::read::{self, Found, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
+use crate::remove::{self, Deleted};
 use crate::run::RunState;
 use crate::verify::{HomeJudge, Report};
 use crate::writer::{Ask, Writer, Writing};
-use crate::{StoreError, bundle, contents, heads, open};
+use crate::{StoreError, bundle, contents, export, heads, lease, open};
 use cairn_types::{Fact, Hash, RunId, SessionId};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -125,6 +129,24 @@ impl Store {
         self.read(|conn| read::facts(conn, run, after))
     }
 
+    /// Tells a run's own facts of these kinds, newest first and one at a time, until told to stop.
+    pub fn own_facts(
+        &self,
+        run: &RunId,
+        kinds: &[&str],
+        each: &mut dyn FnMut(Fact) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.read(|conn| read::own_facts(conn, run, kinds, each))
+    }
+
+    /// Who drives a run right now, as they named themselves.
+    #[must_use]
+    pub fn driven_by(&self, run: &RunId) -> Option<String> {
+        let held = lease::is_held(&self.0.home, run);
+        let holder = || lease::holder_of(&self.0.home, run);
+        held.then(|| holder().unwrap_or_else(|| "another process".to_owned()))
+    }
+
     /// Tells what each reply took, one at a time; however long the history, it is never held whole.
     pub fn replies(
         &self,
@@ -168,8 +190,10 @@ impl Store {
     pub fn lease(&self, run: &RunId, holder: &str) -> Result<Lease, StoreError> {
         let drivers = &self.writer()?.drivers;
         Lease::take(&self.0.home, (run, holder), drivers, || {
-            let state = self.read(|conn| RunState::load(conn, run))?;
-            Ok(state.map_or(0, |state| state.epoch) + 1)
+            match self.read(|conn| RunState::load(conn, run))? {
+                Some(state) if state.imported > 0 => Err(StoreError::Imported { run: run.clone() }),
+                state => Ok(state.map_or(0, |state| state.epoch) + 1),
+            }
         })
     }
 
@@ -181,9 +205,36 @@ impl Store {
 
     /// Frees what nobody needs any more.
     pub fn gc(&self, what: Gc) -> Result<Freed, StoreError> {
-        self.writer()?;
-        let conn = open::writer(&self.0.home, self.0.busy_timeout)?;
-        gc::gc(&conn, &self.0.home, what).map_err(|e| e.placed(&self.0.home.db()))
+        self.alone(|conn| gc::gc(conn, &self.0.home, what))
+    }
+
+    /// Gives a session a name, or takes it away.
+    pub fn rename(&self, session: &SessionId, name: Option<&str>) -> Result<(), StoreError> {
+        self.alone(|conn| {
+            let sql = "UPDATE sessions SET name = ? WHERE id = ?";
+            match conn.execute(sql, params![name, session.as_str()])? {
+                0 => Err(StoreError::NoSuch { text: session.to_string() }),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    /// Deletes a session with everything that only it needed. `at` is the time, milliseconds since
+    /// 1970. A session with a run that is being driven is refused.
+    pub fn delete(&self, session: &SessionId, at: u64) -> Result<Deleted, StoreError> {
+        self.alone(|conn| remove::delete(conn, &self.0.home, session, at))
+    }
+
+    /// Writes a session as one portable file. A checkpoint must cover it.
+    pub fn export(&self, session: &SessionId, out: &mut dyn Write) -> Result<Exported, StoreError> {
+        let keys = Keys::load(&self.0.home)?;
+        self.snapshot(|conn| export::write(conn, &self.0.home, &keys, session, out))
+    }
+
+    /// Takes in such a file, which is not believed: whole, or nothing of it.
+    pub fn import(&self, import: &mut Import<'_>) -> Result<Imported, StoreError> {
+        let keys = Keys::load(&self.0.home)?;
+        self.alone(|conn| import.all(conn, &self.0.home, &keys))
     }
 
     /// Writes a batch whole or not at all. When it returns, the batch is durable.
@@ -226,6 +277,16 @@ impl Store {
     fn writer(&self) -> Result<&Writing, StoreError> {
         let path = || self.0.home.0.clone();
         self.0.writer.as_ref().ok_or_else(|| StoreError::ReadOnlyHome { path: path() })
+    }
+
+    /// Does a longer piece of work on a connection of its own that may write.
+    fn alone<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.writer()?;
+        let conn = open::writer(&self.0.home, self.0.busy_timeout)?;
+        work(&conn).map_err(|e| e.placed(&self.0.home.db()))
     }
 
     /// Runs a short read on a connection of the pool.

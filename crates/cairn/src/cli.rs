@@ -1,5 +1,11 @@
 //! The command line's shape. What a command does is elsewhere.
 
+mod machine;
+mod sessions;
+
+pub use machine::{Completions, Doctor, Man, Shell};
+pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
+
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -27,7 +33,7 @@ pub enum Command {
     Log(Log),
     /// Show one row, turn or loop of a run in full.
     Show(Show),
-    /// List sessions and their runs.
+    /// List sessions and their runs; rename, search, delete, export, import them.
     Sessions(Sessions),
     /// Make a new run that shares another's history so far.
     Fork(Fork),
@@ -55,6 +61,12 @@ pub enum Command {
     Logout(Logout),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
+    /// Say what this machine can do, and what to do about it.
+    Doctor(Doctor),
+    /// Write what a shell needs to complete cairn's commands.
+    Completions(Completions),
+    /// Write the manual.
+    Man(Man),
 }
 
 #[derive(Args, Default)]
@@ -62,11 +74,13 @@ pub enum Command {
   cairn run \"fix the failing test\"            asks before it changes anything
   cairn run --yolo --json \"…\" > events.jsonl  for programs: one event per line
   git diff | cairn run --read-only \"review this\"
+  cairn run --image error.png \"what is wrong here?\"
   cairn run --max-cost 0.50 \"…\"              pauses when it has cost half a dollar
   cairn run -c \"now add a test\"               go on with the newest run here
   cairn run --resume r1k8f3q0c7w2n5b          go on after a crash
 
-While it works: a typed line is told to the agent, Ctrl-C stops it, twice kills it.
+While it works: a typed line is told to the agent, Ctrl-C stops it, twice kills it. Where input is piped
+in at a terminal, questions are still asked there; with </dev/null nobody is.
 Questions are answered with y yes, n no, a all of this kind in this run, d show the diff,
 r refuse with words.
 
@@ -80,6 +94,9 @@ their authors, and your own ~/.config/cairn/AGENTS.md as yours: docs/context.md.
 pub struct Run {
     /// The task. Piped input is added to it; without a task, the piped input is the task.
     pub task: Option<String>,
+    /// A picture (PNG, JPEG, GIF, WebP) or a PDF to show with the task; can be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
     /// Allow everything without asking.
     #[arg(long, conflicts_with = "read_only")]
     pub yolo: bool,
@@ -156,14 +173,6 @@ pub struct Show {
     /// The address.
     pub address: String,
     /// As JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// List sessions and their runs.
-#[derive(Args)]
-pub struct Sessions {
-    /// One JSON object per line.
     #[arg(long)]
     pub json: bool,
 }
@@ -356,7 +365,7 @@ pub struct ConfigArgs {
 /// A name that a person may give a run: those with @ are Cairn's own.
 fn run_name(text: &str) -> Result<String, String> {
     match text.starts_with('@') {
-        true => Err("a run's name does not begin with @".to_owned()),
+        true => Err("a name does not begin with @".to_owned()),
         false => Ok(text.to_owned()),
     }
 }

@@ -113,7 +113,13 @@ impl<W: Write> Printer<'_, W> {
         let at = time(fact.at);
         let line = match &fact.body {
             Body::Prompt(prompt) => {
-                format!("\n{at}  {}  > {}", prompt.lap, self.text(&prompt.text))
+                let names: Vec<_> = prompt
+                    .media
+                    .iter()
+                    .map(|m| format!("\n  with {}, {}", m.name, m.mime))
+                    .collect();
+                let shown = clean(&names.concat());
+                format!("\n{at}  {}  > {}{shown}", prompt.lap, self.text(&prompt.text))
             }
             Body::Steer(steer) => format!("{at}  steer  > {}", self.text(&steer.text)),
             Body::Intent(intent) => {

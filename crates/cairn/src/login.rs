@@ -87,6 +87,18 @@ fn provider<'a>(given: &'a str, config: &Config) -> Result<&'a str> {
 }
 
 fn list(config: &Config) -> Result<()> {
+    let keys = keys(config)?;
+    for (name, from) in &keys {
+        say!("{}  {from}", cairn_text::shown::clean(name));
+    }
+    if keys.is_empty() {
+        say!("no key is set; `cairn login PROVIDER` stores one");
+    }
+    Ok(())
+}
+
+/// Whose keys there are, and where each comes from.
+pub fn keys(config: &Config) -> Result<Vec<(String, String)>> {
     let stored = Stored::load()?;
     let mut names: Vec<&str> = known::KNOWN.iter().map(|known| known.name).collect();
     for name in config.declared_providers().map(known::canonical).chain(stored.providers()) {
@@ -94,7 +106,7 @@ fn list(config: &Config) -> Result<()> {
             names.push(name);
         }
     }
-    let mut none = true;
+    let mut keys = Vec::new();
     for name in names {
         let variable = credentials::in_environment(name, config, &place::env);
         let from = match (variable, stored.has(name)) {
@@ -105,13 +117,9 @@ fn list(config: &Config) -> Result<()> {
             (None, true) => "file".to_owned(),
             (None, false) => continue,
         };
-        none = false;
-        say!("{}  {from}", cairn_text::shown::clean(name));
+        keys.push((name.to_owned(), from));
     }
-    if none {
-        say!("no key is set; `cairn login PROVIDER` stores one");
-    }
-    Ok(())
+    Ok(keys)
 }
 
 fn ask_for_provider() -> Result<String> {

@@ -4,11 +4,13 @@ mod cli;
 mod config;
 mod credentials;
 mod diff;
+mod doctor;
 mod fork;
 mod gc;
 mod known;
 mod log;
 mod login;
+mod manual;
 mod model;
 mod models;
 mod money;
@@ -73,6 +75,9 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Login(args) => login::login(&args),
         Command::Logout(args) => login::logout(&args),
         Command::Config(args) => show_config(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
+        Command::Completions(args) => Ok(manual::completions(&args)),
+        Command::Man(args) => manual::man(&args),
     }
 }
 
@@ -110,12 +115,19 @@ fn code_of(error: &anyhow::Error) -> u8 {
     if usage { 2 } else { 1 }
 }
 
+/// Shows what can be read, and then says which file cannot.
 fn show_config(args: &cli::ConfigArgs) -> Result<ExitCode> {
-    let config = place::config(&place::root(None)?)?;
+    let project = place::root(None)?.join("cairn.toml");
+    let user = place::user_file();
+    let (config, broken) =
+        config::Config::what_can_be_read(user.as_deref(), Some(&project), &place::env);
     if args.json {
         say!("{}", config::as_json(&config));
     } else {
         say!("{}", config::as_text(&config, args.all).trim_end());
     }
-    Ok(ExitCode::SUCCESS)
+    match broken.into_iter().next() {
+        Some(error) => Err(error.into()),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }

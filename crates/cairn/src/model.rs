@@ -28,6 +28,22 @@ pub struct Chosen {
     pub provider: Arc<dyn Provider>,
     /// A sentence, where one is due.
     pub remark: Option<String>,
+    /// What it is known to take besides words.
+    pub sees: Sees,
+}
+
+/// What a model is known to take besides words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sees {
+    /// Pictures.
+    pub images: bool,
+    /// PDFs.
+    pub documents: bool,
+}
+
+impl Sees {
+    /// A script is shown nothing and says what it says.
+    const SCRIPT: Sees = Sees { images: true, documents: true };
 }
 
 /// Finds the model that `name` means.
@@ -67,6 +83,7 @@ fn walkthrough() -> Result<Chosen> {
              anywhere. Files, commands and the log are real."
                 .to_owned(),
         ),
+        sees: Sees::SCRIPT,
     })
 }
 
@@ -76,6 +93,7 @@ fn scripted(path: &str) -> Result<Chosen> {
         name: format!("scripted/{path}"),
         provider: Arc::new(Player::new(script)),
         remark: Some(format!("A fixed script plays the model: {path}.")),
+        sees: Sees::SCRIPT,
     })
 }
 
@@ -88,18 +106,20 @@ fn remote(given: &str, model: &str, config: &Config, env: Env<'_>) -> Result<Cho
     let name = format!("{provider}/{model}");
     let entry = models::catalogue(config)?.model(&name);
     let network = network(&base_url, config, env)?;
+    let abilities = abilities(provider, entry.as_ref());
+    let sees = Sees { images: abilities.vision, documents: abilities.pdf };
     let http = Http::new(http::Config {
         key: key_of(provider, config, env)?,
         auth: if provider == "azure" { Auth::Header("api-key".to_owned()) } else { wire.auth() },
         limits: limits(config),
         price: entry.as_ref().and_then(|entry| entry.price).map(price),
-        abilities: abilities(provider, entry.as_ref()),
+        abilities,
         network,
         record: config.text("provider.record").map(PathBuf::from),
         ..http::Config::new(provider, wire, base_url, model)
     });
     let http = http.map_err(|fault| Usage(fault.message))?;
-    Ok(Chosen { name, provider: Arc::new(http), remark: None })
+    Ok(Chosen { name, provider: Arc::new(http), remark: None, sees })
 }
 
 /// What the model can do, as far as the catalogue knows it.
@@ -124,6 +144,12 @@ fn abilities(provider: &str, entry: Option<&Entry>) -> Abilities {
 /// What the user set of a provider, under its name or another that people have for it.
 pub fn setting<'a>(provider: &str, what: &str, config: &'a Config) -> Option<&'a str> {
     known::names(provider).find_map(|name| config.text(&format!("providers.{name}.{what}")))
+}
+
+/// Where a model's requests go; none for a script.
+pub fn endpoint(name: &str, config: &Config, env: Env<'_>) -> Option<String> {
+    let (provider, _) = name.split_once('/').filter(|(provider, _)| *provider != "scripted")?;
+    Some(place_of(known::canonical(provider), config, env).ok()?.0)
 }
 
 /// Where a provider stands, and what it speaks there.

@@ -33,6 +33,10 @@ impl Place {
     fn of(run: Option<&str>, how: &Careful) -> Result<Place> {
         let store = place::store()?;
         let run = named::run(&store, run)?;
+        if run.imported {
+            let why = "was imported: what it changed, it changed elsewhere";
+            return Err(Usage(format!("run {} {why}; nothing is undone here", run.id)).into());
+        }
         let root = named::session_row(&store, &run.session)?.root;
         let workspace = Workspace::open(Path::new(&root))?;
         // No command is run.

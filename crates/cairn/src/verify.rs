@@ -50,6 +50,7 @@ fn unreadable(why: &str) -> Report {
         checkpoints: 0,
         anchor: None,
         bad: None,
+        signers: Vec::new(),
     }
 }
 
@@ -62,9 +63,11 @@ fn print(report: &Report, as_json: bool) {
     };
     if as_json {
         let Report { why, receipts, checkpoints, anchor, bad, .. } = report;
+        let signers = report.signers.iter().map(|signer| json!({"public_key": signer.public_key, "receipts": signer.receipts, "checkpoints": signer.checkpoints}));
+        let signers: Vec<_> = signers.collect();
         say!(
             "{}",
-            json!({"verdict": word, "why": why, "receipts": receipts, "checkpoints": checkpoints, "anchor": anchor, "bad": bad})
+            json!({"verdict": word, "why": why, "receipts": receipts, "checkpoints": checkpoints, "anchor": anchor, "bad": bad, "signers": signers})
         );
         return;
     }
@@ -73,6 +76,10 @@ fn print(report: &Report, as_json: bool) {
         say!("first bad: {}", cairn_text::shown::clean(bad));
     }
     say!("{} receipts, {} checkpoints", report.receipts, report.checkpoints);
+    for signer in report.signers.iter().filter(|_| report.signers.len() > 1) {
+        let (receipts, checkpoints) = (signer.receipts, signer.checkpoints);
+        say!("{receipts} receipts, {checkpoints} checkpoints signed with {}", signer.public_key);
+    }
     if let Some(anchor) = &report.anchor {
         say!("anchor {anchor}");
     }

@@ -105,12 +105,16 @@ pub struct History {
 impl History {
     /// Reads it.
     pub fn read(store: &Store, session: &SessionId, run: &RunId) -> Result<History, RunError> {
-        let facts = store.facts(run, 0)?;
+        // What an imported run changed, it changed elsewhere.
+        let (imported, runs): (Vec<_>, Vec<_>) =
+            store.runs(session)?.into_iter().partition(|run| run.imported);
+        let mut facts = store.facts(run, 0)?;
+        facts.retain(|fact| !imported.iter().any(|run| run.id == fact.run));
         let (rows, commands) = rows(&facts);
         let client = client_run(store, session)?;
         let mut others = Vec::new();
         let mut undone = Vec::new();
-        for other in store.runs(session)? {
+        for other in runs {
             if other.id == *run {
                 continue;
             }

@@ -281,7 +281,7 @@ fn a_killed_driver_leaves_no_process_and_the_next_one_says_that_it_was_lost() {
     let start = start(&bench.store, &bench.temp.workspace(), &url, Arc::default());
     block_on(async {
         let place = Place::Existing { run: run.clone(), session };
-        let (mut driver, _commands) = start.take(place, None).await.unwrap();
+        let (mut driver, _commands) = start.take(place, None::<&str>).await.unwrap();
         assert_eq!(driver.drive(None).await.unwrap(), Pause::Idle);
     });
     let lost = "ended when the program was interrupted; its output is not known";

@@ -36,7 +36,9 @@ impl Checkpoints {
         let text = to_canonical(&payload).map_err(|e| e.to_string())?;
         let hash = sha256(&[text.as_bytes()]);
         hold(hex(&hash) == line.hash, "its hash does not fit")?;
-        trust.signed(&hash, &line.signature)?;
+        let index = self.hashes.len() as u64;
+        trust.signed_checkpoint(index, &hash, &line.signature)?;
+        trust.check_handover(index, payload.receipts)?;
         self.grow(payload.receipts, receipts, runs.len())?;
         hold(hex(&self.tree.root()) == payload.merkle_root, "its root is not the receipts'")?;
         self.check_heads(&payload.heads, runs)?;
@@ -49,7 +51,8 @@ impl Checkpoints {
         let prev = self.hashes.last().map_or(ZERO, String::as_str);
         hold(payload.v == 1, "its version is not 1")?;
         hold(payload.session_id.as_str() == trust.session, "it belongs to another session")?;
-        hold(payload.public_key == trust.public_key, "it names another key")?;
+        let key = trust.of_checkpoint(self.hashes.len() as u64);
+        hold(payload.public_key == key, "it names another key")?;
         hold(payload.seq == self.hashes.len() as u64 + 1, "a checkpoint is missing before it")?;
         hold(payload.prev == prev, "it does not follow the previous checkpoint")
     }
@@ -105,8 +108,10 @@ impl Checkpoints {
     }
 
     /// The last checkpoint covers every receipt, run and fact.
-    pub(super) fn cover(&self, runs: &Runs<'_>, receipts: &Receipts) -> Check {
+    pub(super) fn cover(&self, runs: &Runs<'_>, receipts: &Receipts, trust: &Trust) -> Check {
         hold(!self.hashes.is_empty(), "there is no checkpoint")?;
+        let complete = trust.is_complete(self.hashes.len() as u64);
+        hold(complete, "no checkpoint follows those of its last origin")?;
         let why = "the last checkpoint does not cover everything";
         hold(self.tree.count() == receipts.len() as u64, why)?;
         hold(self.heads.len() == runs.len(), why)?;

@@ -10,8 +10,9 @@ use crate::digest::hex;
 use crate::heads::HeadLine;
 use crate::home::Home;
 use crate::keys::Keys;
+use crate::origins;
 use cairn_types::SessionId;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 
 /// A session in one state of the database.
 pub(crate) struct HomeJudge<'a> {
@@ -48,7 +49,31 @@ impl HomeJudge<'_> {
         if let Some((bad, why)) = self.truncated(heads)?.or(self.forged()?) {
             return Ok(Report { verdict: Verdict::Refuted, why, bad: Some(bad), ..report });
         }
-        Ok(report)
+        let why = format!("{}{}", report.why, self.signed_elsewhere(&report));
+        Ok(Report { why, ..report })
+    }
+
+    /// What is not this home's own, in words.
+    fn signed_elsewhere(&self, report: &Report) -> String {
+        let own = self.keys.public();
+        let (mut from, mut said) = (1, String::new());
+        for signer in &report.signers {
+            let to = from + signer.receipts;
+            if signer.public_key != own && signer.checkpoints > 0 {
+                let which = match signer.receipts {
+                    0 => "its beginning was".to_owned(),
+                    1 => format!("receipt {from} was"),
+                    _ => format!("receipts {from} to {} were", to - 1),
+                };
+                said += &format!(
+                    ". It was imported: {which} signed by another home, with the key {}. That they \
+                     agree with each other is checked here; who holds that key is not",
+                    signer.public_key
+                );
+            }
+            from = to;
+        }
+        said
     }
 
     /// Judges the rows. Where no stored checkpoint covers everything, one is made for the purpose;
@@ -84,12 +109,14 @@ impl HomeJudge<'_> {
         Ok(None)
     }
 
-    /// The first receipt whose HMAC this home did not make.
+    /// The first receipt whose HMAC this home did not make, though it signed it.
     fn forged(&self) -> Result<Option<(String, String)>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT receipt_id, payload, hmac FROM receipts WHERE session = ? ORDER BY id",
+            "SELECT receipt_id, payload, hmac FROM receipts WHERE session = ? ORDER BY id
+             LIMIT -1 OFFSET ?",
         )?;
-        let mut rows = statement.query([self.session.as_str()])?;
+        let elsewhere = origins::of(self.conn, self.session)?.last().map_or(0, |o| o.receipts);
+        let mut rows = statement.query(params![self.session.as_str(), elsewhere])?;
         while let Some(row) = rows.next()? {
             let [id, payload, hmac]: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
             if hex(&self.keys.hmac(payload.as_bytes())) != hmac {

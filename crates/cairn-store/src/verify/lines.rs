@@ -14,71 +14,93 @@ use serde_json::Value;
 /// The first line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Header {
+pub(crate) struct Header {
     r#type: String,
     format: String,
     v: u32,
-    pub(super) session_id: SessionId,
-    pub(super) public_key: String,
+    pub(crate) session_id: SessionId,
+    pub(crate) public_key: String,
+    /// Whose keys signed the beginning, in version 2.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) origins: Vec<Origin>,
+}
+
+impl Header {
+    /// Version 1 knows no origins, version 2 has at least one.
+    pub(super) fn has_its_form(&self) -> bool {
+        (self.v == 2) != self.origins.is_empty()
+    }
+}
+
+/// Up to where a session's receipts and checkpoints were signed by another home.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Origin {
+    /// With this key.
+    pub(crate) public_key: String,
+    /// How many receipts there were.
+    pub(crate) receipts: u64,
+    /// How many checkpoints there were; the last of them covers those receipts.
+    pub(crate) checkpoints: u64,
 }
 
 /// A run.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RunLine {
+pub(crate) struct RunLine {
     r#type: String,
-    pub(super) run: RunId,
-    pub(super) parent: Option<ForkPoint>,
+    pub(crate) run: RunId,
+    pub(crate) parent: Option<ForkPoint>,
 }
 
 /// A fact.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct FactLine {
+pub(crate) struct FactLine {
     r#type: String,
-    pub(super) fact: StoredFact,
+    pub(crate) fact: StoredFact,
 }
 
 /// A receipt.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ReceiptLine {
+pub(crate) struct ReceiptLine {
     r#type: String,
-    pub(super) payload: ReceiptPayload,
-    pub(super) hmac: String,
-    pub(super) hash: String,
-    pub(super) signature: String,
-    pub(super) signature_alg: String,
-    pub(super) opened: Opened,
+    pub(crate) payload: ReceiptPayload,
+    pub(crate) hmac: String,
+    pub(crate) hash: String,
+    pub(crate) signature: String,
+    pub(crate) signature_alg: String,
+    pub(crate) opened: Opened,
 }
 
 /// What opens a receipt's commitments.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Opened {
-    pub(super) inputs: Option<OpenedContent>,
-    pub(super) outputs: Option<OpenedContent>,
+pub(crate) struct Opened {
+    pub(crate) inputs: Option<OpenedContent>,
+    pub(crate) outputs: Option<OpenedContent>,
 }
 
 /// What opens one commitment: a salt, and a text or the hex of bytes that are no text.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct OpenedContent {
-    pub(super) salt: String,
+pub(crate) struct OpenedContent {
+    pub(crate) salt: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) text: Option<String>,
+    pub(crate) text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) hex: Option<String>,
+    pub(crate) hex: Option<String>,
 }
 
 /// A checkpoint.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CheckpointLine {
+pub(crate) struct CheckpointLine {
     r#type: String,
-    pub(super) payload: CheckpointPayload,
-    pub(super) hash: String,
-    pub(super) signature: String,
+    pub(crate) payload: CheckpointPayload,
+    pub(crate) hash: String,
+    pub(crate) signature: String,
 }
 
 /// Reads a line as canonical JSON.
@@ -116,7 +138,9 @@ pub(super) fn is_bundle(line: &[u8]) -> bool {
     let Some(header) = std::str::from_utf8(line).ok().and_then(|text| value(text).ok()) else {
         return false;
     };
-    header["type"] == "bundle" && header["format"] == "cairn-bundle" && header["v"] == 1
+    header["type"] == "bundle"
+        && header["format"] == "cairn-bundle"
+        && (header["v"] == 1 || header["v"] == 2)
 }
 
 /// The id that a line claims to be the receipt of, for the report.

@@ -2,17 +2,18 @@
 
 mod checkpoint;
 mod home;
-mod lines;
+pub(crate) mod lines;
 mod receipt;
 mod runs;
+mod trust;
 
 use checkpoint::Checkpoints;
 pub(crate) use home::HomeJudge;
 
-use ed25519_dalek::{Signature, VerifyingKey};
 use lines::{CheckpointLine, FactLine, Header, ReceiptLine, RunLine, strict, typed};
 use receipt::Receipts;
 use runs::Runs;
+use trust::Trust;
 
 /// What a bundle is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +43,33 @@ pub struct Report {
     pub anchor: Option<String>,
     /// The first bad thing: a receipt's id, or `line N`.
     pub bad: Option<String>,
+    /// Whose keys signed, in order. More than one where a session was imported and went on.
+    pub signers: Vec<Signer>,
+}
+
+/// Whose key signed a stretch of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signer {
+    /// The public key, in hex.
+    pub public_key: String,
+    /// How many receipts it signed.
+    pub receipts: u64,
+    /// How many checkpoints it signed.
+    pub checkpoints: u64,
 }
 
 impl Report {
     fn bare(verdict: Verdict, why: impl Into<String>) -> Report {
         let why = why.into();
-        Report { verdict, why, receipts: 0, checkpoints: 0, anchor: None, bad: None }
+        Report {
+            verdict,
+            why,
+            receipts: 0,
+            checkpoints: 0,
+            anchor: None,
+            bad: None,
+            signers: Vec::new(),
+        }
     }
 }
 
@@ -70,7 +92,7 @@ fn hold(holds: bool, why: &str) -> Check {
 pub fn verify_bytes(bytes: &[u8], anchor: Option<&str>) -> Report {
     let first = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
     if !lines::is_bundle(first) {
-        return Report::bare(Verdict::Unverifiable, "this is not a Cairn bundle of version 1");
+        return Report::bare(Verdict::Unverifiable, "this is not a Cairn bundle of version 1 or 2");
     }
     let mut judge = Judge::default();
     let outcome = judge.all(bytes).and_then(|()| judge.anchored(anchor));
@@ -84,6 +106,9 @@ pub fn verify_bytes(bytes: &[u8], anchor: Option<&str>) -> Report {
     report.receipts = judge.receipts.len() as u64;
     report.checkpoints = judge.checkpoints.hashes.len() as u64;
     report.anchor = judge.checkpoints.hashes.last().cloned();
+    if let Some(trust) = &judge.header {
+        report.signers = trust.signers(report.receipts, report.checkpoints);
+    }
     report
 }
 
@@ -108,31 +133,6 @@ struct Judge<'a> {
     checkpoints: Checkpoints,
 }
 
-/// What the header says, which everything else must agree with.
-struct Trust {
-    session: String,
-    public_key: String,
-    key: VerifyingKey,
-}
-
-impl Trust {
-    fn new(header: Header) -> Check<Trust> {
-        let bad = "its public key is no Ed25519 key";
-        let bytes = crate::digest::unhex_array(&header.public_key).ok_or(bad)?;
-        let key = VerifyingKey::from_bytes(&bytes).map_err(|_| bad)?;
-        let session = String::from(header.session_id);
-        Ok(Trust { session, public_key: header.public_key, key })
-    }
-
-    /// Whether the key signed these 32 bytes.
-    fn signed(&self, hash: &[u8; 32], signature: &str) -> Check {
-        let bad = "its signature does not fit";
-        let signature = crate::digest::unhex_array(signature).ok_or(bad)?;
-        let signature = Signature::from_bytes(&signature);
-        self.key.verify_strict(hash, &signature).map_err(|_| bad.to_owned())
-    }
-}
-
 impl<'a> Judge<'a> {
     /// Reads every line.
     fn all(&mut self, bytes: &'a [u8]) -> Result<(), Bad> {
@@ -151,7 +151,8 @@ impl<'a> Judge<'a> {
         }
         let at = |why: String| Bad { what: format!("line {count}"), why };
         self.enter(Stage::Checkpoints).map_err(at)?;
-        self.checkpoints.cover(&self.runs, &self.receipts).map_err(at)
+        let trust = self.header.as_ref().ok_or_else(|| at("there is no header".to_owned()))?;
+        self.checkpoints.cover(&self.runs, &self.receipts, trust).map_err(at)
     }
 
     fn line(&mut self, text: &'a str) -> Check {
@@ -200,6 +201,19 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
+    /// What an anchor of an earlier signer says nothing about.
+    fn signed_after(&self, anchor: &str) -> String {
+        let of = |index: usize| Some(self.header.as_ref()?.of_checkpoint(index as u64));
+        let hashes = &self.checkpoints.hashes;
+        let place = hashes.iter().position(|hash| hash == anchor).unwrap_or(0);
+        match (of(place), of(hashes.len().saturating_sub(1))) {
+            (Some(then), Some(now)) if then != now => format!(
+                "; it speaks for what the key {then} signed, not for what {now} signed afterwards"
+            ),
+            _ => String::new(),
+        }
+    }
+
     fn anchored(&self, anchor: Option<&str>) -> Result<(Verdict, String), Bad> {
         let count = self.receipts.len();
         match anchor {
@@ -211,7 +225,9 @@ impl<'a> Judge<'a> {
                 ),
             )),
             Some(anchor) if self.checkpoints.hashes.iter().any(|hash| hash == anchor) => {
-                Ok((Verdict::Verified, format!("{count} receipts, and the anchor is among them")))
+                let after = self.signed_after(anchor);
+                let why = format!("{count} receipts, and the anchor is among them{after}");
+                Ok((Verdict::Verified, why))
             }
             Some(anchor) => Err(Bad {
                 what: format!("anchor {anchor}"),

@@ -45,7 +45,7 @@ impl Receipts {
         hold(payload.session_id.as_str() == trust.session, "it belongs to another session")?;
         hold(self.ids.insert(payload.receipt_id.clone()), "its id is used twice")?;
         let hash = check_hash(&line)?;
-        trust.signed(&hash, &line.signature)?;
+        trust.signed_receipt(self.list.len() as u64, &hash, &line.signature)?;
         check_opened(&payload.inputs, line.opened.inputs.as_ref())?;
         check_opened(&payload.outputs, line.opened.outputs.as_ref())?;
 

@@ -41,6 +41,13 @@ impl Bench {
         bytes
     }
 
+    /// One number of the database.
+    #[allow(clippy::disallowed_methods)]
+    pub fn count(&self, sql: &str) -> u64 {
+        let conn = rusqlite::Connection::open(self.home().join("cairn.db")).unwrap();
+        conn.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
     /// Changes rows behind the store's back.
     #[allow(clippy::disallowed_methods)]
     pub fn tamper(&self, sql: &str) {

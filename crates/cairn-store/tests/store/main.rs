@@ -1,6 +1,8 @@
 //! The store's promises, kept on real homes.
 
 #[cfg(test)]
+mod carry;
+#[cfg(test)]
 mod evidence;
 #[cfg(test)]
 mod kit;

@@ -42,6 +42,8 @@ pub enum Default {
     Count(u64),
     /// An empty list.
     Empty,
+    /// A text.
+    Text(&'static str),
 }
 
 /// What a project's file may do with a key.
@@ -208,6 +210,14 @@ pub const KEYS: &[Key] = &[
         Project::MayNot,
         "How often a request is made at most before it counts as failed. Deadlines mostly come first: 30 s for broken connections, 60 s for a provider in trouble, provider.deadline_ms for one that asks to wait or loads.",
     ),
+    Key {
+        name: "notify",
+        kind: Kind::Word(&["bell", "desktop", "off"]),
+        default: Default::Text("bell"),
+        project: Project::MayNot,
+        env: None,
+        docs: "How a question at the terminal calls you: a bell, also a notice of the desktop where the terminal passes one on, or not at all.",
+    },
     text(
         "provider.record",
         Project::MayNot,

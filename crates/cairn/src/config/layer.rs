@@ -92,6 +92,7 @@ impl Layer {
                 Default::None => return None,
                 Default::Count(n) => Value::Count(n),
                 Default::Empty => Value::List(Vec::new()),
+                Default::Text(text) => Value::Text(text.to_owned()),
             };
             Some((key.name.to_owned(), Setting { value, origin: Origin::Default }))
         });

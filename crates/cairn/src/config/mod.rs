@@ -59,16 +59,36 @@ impl Config {
         project: Option<&Path>,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Config, ConfigError> {
-        let mut config = Config::default();
-        config.lay(Layer::defaults())?;
-        if let Some(path) = user {
-            config.lay(Layer::read(path, Origin::user)?)?;
+        let (config, broken) = Config::what_can_be_read(user, project, env);
+        broken.into_iter().next().map_or(Ok(config), Err)
+    }
+
+    /// Reads all layers and leaves out those that are broken; says what is wrong with each. For
+    /// those who only look: nothing is run with half a configuration.
+    pub fn what_can_be_read(
+        user: Option<&Path>,
+        project: Option<&Path>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> (Config, Vec<ConfigError>) {
+        let layers = [
+            Some(Ok(Layer::defaults())),
+            user.map(|path| Layer::read(path, Origin::user)),
+            project.map(|path| Layer::read(path, Origin::project)),
+            Some(Layer::environment(env)),
+        ];
+        let (mut config, mut broken) = (Config::default(), Vec::new());
+        for layer in layers.into_iter().flatten() {
+            let laid = layer.and_then(|layer| {
+                let mut next = Config { settings: config.settings.clone() };
+                next.lay(layer)?;
+                Ok(next)
+            });
+            match laid {
+                Ok(next) => config = next,
+                Err(error) => broken.push(error),
+            }
         }
-        if let Some(path) = project {
-            config.lay(Layer::read(path, Origin::project)?)?;
-        }
-        config.lay(Layer::environment(env)?)?;
-        Ok(config)
+        (config, broken)
     }
 
     /// Puts a layer on top. A project's layer is checked: it may not set what is the user's alone,

@@ -8,7 +8,9 @@ use cairn_engine::Word;
 use cairn_protocol as wire;
 use cairn_runtime::{Command, Event, Sink};
 use cairn_types::{By, ProposalId, Remember, Verdict};
-use std::io::{BufRead, Read, Write};
+use rustix::fs::{FileType, fstat};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
@@ -66,9 +68,43 @@ pub fn person() -> By {
     )
 }
 
-/// The lines of standard input until it ends. One that is not UTF-8 is said and left out.
-fn lines(sink: &dyn Sink) -> impl Iterator<Item = String> {
-    let mut input = std::io::stdin().lock();
+/// Where a person types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keys {
+    /// On standard input.
+    Stdin,
+    /// At the terminal of this process, while standard input is something else.
+    Terminal,
+}
+
+impl Keys {
+    fn open(self) -> Option<Box<dyn BufRead>> {
+        Some(match self {
+            Keys::Stdin => Box::new(std::io::stdin().lock()),
+            Keys::Terminal => Box::new(BufReader::new(File::open(TERMINAL).ok()?)),
+        })
+    }
+}
+
+/// The terminal of this process, whatever its input and output are.
+const TERMINAL: &str = "/dev/tty";
+
+/// Whether something is piped in while a person sees what is asked and can type. Whoever gives
+/// `/dev/null` says that nobody is there, and a job in the background must not read keys.
+pub fn has_terminal_beside() -> bool {
+    let piped = fstat(std::io::stdin()).is_ok_and(|stat| {
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        matches!(kind, FileType::Fifo | FileType::RegularFile | FileType::Socket)
+    });
+    let Ok(terminal) = OpenOptions::new().read(true).write(true).open(TERMINAL) else {
+        return false;
+    };
+    let in_front = rustix::termios::tcgetpgrp(&terminal).ok() == Some(rustix::process::getpgrp());
+    piped && in_front && std::io::stderr().is_terminal()
+}
+
+/// The lines of some input until it ends. One that is not UTF-8 is said and left out.
+fn lines(sink: &dyn Sink, mut input: Box<dyn BufRead>) -> impl Iterator<Item = String> {
     std::iter::from_fn(move || {
         loop {
             let mut line = Vec::new();
@@ -86,9 +122,10 @@ fn lines(sink: &dyn Sink) -> impl Iterator<Item = String> {
 }
 
 /// Lines a person types: an answer while a question is open, else words for the agent.
-pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>) {
+pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>, keys: Keys) {
     std::thread::spawn(move || {
-        for line in lines(&*screen) {
+        let typed = keys.open().map(|input| lines(&*screen, input));
+        for line in typed.into_iter().flatten() {
             let command = match screen.answer(&line) {
                 Answer::Nothing => continue,
                 Answer::Steer(text) => Command::Steer(text),
@@ -115,7 +152,7 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>) {
 /// Commands a program writes, one JSON object per line.
 pub fn json(commands: UnboundedSender<Command>, json: Arc<Json>) {
     std::thread::spawn(move || {
-        for line in lines(&*json) {
+        for line in lines(&*json, Box::new(std::io::stdin().lock())) {
             if line.trim().is_empty() {
                 continue;
             }

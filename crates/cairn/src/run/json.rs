@@ -16,10 +16,10 @@ pub struct Json {
 }
 
 impl Json {
-    pub(super) fn began(&self, driver: &Driver, remark: Option<&str>, may_act: bool) {
+    pub(super) fn began(&self, driver: &Driver, remarks: &[String], may_act: bool) {
         let _ = self.place.set((driver.session_id().clone(), driver.run_id().clone()));
-        if let Some(remark) = remark {
-            self.event(&Event::Notice(remark.to_owned()));
+        for remark in remarks {
+            self.event(&Event::Notice(remark.clone()));
         }
         if may_act {
             self.event(&Event::Notice(super::screen::NOT_SANDBOXED.to_owned()));

@@ -1,9 +1,11 @@
 //! `cairn run`: one task, driven here, shown on a screen or told as events.
 
+mod bell;
 mod input;
 mod json;
 mod outcome;
 mod pen;
+mod pictures;
 mod schema;
 mod screen;
 
@@ -13,8 +15,8 @@ use crate::config::{Config, Layer, Value};
 use crate::{cli, model, named, place};
 use anyhow::Result;
 use cairn_provider::Effort;
-use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, folders_of};
-use cairn_store::Store;
+use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Task, folders_of};
+use cairn_store::{RunRow, Store};
 use cairn_types::{Approval, Caps, Drive, Mode, RunId};
 use cairn_world::{Workspace, World};
 use std::io::IsTerminal;
@@ -41,8 +43,10 @@ struct Stopped {
 /// How people and programs talk to this run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Talk {
-    /// A person at a terminal.
+    /// A person at a terminal, who types on stdin.
     Terminal,
+    /// A person at a terminal, while something is piped in.
+    Beside,
     /// A program: events out, commands in.
     Json,
     /// Nobody: pipes, CI.
@@ -55,12 +59,17 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let talk = match (args.json, std::io::stdin().is_terminal()) {
         (true, _) => Talk::Json,
         (false, true) => Talk::Terminal,
+        (false, false) if input::has_terminal_beside() => Talk::Beside,
         (false, false) => Talk::Nobody,
     };
+    let shown = pictures::read(&args.image)?;
     let here = place::root(args.cwd.as_deref())?;
     // A run that is named may work elsewhere, with another project's configuration.
     let early = args.resume.is_none().then(|| configured(args, &here)).transpose()?;
-    let task = task(args, talk)?;
+    let task = task(args, talk)?.map(|text| Task { text, shown });
+    if task.is_none() && !args.image.is_empty() {
+        return Err(Usage("--image goes with a task; write one in quotes".into()).into());
+    }
     let store = place::store()?;
     let (place, root) = which(args, &store, here)?;
     let mut config = early.map_or_else(|| configured(args, &root), Ok)?;
@@ -80,10 +89,11 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
         )
         .into());
     }
+    let place = not_imported(&store, place)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let order = Order { args, config, root, talk };
     let code = runtime.block_on(async {
-        let (driver, commands, shown) = order.start(store, place, task.as_deref()).await?;
+        let (driver, commands, shown) = order.start(store, place, task).await?;
         watch(commands, &shown, talk);
         drive(driver, &shown, args.steps, began).await
     });
@@ -120,7 +130,7 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
 /// The task: the argument, piped input, or both.
 fn task(args: &cli::Run, talk: Talk) -> Result<Option<String>> {
     let piped = match talk {
-        Talk::Nobody => input::piped()?,
+        Talk::Nobody | Talk::Beside => input::piped()?,
         Talk::Terminal | Talk::Json => String::new(),
     };
     Ok(match (args.task.as_deref().filter(|task| !task.trim().is_empty()), piped.trim()) {
@@ -144,7 +154,7 @@ fn last_drive(store: &Store, run: &RunId) -> Result<Option<Drive>> {
 fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBuf)> {
     let run = match &args.resume {
         Some(text) => named::run(store, Some(text))?,
-        None if args.go_on => named::newest_here(store, &here)?,
+        None if args.go_on => refuse_imported(named::newest_here(store, &here)?)?,
         None => {
             let name = args.name.clone();
             return Ok((Place::New { new_session: args.new_session, name }, here));
@@ -163,12 +173,34 @@ fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBu
     Ok((Place::Existing { run: run.id, session: run.session }, root))
 }
 
+/// What was imported goes on only when a person names it.
+fn refuse_imported(run: RunRow) -> Result<RunRow, Usage> {
+    match run.imported {
+        true => Err(Usage(format!(
+            "the newest run here, {run}, was imported; to go on with it: cairn run --resume {run}",
+            run = run.id
+        ))),
+        false => Ok(run),
+    }
+}
+
+/// An imported run stays as it was signed, so a fork of it goes on in its place.
+fn not_imported(store: &Store, place: Place) -> Result<Place> {
+    let Place::Existing { run, session } = place else { return Ok(place) };
+    let row = store.run(&run)?.filter(|row| row.imported);
+    let run = match row {
+        Some(row) => crate::fork::make(store, &row, None, row.name.clone())?.0,
+        None => run,
+    };
+    Ok(Place::Existing { run, session })
+}
+
 impl Order<'_> {
     async fn start(
         &self,
         store: Store,
         place: Place,
-        task: Option<&str>,
+        task: Option<Task>,
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>, Shown)> {
         let name = self.config.text("model").ok_or_else(no_model)?;
         let chosen = model::choose(name, &self.config, &place::env)?;
@@ -176,7 +208,9 @@ impl Order<'_> {
         if cost.is_some() && chosen.provider.price().is_none() {
             return Err(no_price(&chosen.name).into());
         }
-        let shown = Shown::new(self.talk);
+        let unseen =
+            task.as_ref().and_then(|task| pictures::unseen(&task.shown, &chosen.name, chosen.sees));
+        let shown = Shown::new(self.talk, self.config.text("notify").unwrap_or_default());
         let workspace = Workspace::open(&self.root)?;
         let folders = self.folders(&store, &place)?;
         let mut settings = world_settings(&self.config);
@@ -207,7 +241,8 @@ impl Order<'_> {
             },
         };
         let (driver, commands) = start.take(place, task).await?;
-        shown.began(&driver, chosen.remark.as_deref(), !self.args.read_only);
+        let remarks: Vec<String> = chosen.remark.into_iter().chain(unseen).collect();
+        shown.began(&driver, &remarks, !self.args.read_only);
         Ok((driver, commands, shown))
     }
 
@@ -237,7 +272,7 @@ impl Order<'_> {
         match (self.args.yolo, self.talk) {
             (true, _) => Approval::Yolo,
             (false, Talk::Nobody) => Approval::Nobody,
-            (false, Talk::Terminal | Talk::Json) => Approval::Ask,
+            (false, Talk::Terminal | Talk::Beside | Talk::Json) => Approval::Ask,
         }
     }
 }
@@ -286,10 +321,14 @@ enum Shown {
 }
 
 impl Shown {
-    fn new(talk: Talk) -> Shown {
+    fn new(talk: Talk, notify: &str) -> Shown {
         match talk {
             Talk::Json => Shown::Json(Arc::default()),
-            Talk::Terminal | Talk::Nobody => Shown::Screen(Arc::default()),
+            Talk::Nobody => Shown::Screen(Arc::default()),
+            Talk::Terminal | Talk::Beside => {
+                let call = bell::Call::of(notify, &place::env);
+                Shown::Screen(Arc::new(screen::Screen::new(call)))
+            }
         }
     }
 
@@ -300,10 +339,10 @@ impl Shown {
         }
     }
 
-    fn began(&self, driver: &Driver, remark: Option<&str>, may_act: bool) {
+    fn began(&self, driver: &Driver, remarks: &[String], may_act: bool) {
         match self {
-            Shown::Screen(screen) => screen.began(driver, remark, may_act),
-            Shown::Json(json) => json.began(driver, remark, may_act),
+            Shown::Screen(screen) => screen.began(driver, remarks, may_act),
+            Shown::Json(json) => json.began(driver, remarks, may_act),
         }
     }
 }
@@ -316,7 +355,12 @@ fn watch(commands: mpsc::UnboundedSender<Command>, shown: &Shown, talk: Talk) {
     };
     input::watch_interrupts(commands.clone(), watch.stopping.clone());
     match (shown, talk) {
-        (Shown::Screen(screen), Talk::Terminal) => input::terminal(commands, screen.clone()),
+        (Shown::Screen(screen), Talk::Terminal) => {
+            input::terminal(commands, screen.clone(), input::Keys::Stdin);
+        }
+        (Shown::Screen(screen), Talk::Beside) => {
+            input::terminal(commands, screen.clone(), input::Keys::Terminal);
+        }
         (Shown::Json(json), _) => input::json(commands, json.clone()),
         (Shown::Screen(_), _) => {}
     }

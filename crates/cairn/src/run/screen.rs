@@ -1,6 +1,7 @@
 //! The screen of a run: the model's words on stdout, everything else on stderr, questions answered
 //! by typed lines. Nothing from models, files or tools reaches the terminal raw.
 
+use super::bell::{Bell, Call};
 use super::outcome::Watch;
 use super::pen::{Pen, Tone};
 use crate::{diff, log, money, to_wire};
@@ -20,7 +21,10 @@ use std::time::{Duration, Instant};
 pub const NOT_SANDBOXED: &str =
     "Commands are not sandboxed yet: an allowed command can do whatever you can.";
 
+/// How many lines of a change that nobody is asked about are shown.
 const SHORT: usize = 40;
+/// How many lines of a question are shown before somebody asks for all of it.
+const QUESTION: usize = 20;
 
 /// The screen.
 #[derive(Default)]
@@ -38,6 +42,7 @@ struct State {
     approved: Option<Coord>,
     rows: HashMap<String, String>,
     pen: Pen,
+    bell: Bell,
     /// Whether words are shown as they come; into a pipe only whole replies go.
     streams: bool,
     /// The command that runs, since when, and when it last showed a sign of life.
@@ -76,18 +81,25 @@ pub enum Answer {
 }
 
 impl Screen {
+    /// A screen whose questions call like this.
+    pub(super) fn new(call: Call) -> Screen {
+        let screen = Screen::default();
+        screen.state().bell = Bell::new(call);
+        screen
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // A panic while drawing must not stop the run; the state is still whole.
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    pub(super) fn began(&self, driver: &Driver, remark: Option<&str>, may_act: bool) {
+    pub(super) fn began(&self, driver: &Driver, remarks: &[String], may_act: bool) {
         let mut state = self.state();
         state.store = Some(driver.store().clone());
         state.pen = Pen::new(crate::place::env("NO_COLOR").is_none());
         state.streams = std::io::stdout().is_terminal();
         state.remember_open_ops(driver);
-        for line in remark.into_iter().chain(may_act.then_some(NOT_SANDBOXED)) {
+        for line in remarks.iter().map(String::as_str).chain(may_act.then_some(NOT_SANDBOXED)) {
             state.pen.line(Tone::Dim, line);
         }
     }
@@ -134,6 +146,7 @@ impl Screen {
     pub(super) fn answer(&self, line: &str) -> Answer {
         let mut state = self.state();
         state.pen.answered();
+        state.bell.typed();
         let line = line.trim();
         let Some(question) = &state.question else {
             return if line.is_empty() { Answer::Nothing } else { Answer::Steer(line.to_owned()) };
@@ -206,7 +219,12 @@ impl State {
     fn fact(&mut self, fact: &Fact, text: &str) {
         match &fact.body {
             Body::Drive(drive) => self.driven(fact, drive),
-            Body::Prompt(_) => self.pen.line(Tone::Plain, &format!("> {text}")),
+            Body::Prompt(prompt) => {
+                self.pen.line(Tone::Plain, &format!("> {text}"));
+                for shown in &prompt.media {
+                    self.pen.line(Tone::Dim, &format!("  with {}, {}", shown.name, shown.mime));
+                }
+            }
             Body::Steer(_) => {
                 self.pen.line(Tone::Dim, "told the agent; it hears it after what it is doing")
             }
@@ -315,7 +333,8 @@ impl State {
     fn ask(&mut self, proposal: &Proposal, shown: &str) {
         let label = proposal.items.first().map(|item| item.label.as_str()).unwrap_or_default();
         self.pen.line(Tone::Plain, &format!("? {} {label}", proposal.at));
-        self.pen.block(shown, SHORT);
+        self.pen.block(shown, QUESTION);
+        self.bell.ring(label);
         self.question = Some(Question {
             at: proposal.at,
             proposal: proposal.id.clone(),

@@ -28,6 +28,24 @@ impl Bundle {
         Bundle { bytes: std::fs::read(file).unwrap(), anchor: anchor.to_owned() }
     }
 
+    /// Of a session that began in one home and went on in another.
+    fn carried() -> Bundle {
+        let read = json!({"calls": [{"tool": "read", "args": {"path": "a.txt"}}]});
+        let replies = json!([read, {"say": "here"}, read, {"say": "there"}]);
+        let (here, there) = (Bench::new(replies.clone()), Bench::new(replies));
+        assert_eq!(here.cairn(&["run", "work"]).code, 0);
+        let path = |name: &str| there.temp.path().join(name).to_str().unwrap().to_owned();
+        let (session, audit) = (path("session.cairn"), path("audit.cairn"));
+        assert_eq!(here.cairn(&["sessions", "export", "-o", &session]).code, 0);
+        let imported = there.cairn(&["sessions", "import", &session, "--root", ".", "--json"]);
+        let imported: Value = serde_json::from_str(&imported.out).unwrap();
+        let session = imported["session"].as_str().unwrap();
+        assert_eq!(there.cairn(&["run", "--resume", session, "go on"]).code, 0);
+        let written = there.cairn(&["bundle", "-o", &audit]);
+        let anchor = written.out.lines().find_map(|line| line.strip_prefix("anchor ")).unwrap();
+        Bundle { bytes: std::fs::read(audit).unwrap(), anchor: anchor.to_owned() }
+    }
+
     fn lines(&self) -> Vec<Vec<u8>> {
         self.bytes.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect()
     }
@@ -213,13 +231,24 @@ fn second_opinion(list: &Path, anchor: &str) -> Vec<String> {
 // keeps: second-verifier, tamper-evident
 #[test]
 fn both_verifiers_judge_changed_bundles_the_same() {
+    judge_the_same(&Bundle::with_receipts(8));
+}
+
+// keeps: second-verifier, tamper-evident
+#[test]
+fn both_verifiers_judge_changed_bundles_of_two_signers_the_same() {
+    let bundle = Bundle::carried();
+    assert!(bundle.bytes.starts_with(b"{\"format\":\"cairn-bundle\",\"origins\":"));
+    judge_the_same(&bundle);
+}
+
+fn judge_the_same(bundle: &Bundle) {
     let wanted = size("CAIRN_MUTATIONS", 200);
     let mut dice = Dice::new(size("CAIRN_SEED", 11));
-    let bundle = Bundle::with_receipts(8);
     let folder = cairn_testkit::TempHome::new();
     let (mut list, mut ours) = (String::new(), Vec::new());
     for k in 0..=wanted {
-        let bytes = if k == 0 { bundle.bytes.clone() } else { mutate(&bundle, &mut dice) };
+        let bytes = if k == 0 { bundle.bytes.clone() } else { mutate(bundle, &mut dice) };
         folder.write(&format!("{k}"), &bytes);
         list.push_str(&format!("{}\n", folder.workspace().join(k.to_string()).display()));
         let verdict = bundle.judge(&bytes);

@@ -1,0 +1,182 @@
+//! The lines of a verified bundle as rows that can be stored, with the checks that verifying does not
+//! make: that every fact can be read, that every path lies beneath a root, who signed.
+
+use super::{hold, refuse};
+use crate::StoreError;
+use crate::digest::hex;
+use crate::export::Header;
+use crate::fact::FactRow;
+use crate::gc::collect;
+use crate::keys::Keys;
+use crate::verify::lines::{
+    CheckpointLine, FactLine, Header as BundleHeader, Origin, ReceiptLine, RunLine,
+};
+use cairn_types::{Body, Change, Fact, ForkPoint, RunId, to_canonical};
+use serde::de::DeserializeOwned;
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path};
+
+/// How long a chain of forks may be. Reading a fork takes longer with every one.
+const DEEPEST: usize = 256;
+
+/// A bundle, taken apart.
+pub(super) struct Parts {
+    pub(super) header: BundleHeader,
+    /// The runs with their parents.
+    pub(super) runs: Vec<(RunId, Option<ForkPoint>)>,
+    /// Each run's own facts, in order.
+    pub(super) facts: HashMap<RunId, Vec<FactRow>>,
+    /// The receipts in the session's order.
+    pub(super) receipts: Vec<ReceiptLine>,
+    /// The checkpoints in order.
+    pub(super) checkpoints: Vec<CheckpointLine>,
+    named: HashSet<[u8; 32]>,
+}
+
+fn line<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).or_else(|why| refuse(format!("a line cannot be read: {why}")))
+}
+
+impl Parts {
+    /// Takes a bundle apart that was found to hold.
+    pub(super) fn read(bundle: &[u8], export: &Header) -> Result<Parts, StoreError> {
+        let text = std::str::from_utf8(bundle).or_else(|_| refuse("its bundle is no text"))?;
+        let mut lines = text.lines();
+        let mut parts = Parts {
+            header: line(lines.next().unwrap_or_default())?,
+            runs: Vec::new(),
+            facts: HashMap::new(),
+            receipts: Vec::new(),
+            checkpoints: Vec::new(),
+            named: HashSet::new(),
+        };
+        lines.try_for_each(|text| parts.take(text))?;
+        hold(parts.header.session_id == export.session_id, "its bundle is another session's")?;
+        let same = parts.runs.iter().map(|(run, _)| run).eq(export.runs.iter().map(|run| &run.run));
+        hold(same, "its runs are not those of its bundle")?;
+        parts.generations()?;
+        Ok(parts)
+    }
+
+    /// The places of the runs, those without a parent first, then their forks, and so on.
+    pub(super) fn generations(&self) -> Result<Vec<Vec<usize>>, StoreError> {
+        let mut forks: HashMap<Option<&RunId>, Vec<usize>> = HashMap::new();
+        for (index, (_, parent)) in self.runs.iter().enumerate() {
+            forks.entry(parent.as_ref().map(|parent| &parent.run)).or_default().push(index);
+        }
+        let mut generations = vec![forks.remove(&None).unwrap_or_default()];
+        while let Some(last) = generations.last().filter(|last| !last.is_empty()) {
+            hold(generations.len() <= DEEPEST, "its runs are forks of forks too many times")?;
+            let of = |index: &usize| forks.get(&Some(&self.runs[*index].0));
+            generations.push(last.iter().filter_map(of).flatten().copied().collect());
+        }
+        Ok(generations)
+    }
+
+    fn take(&mut self, text: &str) -> Result<(), StoreError> {
+        // Keys are sorted, so the type stands last in each of these lines.
+        match text.rsplit("\"type\":").next() {
+            Some("\"run\"}") => {
+                let RunLine { run, parent, .. } = line(text)?;
+                self.runs.push((run, parent));
+            }
+            Some("\"fact\"}") => self.fact(line(text)?)?,
+            Some("\"receipt\"}") => self.receipts.push(line(text)?),
+            Some("\"checkpoint\"}") => self.checkpoints.push(line(text)?),
+            _ => return refuse("its bundle has a line of no known type"),
+        }
+        Ok(())
+    }
+
+    fn fact(&mut self, line: FactLine) -> Result<(), StoreError> {
+        let stored = line.fact;
+        collect(&stored.body, &mut self.named);
+        let fact = Fact::try_from(stored.clone())
+            .or_else(|why| refuse(format!("a fact cannot be read: {why}")))?;
+        self.check(&fact)?;
+        let run = fact.run.clone();
+        self.facts.entry(run).or_default().push(FactRow::stored(stored, &fact)?);
+        Ok(())
+    }
+
+    /// What a fact may say only if it is this session's, and of paths beneath its root.
+    fn check(&self, fact: &Fact) -> Result<(), StoreError> {
+        let changes: &[Change] = match &fact.body {
+            Body::Run(run) => {
+                hold(run.session == self.header.session_id, "a run in it is another session's")?;
+                &[]
+            }
+            Body::Begin(begin) => &begin.changes,
+            Body::Outcome(outcome) => &outcome.changes,
+            Body::Unknown { kind, .. } if kind == "outcome" => {
+                return refuse("an outcome in it is of a later version");
+            }
+            _ => &[],
+        };
+        match changes.iter().find(|change| !is_beneath(&change.path)) {
+            Some(change) => refuse(format!("the path {:?} leaves its root", change.path)),
+            None => Ok(()),
+        }
+    }
+
+    /// Every hash that a fact names.
+    pub(super) fn named(&self) -> &HashSet<[u8; 32]> {
+        &self.named
+    }
+
+    /// Whether this home signed the last stretch. What claims so must have its HMACs, too.
+    pub(super) fn is_signed_by(&self, keys: &Keys) -> Result<bool, StoreError> {
+        if self.header.public_key != keys.public() {
+            return Ok(false);
+        }
+        let elsewhere = self.header.origins.last().map_or(0, |origin| origin.receipts);
+        let elsewhere = usize::try_from(elsewhere).unwrap_or(usize::MAX);
+        for receipt in self.receipts.iter().skip(elsewhere) {
+            let hmac = keys.hmac(to_canonical(&receipt.payload)?.as_bytes());
+            hold(
+                hex(&hmac) == receipt.hmac,
+                "a receipt in it claims to be this home's and is not",
+            )?;
+        }
+        Ok(true)
+    }
+
+    /// Who signed what, as this home will say it.
+    pub(super) fn origins(&self, keys: &Keys) -> Vec<Origin> {
+        let mut origins = self.header.origins.clone();
+        if self.header.public_key != keys.public() {
+            origins.push(Origin {
+                public_key: self.header.public_key.clone(),
+                receipts: self.receipts.len() as u64,
+                checkpoints: self.checkpoints.len() as u64,
+            });
+        }
+        origins
+    }
+}
+
+/// Whether a path names something beneath a root, by its letters alone.
+fn is_beneath(path: &str) -> bool {
+    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    plain && !path.is_empty() && !path.contains('\0')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_beneath_a_root_are_taken() {
+        for (path, taken) in [
+            ("a/b", true),
+            (".a", true),
+            ("", false),
+            ("/etc/passwd", false),
+            ("../x", false),
+            ("a/../../x", false),
+            ("a\0b", false),
+        ] {
+            assert_eq!(is_beneath(path), taken, "{path:?}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The shape of the commands about this machine and this program.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Say what this machine can do, and what to do about it.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn doctor           one line for each thing: ok, note or problem, with what to do
+  cairn doctor --json    one object per line
+It looks only: it starts no program and asks nobody on the net. It exits with 1 if something keeps `cairn
+run` from working.")]
+pub struct Doctor {
+    /// One JSON object per line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write what a shell needs to complete cairn's commands.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn completions bash > ~/.local/share/bash-completion/completions/cairn
+  cairn completions zsh > ~/.zfunc/_cairn       with ~/.zfunc in fpath
+  cairn completions fish > ~/.config/fish/completions/cairn.fish")]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// The shells whose completions are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// Bash.
+    Bash,
+    /// Zsh.
+    Zsh,
+    /// Fish.
+    Fish,
+}
+
+/// Write the manual.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn man | man -l -                       read it
+  cairn man ~/.local/share/man/man1          a page for each command")]
+pub struct Man {
+    /// Where to put a page for each command; the main page goes to stdout when absent.
+    pub dir: Option<PathBuf>,
+}
