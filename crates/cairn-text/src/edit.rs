@@ -2,7 +2,9 @@
 //! reported tolerances where a text was quoted a little wrongly. Says where the new text stands.
 //! Knows nothing of files.
 
+mod blocks;
 mod elided;
+mod elsewhere;
 mod escapes;
 mod indent;
 mod ladder;
@@ -17,6 +19,7 @@ mod work;
 
 pub use cairn_types::Exchange;
 pub use problem::{Doubt, EditProblem};
+use rows::meant_lines;
 use std::ops::Range;
 pub(crate) use work::Work;
 
@@ -120,30 +123,56 @@ pub(crate) fn find_text(
     let piece = |at: &usize| Piece { at: *at..at + exact.len(), text: text.clone() };
     match starts.len() {
         0 => find(content, old, new, How::Text),
-        1 => match indented_twice(content, starts[0], old, &text) {
-            Some(text) => {
-                let at = starts[0]..starts[0] + exact.len();
-                let note = "the old text began after its line's indentation, the new one before it";
-                Ok(Found { pieces: vec![Piece { at, text }], notes: vec![note.to_owned()] })
-            }
-            None => Ok(Found { pieces: starts.iter().map(piece).collect(), notes: Vec::new() }),
-        },
+        1 => in_its_line(content, old, piece(&starts[0])),
         _ if all => Ok(Found { pieces: starts.iter().map(piece).collect(), notes: Vec::new() }),
         _ => Err(EditProblem::Several { lines: lines_of(content, &starts) }),
     }
 }
 
+/// The only exact match, whose new text may have an indentation that stands before it already.
+fn in_its_line(content: &str, old: &str, piece: Piece) -> Result<Found, EditProblem> {
+    let Some(text) = indented_twice(content, piece.at.start, old, &piece.text) else {
+        return Ok(Found { pieces: vec![piece], notes: Vec::new() });
+    };
+    // A line that the new text keeps without its indentation would stay without it.
+    let first = meant_lines(old)[0];
+    if meant_lines(&text).iter().skip(1).any(|line| *line == first) {
+        return Err(ladder::doubtful(content, old, Doubt::Indentation, piece.at.start));
+    }
+    let note = "the old text began after its line's indentation, the new one before it";
+    let notes = vec![note.to_owned()];
+    elsewhere::refused(content, old, Found { pieces: vec![Piece { text, ..piece }], notes })
+}
+
 /// The new text without the indentation that stands before the match already, where `old` lost the
 /// indentation of its first line and `new` did not. A text that is only to be indented stays.
 fn indented_twice(content: &str, start: usize, old: &str, new: &str) -> Option<String> {
-    let line = content[..start].rfind('\n').map_or(0, |at| at + 1);
-    let indent = &content[line..start];
-    let is_blank = |c: char| c == ' ' || c == '\t';
-    if indent.is_empty() || !indent.chars().all(is_blank) || old.starts_with(is_blank) {
+    let indent = indentation_before(content, start)?;
+    if old.starts_with(is_blank) {
         return None;
     }
     let rest = new.strip_prefix(indent).filter(|rest| !rest.starts_with(is_blank))?;
     (!rest.starts_with(old)).then(|| rest.to_owned())
+}
+
+/// Whether a tolerant match begins after its line's indentation and the new text is not one line as
+/// well, or is indented: then which of its lines lack that indentation is not certain.
+fn leaves_its_indentation(content: &str, start: usize, (old, new): (&str, &str)) -> bool {
+    let one = |text: &str| newlines(text) == usize::from(text.ends_with('\n'));
+    let alike = one(new) && !new.starts_with(is_blank) && (one(old) || !old.ends_with('\n'));
+    let same_end = old.ends_with('\n') == new.ends_with('\n');
+    indentation_before(content, start).is_some() && !(alike && same_end)
+}
+
+/// The blanks before this byte, if there are some and nothing else in its line.
+fn indentation_before(content: &str, start: usize) -> Option<&str> {
+    let line = content[..start].rfind('\n').map_or(0, |at| at + 1);
+    let indent = &content[line..start];
+    (!indent.is_empty() && indent.chars().all(is_blank)).then_some(indent)
+}
+
+fn is_blank(c: char) -> bool {
+    c == ' ' || c == '\t'
 }
 
 /// Where `old` stands with tolerances, or as whole lines from the first.
