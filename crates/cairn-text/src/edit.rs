@@ -6,6 +6,7 @@ mod blocks;
 mod elided;
 mod elsewhere;
 mod escapes;
+mod grid;
 mod indent;
 mod ladder;
 mod numbers;

@@ -1,15 +1,12 @@
 //! What the brackets and words of lines say about blocks, where an edit's indentation cannot be
 //! taken at its word. Reads lines as any language might mean them; indents nothing.
 
+use super::grid::Grid;
 use super::indent::{indent_of, like_its_twin, telling};
 use super::parts::{Part, parts};
 use super::whole::Case;
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-
-/// What a level is taken to be where no line is deeper than another.
-const DEFAULT_STEP: usize = 4;
 
 /// Whether the edit seems to have lost its inner indentation, so that its new lines say nothing
 /// about their depth: nothing is indented otherwise, and new lines open or close what others are in.
@@ -43,12 +40,16 @@ pub(super) fn nesting_lost(case: &Case<'_>) -> bool {
 
 /// Whether lines that the new text has from `side` may be deeper or less deep than those of `other`
 /// on purpose: it puts them into a block, or takes them out of one, by lines that open or close it.
-pub(super) fn may_be_moved(case: &Case<'_>, side: &[&str], other: &[&str]) -> bool {
+pub(super) fn may_be_moved(
+    case: &Case<'_>,
+    grid: &Grid<'_>,
+    side: &[&str],
+    other: &[&str],
+) -> bool {
     let (old, new) = (bare(side), bare(case.new));
     let all = parts(&old, &new);
-    let level = step(case.all);
     let by_levels = |more: &str| match more.chars().all(|c| c == ' ') {
-        true => !more.is_empty() && more.len().is_multiple_of(level),
+        true => !more.is_empty() && more.len().is_multiple_of(grid.step),
         false => true,
     };
     let (mut deeper, mut out) = (false, false);
@@ -74,33 +75,26 @@ fn bare<'a>(lines: &[&'a str]) -> Vec<&'a str> {
 
 /// Whether the edit moves lines by more or less than one level: then it may be counted from where
 /// they stand in the file.
-pub(super) fn leaps(case: &Case<'_>) -> bool {
-    let level = step(case.all);
-    let stands = |lines: &[&str], text: &str| -> Vec<usize> {
-        let same = lines.iter().filter(|line| line.trim() == text);
-        same.map(|line| indent_of(line).len()).collect()
-    };
-    let mut said = case.new.iter().filter(|line| line.contains(char::is_alphanumeric));
-    said.any(|line| {
-        let depth = indent_of(line).len();
-        let (old, new) = (stands(case.old, line.trim()), stands(case.new, line.trim()));
-        let step = if indent_of(line).contains('\t') { 1 } else { level };
-        old.len() == 1 && new.len() == 1 && ![0, step].contains(&old[0].abs_diff(depth))
+pub(super) fn leaps(case: &Case<'_>, grid: &Grid<'_>) -> bool {
+    let (old, new) = (depths(case.old), depths(case.new));
+    case.new.iter().filter(|line| line.contains(char::is_alphanumeric)).any(|line| {
+        let step = if indent_of(line).contains('\t') { 1 } else { grid.step };
+        let alone = |depths: &HashMap<&str, (usize, usize)>| depths.get(line.trim()).copied();
+        match (alone(&old), alone(&new)) {
+            (Some((from, 1)), Some((to, 1))) => ![0, step].contains(&from.abs_diff(to)),
+            _ => false,
+        }
     })
 }
 
-/// By how many blanks lines mostly go deeper than the ones above them, in a file's lines.
-pub(super) fn step(lines: &[&str]) -> usize {
-    let said = lines.iter().filter(|line| !line.trim().is_empty());
-    let leads: Vec<&str> = said.map(|line| indent_of(line)).collect();
-    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-    for more in leads.windows(2).filter_map(|two| two[1].strip_prefix(two[0])) {
-        if !more.is_empty() && more.chars().all(|c| c == ' ') {
-            *counts.entry(more.len()).or_default() += 1;
-        }
+/// How deep each text stands at last, and how often.
+fn depths<'a>(lines: &[&'a str]) -> HashMap<&'a str, (usize, usize)> {
+    let mut depths: HashMap<&str, (usize, usize)> = HashMap::new();
+    for line in lines {
+        let entry = depths.entry(line.trim()).or_default();
+        *entry = (indent_of(line).len(), entry.1 + 1);
     }
-    let most = counts.into_iter().max_by_key(|(step, count)| (*count, Reverse(*step)));
-    most.map_or(DEFAULT_STEP, |(step, _)| step)
+    depths
 }
 
 /// Whether a line goes back to a depth at which no line above it stands, though one is less deep.
@@ -158,7 +152,10 @@ fn is_uneven(gone: &[&str], made: &[&str]) -> bool {
         lines.iter().filter(|l| closes(l.trim()) && begins_block(l.trim())).count()
     };
     // A head that goes while something of its block stays.
-    let stays = || made.iter().any(|line| gone.iter().any(|old| old.trim() == line.trim()));
+    let stays = || {
+        let gone: HashSet<&str> = gone.iter().map(|line| line.trim()).collect();
+        made.iter().any(|line| gone.contains(line.trim()))
+    };
     let names = |lines: &[&str]| lines.iter().filter(|l| l.trim().ends_with(':')).count();
     names(gone) > names(made) && stays()
         || depth(gone) != depth(made)

@@ -3,6 +3,7 @@
 //! old text was (then the new lines stand as given). Without a sign for one of them it refuses.
 
 use super::blocks;
+use super::grid::Grid;
 use super::parts::{Part, parts};
 use super::problem::Doubt;
 use super::whole::{Adapted, Case};
@@ -41,8 +42,9 @@ enum Shift<'a> {
 /// The new lines as the file would indent them.
 pub(super) fn adapt<'a>(case: &Case<'a>) -> Result<Adapted<'a>, Doubt> {
     let shifts = shifts(case);
-    let reading = reading(case);
-    if is_unsure(case, reading, &shifts) {
+    let grid = Grid::of(case.all);
+    let reading = reading(case, &grid);
+    if is_unsure(case, &grid, reading, &shifts) {
         return Err(Doubt::Indentation);
     }
     let mut lines = Vec::with_capacity(case.new.len());
@@ -65,7 +67,7 @@ pub(super) fn adapt<'a>(case: &Case<'a>) -> Result<Adapted<'a>, Doubt> {
             }
             let moved = twin
                 .and_then(|at| like_its_twin(case, at, line))
-                .or_else(|| moved(&shifts, case, indent_of(line)))
+                .or_else(|| moved(&shifts, case, &grid, indent_of(line)))
                 .ok_or(Doubt::Indentation)?;
             if reading == Reading::Unknown && moved != indent_of(line) {
                 return Err(Doubt::Indentation);
@@ -77,20 +79,20 @@ pub(super) fn adapt<'a>(case: &Case<'a>) -> Result<Adapted<'a>, Doubt> {
 }
 
 /// Whether something speaks against the reading, so that another one may be meant.
-fn is_unsure(case: &Case<'_>, reading: Reading, shifts: &[Shift<'_>]) -> bool {
+fn is_unsure(case: &Case<'_>, grid: &Grid<'_>, reading: Reading, shifts: &[Shift<'_>]) -> bool {
     if slipped_apart(shifts, case) {
         return true;
     }
     if reading == Reading::File {
-        return blocks::may_be_moved(case, case.file, case.old);
+        return blocks::may_be_moved(case, grid, case.file, case.old);
     }
     let even = matches!(shifts, [Shift::More(_) | Shift::Less(_)]);
     blocks::fits_no_block(case.new) && !blocks::fits_no_block(case.old)
-        || steps_otherwise(shifts, case)
+        || steps_otherwise(shifts, case, grid)
         || is_in_the_files_own(case)
         || blocks::nesting_lost(case)
-        || blocks::may_be_moved(case, case.old, case.file)
-        || even && blocks::leaps(case)
+        || blocks::may_be_moved(case, grid, case.old, case.file)
+        || even && blocks::leaps(case, grid)
 }
 
 pub(super) fn indent_of(line: &str) -> &str {
@@ -102,7 +104,7 @@ pub(super) fn telling(case: &Case<'_>, at: usize) -> bool {
     !case.old[at].trim().is_empty() && indent_of(case.old[at]) != indent_of(case.file[at])
 }
 
-fn reading(case: &Case<'_>) -> Reading {
+fn reading(case: &Case<'_>, grid: &Grid<'_>) -> Reading {
     match (shares_a_telling_end(case, case.old), shares_a_telling_end(case, case.file)) {
         (true, false) if begins_or_ends_like(case, case.file, case.old) => Reading::Unknown,
         (true, false) => Reading::Edit,
@@ -110,7 +112,7 @@ fn reading(case: &Case<'_>) -> Reading {
         (false, true) if begins_or_ends_like(case, case.old, case.file) => Reading::Unknown,
         (false, true) => Reading::File,
         (true, true) => Reading::Unknown,
-        (false, false) => by_style(case).unwrap_or_else(|| by_edges(case)),
+        (false, false) => by_style(case, grid).unwrap_or_else(|| by_edges(case)),
     }
 }
 
@@ -154,20 +156,21 @@ fn is_in_the_edits_own(case: &Case<'_>) -> bool {
 /// being in a block that the line above it opens.
 fn is_in_the_files_own(case: &Case<'_>) -> bool {
     let said = |line: &&&str| !line.trim().is_empty();
-    let has = |lines: &[&str], indent: &str| {
-        lines.iter().filter(said).any(|line| indent_of(line) == indent)
+    let leads = |lines: &[&'_ str]| -> HashSet<String> {
+        lines.iter().filter(said).map(|line| indent_of(line).to_owned()).collect()
     };
+    let (old, file) = (leads(case.old), leads(case.file));
     let mut above: Option<&str> = None;
     case.new.iter().filter(said).any(|line| {
         let (indent, above) = (indent_of(line), above.replace(line));
         let within =
             |above: &str| indent.len() > indent_of(above).len() && blocks::opens(above.trim());
-        has(case.file, indent) && !has(case.old, indent) && !above.is_some_and(within)
+        file.contains(indent) && !old.contains(indent) && !above.is_some_and(within)
     })
 }
 
 /// Where the edit has tabs and the file blanks, or the other way round, the new lines show it.
-fn by_style(case: &Case<'_>) -> Option<Reading> {
+fn by_style(case: &Case<'_>, grid: &Grid<'_>) -> Option<Reading> {
     let style = |lines: &[&str]| {
         let mut blanks =
             lines.iter().filter(|l| !l.trim().is_empty()).flat_map(|l| indent_of(l).chars());
@@ -180,7 +183,7 @@ fn by_style(case: &Case<'_>) -> Option<Reading> {
         new if new == old => Some(Reading::Edit),
         new if new == file => {
             let mut said = case.new.iter().filter(|line| !line.trim().is_empty());
-            let fits = said.all(|line| is_on_its_grid(case, indent_of(line)));
+            let fits = said.all(|line| grid.has(indent_of(line)));
             Some(if fits { Reading::File } else { Reading::Unknown })
         }
         _ => None,
@@ -284,18 +287,19 @@ fn seen<'a>(pairs: &[(&'a str, &'a str)]) -> Option<Shift<'a>> {
 
 /// Whether new lines go deeper, by steps that would not become the file's, to where no old line
 /// stands: then they may be written in other blanks than those.
-fn steps_otherwise<'a>(shifts: &[Shift<'_>], case: &Case<'a>) -> bool {
+fn steps_otherwise<'a>(shifts: &[Shift<'_>], case: &Case<'a>, grid: &Grid<'_>) -> bool {
     let scales = |shift: &&Shift<'_>| matches!(shift, Shift::Scale { .. } | Shift::Stops(_));
     let Some(shift) = shifts.iter().find(scales) else { return false };
     let files = match shift {
         Shift::Scale { blank: '\t', .. } => 1,
-        _ => blocks::step(case.all),
+        _ => grid.step,
     };
     let said = |lines: &[&'a str]| -> Vec<&'a str> {
         lines.iter().copied().filter(|line| !line.trim().is_empty()).collect()
     };
     let depth = |line: &str| shift.apply(indent_of(line)).map(|indent| indent.len());
     let old = said(case.old);
+    let stood: HashSet<&str> = old.iter().map(|line| indent_of(line)).collect();
     let Some(mut above) = old.first().copied() else { return false };
     said(case.new).into_iter().any(|line| {
         let above = std::mem::replace(&mut above, line);
@@ -303,7 +307,7 @@ fn steps_otherwise<'a>(shifts: &[Shift<'_>], case: &Case<'a>) -> bool {
         let fits = to == from + files && blocks::opens(above.trim());
         // Blanks after tabs may be deeper than they look.
         let rises = to > from || matches!(shift, Shift::Stops(_));
-        rises && !fits && !old.iter().any(|old| indent_of(old) == indent_of(line))
+        rises && !fits && !stood.contains(indent_of(line))
     })
 }
 
@@ -313,38 +317,30 @@ fn slipped_apart(shifts: &[Shift<'_>], case: &Case<'_>) -> bool {
     let systematic = !matches!(shifts, [] | [Shift::Seen(_)]);
     let said = case.old.iter().filter(|line| !line.trim().is_empty());
     let depths: HashSet<&str> = said.map(|line| indent_of(line)).collect();
-    let often = |at: usize| {
-        let wanted = case.old[at].trim();
-        case.all.iter().filter(|line| line.trim() == wanted).nth(1).is_some()
-    };
+    if systematic || depths.len() < 2 {
+        return false;
+    }
+    let mut often: HashMap<&str, usize> = HashMap::new();
+    for line in case.all {
+        *often.entry(line.trim()).or_default() += 1;
+    }
     let mut telling = (0..case.old.len()).filter(|at| telling(case, *at));
-    !systematic && depths.len() > 1 && telling.any(often)
-}
-
-/// Whether the file is indented like this anywhere, or might be.
-fn is_on_its_grid(case: &Case<'_>, indent: &str) -> bool {
-    let even = indent.len().is_multiple_of(blocks::step(case.all));
-    let whole = even && indent.chars().all(|c| c == ' ');
-    let seen = || {
-        let mut said = case.all.iter().filter(|line| !line.trim().is_empty());
-        said.any(|line| indent_of(line) == indent)
-    };
-    whole || indent.chars().all(|c| c == '\t') || seen()
+    telling.any(|at| often.get(case.old[at].trim()).is_some_and(|count| *count > 1))
 }
 
 /// An indentation as the file would have it, if every explanation agrees on it. One that leads to
 /// where the file has no lines explains nothing.
-fn moved(shifts: &[Shift<'_>], case: &Case<'_>, indent: &str) -> Option<String> {
+fn moved(shifts: &[Shift<'_>], case: &Case<'_>, grid: &Grid<'_>, indent: &str) -> Option<String> {
     let all = shifts.iter().map(|shift| shift.apply(indent));
-    let mut all = all.filter(|moved| moved.as_ref().is_none_or(|to| is_on_its_grid(case, to)));
+    let mut all = all.filter(|moved| moved.as_ref().is_none_or(|to| grid.has(to)));
     let first = all.next()??;
     let agreed = all.all(|other| other.as_ref() == Some(&first));
     let mixed = |text: &str| text.contains(' ') && text.contains('\t');
     // Where the file has tabs here and blanks there, what was seen of other lines says nothing.
-    let blanks: String = case.file.iter().map(|line| indent_of(line)).collect();
+    let has = |blank: char| case.file.iter().any(|line| indent_of(line).contains(blank));
     let only_seen = shifts.iter().any(|shift| matches!(shift, Shift::Seen(_)));
     let fine = match only_seen {
-        true => !mixed(&blanks),
+        true => !(has(' ') && has('\t')),
         false => !mixed(&first) || case.file.iter().any(|line| mixed(indent_of(line))),
     };
     (agreed && fine).then_some(first)

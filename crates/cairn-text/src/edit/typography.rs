@@ -170,8 +170,9 @@ fn has_moved_lines(gone: &[char], made: &[char]) -> bool {
             .collect()
     };
     let (gone, made) = (lines(gone), lines(made));
+    let standing: HashSet<&String> = gone.iter().collect();
     let said = made.iter().enumerate().filter(|(_, line)| !line.is_empty());
-    said.into_iter().any(|(at, line)| gone.get(at) != Some(line) && gone.contains(line))
+    said.into_iter().any(|(at, line)| gone.get(at) != Some(line) && standing.contains(line))
 }
 
 /// A new character as it is meant, if that is certain.

@@ -134,13 +134,18 @@ pub(super) fn unclear_which_are_kept(case: &Case<'_>) -> bool {
 /// The same for lines that are alike but for their depth, and end in different blanks in the file:
 /// a new one may be any of them, moved.
 fn unclear_whose_blanks(case: &Case<'_>) -> bool {
-    let count = |lines: &[&str], text: &str| lines.iter().filter(|l| l.trim() == text).count();
-    let mut ends: HashMap<&str, &str> = HashMap::new();
-    case.file.iter().any(|line| {
-        let (text, end) = (line.trim(), blanks_after(line));
-        let differs = *ends.entry(text).or_insert(end) != end;
-        differs && !text.is_empty() && count(case.new, text) != count(case.old, text)
-    })
+    let mut known: HashMap<&str, (&str, bool, isize)> = HashMap::new();
+    for (old, file) in case.old.iter().zip(case.file).filter(|(old, _)| !old.trim().is_empty()) {
+        let entry = known.entry(old.trim()).or_insert((blanks_after(file), false, 0));
+        entry.1 |= entry.0 != blanks_after(file);
+        entry.2 += 1;
+    }
+    for new in case.new {
+        if let Some(entry) = known.get_mut(new.trim()) {
+            entry.2 -= 1;
+        }
+    }
+    known.values().any(|(_, differ, missing)| *differ && *missing != 0)
 }
 
 fn key(line: &str, tolerance: Tolerance) -> &str {
