@@ -152,7 +152,7 @@ fn indented_twice(content: &str, start: usize, old: &str, new: &str) -> Option<S
     if old.starts_with(is_blank) {
         return None;
     }
-    let rest = new.strip_prefix(indent).filter(|rest| !rest.starts_with(is_blank))?;
+    let rest = new.strip_prefix(indent).filter(|rest| !rest.starts_with(char::is_whitespace))?;
     (!rest.starts_with(old)).then(|| rest.to_owned())
 }
 

@@ -72,7 +72,8 @@ fn came_out(case: usize, kind: &str, right: &right::Right, damaged: &damage::Dam
     let (content, old, new) = (&right.content, &damaged.old, &damaged.new);
     let lf = |text: &str| text.replace("\r\n", "\n");
     // Blank lines that the file has too are no damage, whatever blanks it has in them.
-    let edges = kind == "blank edges" && bare(content).join("\n").contains(&bare(old).join("\n"));
+    let edges = kind == "blank edges"
+        && bare(&format!("{content}\n")).join("\n").contains(&bare(old).join("\n"));
     let stands = content.contains(old.as_str()) || lf(content).contains(&lf(old)) || edges;
     match replace(content, old, new, false) {
         Ok(done) if done.content == right.result => Came::Right,

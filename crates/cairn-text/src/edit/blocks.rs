@@ -4,9 +4,13 @@
 use super::grid::Grid;
 use super::indent::{indent_of, like_its_twin, telling};
 use super::parts::{Part, parts};
+use super::preview::likeness;
 use super::whole::Case;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+/// How much two lines have in common, in percent, if one became the other.
+pub(super) const SIMILAR: usize = 50;
 
 /// Whether the edit seems to have lost its inner indentation, so that its new lines say nothing
 /// about their depth: nothing is indented otherwise, and new lines open or close what others are in.
@@ -143,9 +147,15 @@ fn is_uneven(gone: &[&str], made: &[&str]) -> bool {
             _ => depth,
         })
     };
-    let heads = |lines: &[&str]| {
-        let last = lines.iter().rev().find(|line| !line.trim().is_empty());
-        last.is_some_and(|line| begins_block(line.trim()))
+    // The last line, if it begins a block that the lines after it are in.
+    let head = |lines: &[&'_ str]| -> Option<String> {
+        let last = lines.iter().rev().find(|line| !line.trim().is_empty())?.trim();
+        begins_block(last).then(|| last.to_owned())
+    };
+    let other_head = match (head(gone), head(made)) {
+        (None, None) => false,
+        (Some(gone), Some(made)) => likeness(&gone, &made) < SIMILAR,
+        _ => true,
     };
     // A line that closes one block and opens the next, as `) -> Kind {` or `else:` does.
     let turns = |lines: &[&str]| {
@@ -159,7 +169,7 @@ fn is_uneven(gone: &[&str], made: &[&str]) -> bool {
     let names = |lines: &[&str]| lines.iter().filter(|l| l.trim().ends_with(':')).count();
     names(gone) > names(made) && stays()
         || depth(gone) != depth(made)
-        || heads(gone) != heads(made)
+        || other_head
         || turns(gone) != turns(made)
 }
 

@@ -84,12 +84,14 @@ fn is_unsure(case: &Case<'_>, grid: &Grid<'_>, reading: Reading, shifts: &[Shift
         return true;
     }
     if reading == Reading::File {
-        return blocks::may_be_moved(case, grid, case.file, case.old);
+        return has_lines_of(case, case.old, case.file)
+            || blocks::may_be_moved(case, grid, case.file, case.old);
     }
     let even = matches!(shifts, [Shift::More(_) | Shift::Less(_)]);
     blocks::fits_no_block(case.new) && !blocks::fits_no_block(case.old)
         || steps_otherwise(shifts, case, grid)
         || is_in_the_files_own(case)
+        || has_lines_of(case, case.file, case.old)
         || blocks::nesting_lost(case)
         || blocks::may_be_moved(case, grid, case.old, case.file)
         || even && blocks::leaps(case, grid)
@@ -190,19 +192,28 @@ fn by_style(case: &Case<'_>, grid: &Grid<'_>) -> Option<Reading> {
     }
 }
 
-/// A new text whose first and last line are indented as the old ones was written like them, unless
-/// one of its lines stands exactly as in the file.
+/// A new text whose first and last line are indented as the old ones was written like them.
 fn by_edges(case: &Case<'_>) -> Reading {
     let (Some(old), Some(new)) = (edges(case.old), edges(case.new)) else { return Reading::Edit };
     let same = |a: usize, b: usize| indent_of(case.old[a]) == indent_of(case.new[b]);
     let tells = telling(case, old.0) && telling(case, old.1);
-    let as_in_the_file = (0..case.old.len()).any(|at| {
-        telling(case, at) && case.new.contains(&case.file[at]) && !case.old.contains(&case.file[at])
-    });
-    match same(old.0, new.0) && same(old.1, new.1) && tells && !as_in_the_file {
+    match same(old.0, new.0) && same(old.1, new.1) && tells {
         true => Reading::Edit,
         false => Reading::Unknown,
     }
+}
+
+/// Whether a new line stands as in `side` and as nothing does in `other`, where the two differ.
+fn has_lines_of(case: &Case<'_>, side: &[&str], other: &[&str]) -> bool {
+    let bare = |lines: &[&'_ str]| -> HashSet<String> {
+        lines.iter().map(|line| line.trim_end().to_owned()).collect()
+    };
+    let (new, other) = (bare(case.new), bare(other));
+    let words = |at: &usize| side[*at].contains(char::is_alphanumeric);
+    (0..side.len()).filter(words).filter(|at| telling(case, *at)).any(|at| {
+        let line = side[at].trim_end();
+        new.contains(line) && !other.contains(line)
+    })
 }
 
 /// Every way that explains all lines.
@@ -372,7 +383,7 @@ pub(super) fn like_its_twin(case: &Case<'_>, at: usize, line: &str) -> Option<St
     let (a, b) = (case.old[at].trim(), line.trim());
     let block = |line: &str| (line.ends_with(['{', '(', '[', ':']), blocks::closes(line));
     let shape = block(a) == block(b);
-    let similar = shape && super::preview::likeness(a, b) >= 50;
+    let similar = shape && super::preview::likeness(a, b) >= blocks::SIMILAR;
     (alike && similar).then(|| indent_of(case.file[at]).to_owned())
 }
 
