@@ -24,6 +24,9 @@ use rows::meant_lines;
 use std::ops::Range;
 pub(crate) use work::Work;
 
+/// How many places of a text may overlap before only separate ones are counted.
+const MAX_OVERLAPPING: usize = 100;
+
 /// A content after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
@@ -120,7 +123,10 @@ pub(crate) fn find_text(
     all: bool,
 ) -> Result<Found, EditProblem> {
     let (exact, text) = in_the_files_line_ends(content, old, new);
-    let starts: Vec<usize> = content.match_indices(&exact).map(|(at, _)| at).collect();
+    let starts: Vec<usize> = match all {
+        true => content.match_indices(&exact).map(|(at, _)| at).collect(),
+        false => occurrences(content, &exact),
+    };
     let piece = |at: &usize| Piece { at: *at..at + exact.len(), text: text.clone() };
     match starts.len() {
         0 => find(content, old, new, How::Text),
@@ -210,6 +216,20 @@ fn in_the_files_line_ends(content: &str, old: &str, new: &str) -> (String, Strin
 
 fn crlf(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+/// Where a text stands in another, also where it overlaps itself: which of those is meant is as
+/// uncertain as of any two.
+fn occurrences(content: &str, text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let step = text.chars().next().map_or(1, char::len_utf8);
+    let mut from = 0;
+    while let Some(at) = content.get(from..).and_then(|rest| rest.find(text)) {
+        found.push(from + at);
+        // A text that repeats itself everywhere is told by its first places.
+        from += at + if found.len() < MAX_OVERLAPPING { step } else { text.len().max(1) };
+    }
+    found
 }
 
 fn newlines(text: &str) -> usize {

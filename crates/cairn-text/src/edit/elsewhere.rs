@@ -4,7 +4,7 @@
 use super::problem::EditProblem;
 use super::rows::{Rows, meant_lines, places};
 use super::typography::plain;
-use super::{Found, Piece};
+use super::{Found, occurrences};
 
 /// What was found, unless `old` stands elsewhere as well, most loosely compared.
 pub(super) fn refused(content: &str, old: &str, found: Found) -> Result<Found, EditProblem> {
@@ -17,15 +17,16 @@ pub(super) fn refused(content: &str, old: &str, found: Found) -> Result<Found, E
     let tail = lines.iter().rposition(|line| said(line)).map_or(lines.len(), |last| last + 1);
     let mut starts = places(&all.lines(0..all.len()), &lines[head..tail], str::trim);
     // Also within lines, where the first and the last one may be parts of longer ones.
-    starts.extend(text.match_indices(&wanted).map(|(at, _)| all.index_of(at)));
+    starts.extend(occurrences(&text, &wanted).into_iter().map(|at| all.index_of(at)));
     starts.sort_unstable();
     starts.dedup();
     let rows = Rows::of(content);
-    let taken = |piece: &Piece| {
-        let last = piece.at.end.saturating_sub(1).max(piece.at.start);
-        rows.index_of(piece.at.start)..=rows.index_of(last)
+    let known = |start: &usize| {
+        found.pieces.iter().any(|piece| {
+            let first = rows.index_of(piece.at.start);
+            [first, first + head].contains(start)
+        })
     };
-    let known = |start: &usize| found.pieces.iter().any(|piece| taken(piece).contains(start));
     if starts.iter().all(known) {
         return Ok(found);
     }

@@ -5,7 +5,7 @@ use super::problem::{Doubt, EditProblem};
 use super::rows::{Rows, meant_lines};
 use super::whole::{Tolerance, Wanted};
 use super::{Found, How, Look, Piece, elided, escapes, in_the_files_line_ends, numbers};
-use super::{elsewhere, leaves_its_indentation, newlines, preview, typography, whole};
+use super::{elsewhere, leaves_its_indentation, newlines, occurrences, preview, typography, whole};
 
 /// One way to read an edit.
 struct Form {
@@ -122,7 +122,7 @@ fn tried(rows: &Rows<'_>, content: &str, (old, new): (&str, &str), rung: Rung, h
 
 fn exact(rows: &Rows<'_>, content: &str, old: &str, new: &str) -> Look {
     let (old, text) = in_the_files_line_ends(content, old, new);
-    let places: Vec<usize> = content.match_indices(&old).map(|(at, _)| at).collect();
+    let places = occurrences(content, &old);
     match places.as_slice() {
         [] => Look::Miss,
         [at] if leaves_its_indentation(content, *at, (&old, &text)) => {

@@ -5,7 +5,7 @@ use super::parts::{Part, parts};
 use super::problem::Doubt;
 use super::rows::Rows;
 use super::whole::{Case, unclear_which_are_kept};
-use super::{Found, Look, Piece, leaves_its_indentation};
+use super::{Found, Look, Piece, leaves_its_indentation, occurrences};
 use std::collections::{HashMap, HashSet};
 
 /// The plain character a typographic one stands for.
@@ -45,7 +45,7 @@ pub(super) fn look(rows: &Rows<'_>, content: &str, (old, new): (&str, &str), who
     let wanted: String = old.chars().map(plain).collect();
     let begins = |at: usize| !whole || at == 0 || text.as_bytes()[at - 1] == b'\n';
     let found: Vec<usize> =
-        text.match_indices(&wanted).map(|(at, _)| at).filter(|at| begins(*at)).collect();
+        occurrences(&text, &wanted).into_iter().filter(|at| begins(*at)).collect();
     let line = |at: usize| rows.index_of(from[at]);
     match found.as_slice() {
         [] => Look::Miss,

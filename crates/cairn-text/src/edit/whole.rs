@@ -114,21 +114,28 @@ pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -
     }
 }
 
-/// Lines that are the same in the edit and differ in the file: which of them stays matters, and only
-/// if all of them stay is it known.
+/// Lines that are the same in the edit but for blanks at their ends, and differ in the file: which of
+/// them stays matters, and only if all of them stay as they are is it known.
 pub(super) fn unclear_which_are_kept(case: &Case<'_>) -> bool {
-    let mut standing: HashMap<&str, (&str, bool, isize)> = HashMap::new();
+    #[derive(Default)]
+    struct Group<'a> {
+        file: Vec<&'a str>,
+        old: Vec<&'a str>,
+        new: Vec<&'a str>,
+    }
+    let mut groups: HashMap<&str, Group<'_>> = HashMap::new();
     for (old, file) in case.old.iter().zip(case.file) {
-        let entry = standing.entry(old.trim_end()).or_insert((file, false, 0));
-        entry.1 |= entry.0 != *file;
-        entry.2 += 1;
+        let group = groups.entry(old.trim_end()).or_default();
+        group.file.push(file);
+        group.old.push(old);
     }
     for new in case.new {
-        if let Some(entry) = standing.get_mut(new.trim_end()) {
-            entry.2 -= 1;
+        if let Some(group) = groups.get_mut(new.trim_end()) {
+            group.new.push(new);
         }
     }
-    standing.values().any(|(_, differ, missing)| *differ && *missing != 0)
+    let differ = |group: &Group<'_>| group.file.iter().any(|line| *line != group.file[0]);
+    groups.values().any(|group| differ(group) && group.old != group.new)
 }
 
 /// The same for lines that are alike but for their depth, and end in different blanks in the file:

@@ -148,7 +148,9 @@ fn attempt(dice: &mut Dice, content: String) -> Option<Right> {
     };
     let open = ended && !from.ends_with('\n');
     let bare = |text: &str| text.replace("\r\n", "\n");
-    let once = bare(&content).matches(&bare(&from)).count() == 1;
+    // Also where it overlaps itself.
+    let (text, wanted) = (bare(&content), bare(&from));
+    let once = text.find(&wanted) == text.rfind(&wanted);
     if open || !once || bare(&from) == bare(&to) || (!ended && new.is_empty()) {
         return None;
     }
