@@ -2,8 +2,11 @@
 //! reported tolerances where a text was quoted a little wrongly. Says where the new text stands.
 //! Knows nothing of files.
 
+mod blocks;
 mod elided;
+mod elsewhere;
 mod escapes;
+mod grid;
 mod indent;
 mod ladder;
 mod numbers;
@@ -17,8 +20,12 @@ mod work;
 
 pub use cairn_types::Exchange;
 pub use problem::{Doubt, EditProblem};
+use rows::meant_lines;
 use std::ops::Range;
 pub(crate) use work::Work;
+
+/// How many places of a text may overlap before only separate ones are counted.
+const MAX_OVERLAPPING: usize = 100;
 
 /// A content after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,34 +123,63 @@ pub(crate) fn find_text(
     all: bool,
 ) -> Result<Found, EditProblem> {
     let (exact, text) = in_the_files_line_ends(content, old, new);
-    let starts: Vec<usize> = content.match_indices(&exact).map(|(at, _)| at).collect();
+    let starts: Vec<usize> = match all {
+        true => content.match_indices(&exact).map(|(at, _)| at).collect(),
+        false => occurrences(content, &exact),
+    };
     let piece = |at: &usize| Piece { at: *at..at + exact.len(), text: text.clone() };
     match starts.len() {
         0 => find(content, old, new, How::Text),
-        1 => match indented_twice(content, starts[0], old, &text) {
-            Some(text) => {
-                let at = starts[0]..starts[0] + exact.len();
-                let note = "the old text began after its line's indentation, the new one before it";
-                Ok(Found { pieces: vec![Piece { at, text }], notes: vec![note.to_owned()] })
-            }
-            None => Ok(Found { pieces: starts.iter().map(piece).collect(), notes: Vec::new() }),
-        },
+        1 => in_its_line(content, old, piece(&starts[0])),
         _ if all => Ok(Found { pieces: starts.iter().map(piece).collect(), notes: Vec::new() }),
         _ => Err(EditProblem::Several { lines: lines_of(content, &starts) }),
     }
 }
 
+/// The only exact match, whose new text may have an indentation that stands before it already.
+fn in_its_line(content: &str, old: &str, piece: Piece) -> Result<Found, EditProblem> {
+    let Some(text) = indented_twice(content, piece.at.start, old, &piece.text) else {
+        return Ok(Found { pieces: vec![piece], notes: Vec::new() });
+    };
+    // A line that the new text keeps without its indentation would stay without it.
+    let first = meant_lines(old)[0];
+    if meant_lines(&text).iter().skip(1).any(|line| *line == first) {
+        return Err(ladder::doubtful(content, old, Doubt::Indentation, piece.at.start));
+    }
+    let note = "the old text began after its line's indentation, the new one before it";
+    let notes = vec![note.to_owned()];
+    elsewhere::refused(content, old, Found { pieces: vec![Piece { text, ..piece }], notes })
+}
+
 /// The new text without the indentation that stands before the match already, where `old` lost the
 /// indentation of its first line and `new` did not. A text that is only to be indented stays.
 fn indented_twice(content: &str, start: usize, old: &str, new: &str) -> Option<String> {
-    let line = content[..start].rfind('\n').map_or(0, |at| at + 1);
-    let indent = &content[line..start];
-    let is_blank = |c: char| c == ' ' || c == '\t';
-    if indent.is_empty() || !indent.chars().all(is_blank) || old.starts_with(is_blank) {
+    let indent = indentation_before(content, start)?;
+    if old.starts_with(is_blank) {
         return None;
     }
-    let rest = new.strip_prefix(indent).filter(|rest| !rest.starts_with(is_blank))?;
+    let rest = new.strip_prefix(indent).filter(|rest| !rest.starts_with(char::is_whitespace))?;
     (!rest.starts_with(old)).then(|| rest.to_owned())
+}
+
+/// Whether a tolerant match begins after its line's indentation and the new text is not one line as
+/// well, or is indented: then which of its lines lack that indentation is not certain.
+fn leaves_its_indentation(content: &str, start: usize, (old, new): (&str, &str)) -> bool {
+    let one = |text: &str| newlines(text) == usize::from(text.ends_with('\n'));
+    let alike = one(new) && !new.starts_with(is_blank) && (one(old) || !old.ends_with('\n'));
+    let same_end = old.ends_with('\n') == new.ends_with('\n');
+    indentation_before(content, start).is_some() && !(alike && same_end)
+}
+
+/// The blanks before this byte, if there are some and nothing else in its line.
+fn indentation_before(content: &str, start: usize) -> Option<&str> {
+    let line = content[..start].rfind('\n').map_or(0, |at| at + 1);
+    let indent = &content[line..start];
+    (!indent.is_empty() && indent.chars().all(is_blank)).then_some(indent)
+}
+
+fn is_blank(c: char) -> bool {
+    c == ' ' || c == '\t'
 }
 
 /// Where `old` stands with tolerances, or as whole lines from the first.
@@ -180,6 +216,20 @@ fn in_the_files_line_ends(content: &str, old: &str, new: &str) -> (String, Strin
 
 fn crlf(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+/// Where a text stands in another, also where it overlaps itself: which of those is meant is as
+/// uncertain as of any two.
+fn occurrences(content: &str, text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let step = text.chars().next().map_or(1, char::len_utf8);
+    let mut from = 0;
+    while let Some(at) = content.get(from..).and_then(|rest| rest.find(text)) {
+        found.push(from + at);
+        // A text that repeats itself everywhere is told by its first places.
+        from += at + if found.len() < MAX_OVERLAPPING { step } else { text.len().max(1) };
+    }
+    found
 }
 
 fn newlines(text: &str) -> usize {

@@ -63,27 +63,28 @@ fn bare(text: &str) -> Vec<&str> {
     text.split('\n').map(str::trim_end).collect()
 }
 
+/// Whether nothing was tolerated but line ends.
+fn untold(notes: &[String]) -> bool {
+    notes.iter().all(|note| note == "line ends differed")
+}
+
 fn came_out(case: usize, kind: &str, right: &right::Right, damaged: &damage::Damaged) -> Came {
     let (content, old, new) = (&right.content, &damaged.old, &damaged.new);
-    let crlf = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+    let lf = |text: &str| text.replace("\r\n", "\n");
     // Blank lines that the file has too are no damage, whatever blanks it has in them.
-    let edges = kind == "blank edges" && bare(content).join("\n").contains(&bare(old).join("\n"));
-    let stands = content.contains(old.as_str()) || content.contains(&crlf(old)) || edges;
+    let edges = kind == "blank edges"
+        && bare(&format!("{content}\n")).join("\n").contains(&bare(old).join("\n"));
+    let stands = content.contains(old.as_str()) || lf(content).contains(&lf(old)) || edges;
     match replace(content, old, new, false) {
         Ok(done) if done.content == right.result => Came::Right,
+        // Which line end a new line takes is no matter where the lines around it differ.
+        Ok(done) if right.mixed && lf(&done.content) == lf(&right.result) => Came::Right,
         // Nobody can tell blanks again that were lost from lines the edit changes.
-        Ok(done)
-            if kind == "trailing blanks lost" && bare(&done.content) == bare(&right.result) =>
-        {
-            Came::Right
-        }
-        Ok(done) if stands => {
-            assert!(done.notes.is_empty() || edges);
-            Came::Plain
-        }
+        Ok(done) if damaged.lossy && bare(&done.content) == bare(&right.result) => Came::Right,
+        Ok(done) if stands && (untold(&done.notes) || edges) => Came::Plain,
         Ok(done) => {
             eprintln!(
-                "case {case}: a wrong edit\nnotes {:?}\nold\n{old}\nnew\n{new}\nmeant\n{}\n---\n{}\n\ngot\n{}",
+                "case {case}: a wrong edit ({kind})\nnotes {:?}\nold\n{old}\nnew\n{new}\nmeant\n{}\n---\n{}\n\ngot\n{}",
                 done.notes,
                 right.old.join("\n"),
                 right.new.join("\n"),
@@ -98,7 +99,7 @@ fn came_out(case: usize, kind: &str, right: &right::Right, damaged: &damage::Dam
         }
         Err(EditProblem::NotFound { preview, .. }) => {
             assert!(
-                !preview.is_empty() || old.trim().is_empty(),
+                !preview.is_empty() || old.chars().filter(|c| !c.is_whitespace()).count() < 8,
                 "case {case}: nothing shown for\n{old}"
             );
             Came::Refused
@@ -107,20 +108,22 @@ fn came_out(case: usize, kind: &str, right: &right::Right, damaged: &damage::Dam
     }
 }
 
-/// How many cases, from `CAIRN_CASES` if that is set.
+/// A number that whoever runs the test may set: `CAIRN_CASES`, how many cases, and `CAIRN_SEED`,
+/// which ones.
 #[allow(clippy::disallowed_methods, reason = "a test asks how long it shall run")]
-fn cases() -> usize {
-    std::env::var("CAIRN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1_900)
+fn told(name: &str, otherwise: usize) -> usize {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
 #[test]
 fn a_damaged_edit_of_a_real_file_comes_out_right_or_is_refused() {
     let files = right::files();
     let mut shares: BTreeMap<(&str, &str), BTreeMap<Came, usize>> = BTreeMap::new();
-    for case in 0..cases() {
+    let (cases, seed) = (told("CAIRN_CASES", 2_100), told("CAIRN_SEED", 0));
+    for case in 0..cases {
         let kind = damage::KINDS[case % damage::KINDS.len()];
         let both = !(case / damage::KINDS.len()).is_multiple_of(3);
-        let mut dice = Dice::seeded(case as u64);
+        let mut dice = Dice::seeded((seed as u64) << 32 | case as u64);
         let (right, damaged) = std::iter::repeat_with(|| {
             let right = right::edit(&mut dice, &files);
             damage::done(&mut dice, &right, kind, both).map(|damaged| (right, damaged))
@@ -136,7 +139,7 @@ fn a_damaged_edit_of_a_real_file_comes_out_right_or_is_refused() {
         eprintln!("{kind:22} {side:4} {:3}% {came:?}", accepted(came));
     }
     let wrong: usize = shares.values().filter_map(|came| came.get(&Came::Wrong)).sum();
-    assert_eq!(wrong, 0, "wrong edits of {}", cases());
+    assert_eq!(wrong, 0, "wrong edits of {cases}, seed {seed}");
     for (kind, least) in LEAST {
         let Some(came) = shares.get(&(kind, "both")) else { continue };
         let got = accepted(came);
@@ -147,12 +150,12 @@ fn a_damaged_edit_of_a_real_file_comes_out_right_or_is_refused() {
 /// How many of a hundred damaged edits must come out right where old and new are damaged alike:
 /// a tolerance that refuses everything is useless. Well below what is measured, as chance has it.
 const LEAST: [(&str, usize); 16] = [
-    ("shifted", 55),
-    ("stripped", 10),
+    ("shifted", 50),
+    ("stripped", 5),
     ("first line stripped", 80),
-    ("tabs for blanks", 80),
-    ("blanks for tabs", 80),
-    ("rescaled", 45),
+    ("tabs for blanks", 70),
+    ("blanks for tabs", 60),
+    ("rescaled", 40),
     ("trailing blanks added", 60),
     ("trailing blanks lost", 50),
     ("curly quotes", 40),

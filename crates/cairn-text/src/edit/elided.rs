@@ -61,6 +61,11 @@ pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>) -> Look {
         return Look::Miss;
     }
     let nearest = found.iter().flatten().next().map_or(0..0, |at| *at..*at + wanted.old.len());
+    // A part to be changed might be meant elsewhere with other blanks before it.
+    let loose = |at: usize| places(&all, old[at], str::trim).len() > 1;
+    if (0..old.len().min(new.len())).any(|at| old[at] != new[at] && loose(at)) {
+        return Look::Doubt(Doubt::Elision, nearest);
+    }
     match located(&old, &new, &found) {
         None => Look::Doubt(Doubt::Elision, nearest),
         Some(regions) => {
@@ -119,11 +124,12 @@ fn piece(
     region: &Range<usize>,
 ) -> Piece {
     let mut lines: Vec<&str> = Vec::with_capacity(new.len());
-    for part in parts(old, new) {
+    let parts = parts(old, new);
+    for part in &parts {
         match part {
-            Part::Kept(range) => lines.extend(&all[region.clone()][range]),
-            Part::Changed(_, range) => lines.extend(&new[range]),
+            Part::Kept(range) => lines.extend(&all[region.clone()][range.clone()]),
+            Part::Changed(_, range) => lines.extend(&new[range.clone()]),
         }
     }
-    Piece { at: rows.bytes(region.clone()), text: joined(rows, region.clone(), &lines) }
+    Piece { at: rows.bytes(region.clone()), text: joined(rows, region.clone(), &lines, &parts) }
 }

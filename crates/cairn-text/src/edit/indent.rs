@@ -2,11 +2,16 @@
 //! written in another indentation (then the new lines are moved as the old ones were), or only its
 //! old text was (then the new lines stand as given). Without a sign for one of them it refuses.
 
+use super::blocks;
+use super::grid::Grid;
 use super::parts::{Part, parts};
 use super::problem::Doubt;
 use super::whole::{Adapted, Case};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// How many blanks a tab may stand for.
+const WIDTHS: [usize; 3] = [2, 4, 8];
 
 /// Whose indentation the new lines are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,15 +33,18 @@ enum Shift<'a> {
     Less(&'a str),
     /// The edit indents with `from` of one character where the file has `to` of its own.
     Scale { from: usize, to: usize, blank: char, was: char },
+    /// The edit has tabs, with blanks after some, where the file has blanks up to every so many.
+    Stops(usize),
     /// Only what was seen is known.
-    Seen(HashMap<&'a str, &'a str>),
+    Seen(HashMap<&'a str, (&'a str, usize)>),
 }
 
 /// The new lines as the file would indent them.
 pub(super) fn adapt<'a>(case: &Case<'a>) -> Result<Adapted<'a>, Doubt> {
     let shifts = shifts(case);
-    let reading = reading(case);
-    if reading != Reading::File && nesting_lost(case) {
+    let grid = Grid::of(case.all);
+    let reading = reading(case, &grid);
+    if is_unsure(case, &grid, reading, &shifts) {
         return Err(Doubt::Indentation);
     }
     let mut lines = Vec::with_capacity(case.new.len());
@@ -59,7 +67,7 @@ pub(super) fn adapt<'a>(case: &Case<'a>) -> Result<Adapted<'a>, Doubt> {
             }
             let moved = twin
                 .and_then(|at| like_its_twin(case, at, line))
-                .or_else(|| moved(&shifts, case, indent_of(line)))
+                .or_else(|| moved(&shifts, case, &grid, indent_of(line)))
                 .ok_or(Doubt::Indentation)?;
             if reading == Reading::Unknown && moved != indent_of(line) {
                 return Err(Doubt::Indentation);
@@ -70,16 +78,35 @@ pub(super) fn adapt<'a>(case: &Case<'a>) -> Result<Adapted<'a>, Doubt> {
     Ok(Adapted { lines, note: Some(note(&shifts, case)) })
 }
 
+/// Whether something speaks against the reading, so that another one may be meant.
+fn is_unsure(case: &Case<'_>, grid: &Grid<'_>, reading: Reading, shifts: &[Shift<'_>]) -> bool {
+    if slipped_apart(shifts, case) {
+        return true;
+    }
+    if reading == Reading::File {
+        return has_lines_of(case, case.old, case.file)
+            || blocks::may_be_moved(case, grid, case.file, case.old);
+    }
+    let even = matches!(shifts, [Shift::More(_) | Shift::Less(_)]);
+    blocks::fits_no_block(case.new) && !blocks::fits_no_block(case.old)
+        || steps_otherwise(shifts, case, grid)
+        || is_in_the_files_own(case)
+        || has_lines_of(case, case.file, case.old)
+        || blocks::nesting_lost(case)
+        || blocks::may_be_moved(case, grid, case.old, case.file)
+        || even && blocks::leaps(case, grid)
+}
+
 pub(super) fn indent_of(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
 /// Whether this line is indented otherwise in the file than in the edit.
-fn telling(case: &Case<'_>, at: usize) -> bool {
+pub(super) fn telling(case: &Case<'_>, at: usize) -> bool {
     !case.old[at].trim().is_empty() && indent_of(case.old[at]) != indent_of(case.file[at])
 }
 
-fn reading(case: &Case<'_>) -> Reading {
+fn reading(case: &Case<'_>, grid: &Grid<'_>) -> Reading {
     match (shares_a_telling_end(case, case.old), shares_a_telling_end(case, case.file)) {
         (true, false) if begins_or_ends_like(case, case.file, case.old) => Reading::Unknown,
         (true, false) => Reading::Edit,
@@ -87,7 +114,7 @@ fn reading(case: &Case<'_>) -> Reading {
         (false, true) if begins_or_ends_like(case, case.old, case.file) => Reading::Unknown,
         (false, true) => Reading::File,
         (true, true) => Reading::Unknown,
-        (false, false) => by_style(case).unwrap_or_else(|| by_edges(case)),
+        (false, false) => by_style(case, grid).unwrap_or_else(|| by_edges(case)),
     }
 }
 
@@ -127,8 +154,25 @@ fn is_in_the_edits_own(case: &Case<'_>) -> bool {
     new.any(|indent| has(case.old, indent) && !has(case.file, indent))
 }
 
+/// Whether a new line is indented as some line of the file is, but none of the old ones, without
+/// being in a block that the line above it opens.
+fn is_in_the_files_own(case: &Case<'_>) -> bool {
+    let said = |line: &&&str| !line.trim().is_empty();
+    let leads = |lines: &[&'_ str]| -> HashSet<String> {
+        lines.iter().filter(said).map(|line| indent_of(line).to_owned()).collect()
+    };
+    let (old, file) = (leads(case.old), leads(case.file));
+    let mut above: Option<&str> = None;
+    case.new.iter().filter(said).any(|line| {
+        let (indent, above) = (indent_of(line), above.replace(line));
+        let within =
+            |above: &str| indent.len() > indent_of(above).len() && blocks::opens(above.trim());
+        file.contains(indent) && !old.contains(indent) && !above.is_some_and(within)
+    })
+}
+
 /// Where the edit has tabs and the file blanks, or the other way round, the new lines show it.
-fn by_style(case: &Case<'_>) -> Option<Reading> {
+fn by_style(case: &Case<'_>, grid: &Grid<'_>) -> Option<Reading> {
     let style = |lines: &[&str]| {
         let mut blanks =
             lines.iter().filter(|l| !l.trim().is_empty()).flat_map(|l| indent_of(l).chars());
@@ -139,24 +183,37 @@ fn by_style(case: &Case<'_>) -> Option<Reading> {
     match new {
         _ if old == file => None,
         new if new == old => Some(Reading::Edit),
-        new if new == file => Some(Reading::File),
+        new if new == file => {
+            let mut said = case.new.iter().filter(|line| !line.trim().is_empty());
+            let fits = said.all(|line| grid.has(indent_of(line)));
+            Some(if fits { Reading::File } else { Reading::Unknown })
+        }
         _ => None,
     }
 }
 
-/// A new text whose first and last line are indented as the old ones was written like them, unless
-/// one of its lines stands exactly as in the file.
+/// A new text whose first and last line are indented as the old ones was written like them.
 fn by_edges(case: &Case<'_>) -> Reading {
     let (Some(old), Some(new)) = (edges(case.old), edges(case.new)) else { return Reading::Edit };
     let same = |a: usize, b: usize| indent_of(case.old[a]) == indent_of(case.new[b]);
     let tells = telling(case, old.0) && telling(case, old.1);
-    let as_in_the_file = (0..case.old.len()).any(|at| {
-        telling(case, at) && case.new.contains(&case.file[at]) && !case.old.contains(&case.file[at])
-    });
-    match same(old.0, new.0) && same(old.1, new.1) && tells && !as_in_the_file {
+    match same(old.0, new.0) && same(old.1, new.1) && tells {
         true => Reading::Edit,
         false => Reading::Unknown,
     }
+}
+
+/// Whether a new line stands as in `side` and as nothing does in `other`, where the two differ.
+fn has_lines_of(case: &Case<'_>, side: &[&str], other: &[&str]) -> bool {
+    let bare = |lines: &[&'_ str]| -> HashSet<String> {
+        lines.iter().map(|line| line.trim_end().to_owned()).collect()
+    };
+    let (new, other) = (bare(case.new), bare(other));
+    let words = |at: &usize| side[*at].contains(char::is_alphanumeric);
+    (0..side.len()).filter(words).filter(|at| telling(case, *at)).any(|at| {
+        let line = side[at].trim_end();
+        new.contains(line) && !other.contains(line)
+    })
 }
 
 /// Every way that explains all lines.
@@ -171,9 +228,20 @@ fn shifts<'a>(case: &Case<'a>) -> Vec<Shift<'a>> {
     let mut found: Vec<Shift<'a>> =
         [more(&pairs), less(&pairs), scale(&pairs)].into_iter().flatten().collect();
     if found.is_empty() {
+        let several = pairs.iter().any(|(old, _)| *old != pairs[0].0);
+        let plain = several && case.all.iter().all(|line| !indent_of(line).contains('\t'));
+        let stops = |width| plain && pairs.iter().all(|(old, file)| expanded(old, width) == *file);
+        found.extend(WIDTHS.into_iter().filter(|width| stops(*width)).map(Shift::Stops));
+    }
+    if found.is_empty() {
         found.extend(seen(&pairs));
     }
     found
+}
+
+/// An indentation with blanks for its tabs.
+fn expanded(indent: &str, width: usize) -> String {
+    indent.replace('\t', &" ".repeat(width))
 }
 
 fn more<'a>(pairs: &[(&'a str, &'a str)]) -> Option<Shift<'a>> {
@@ -211,22 +279,81 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 fn seen<'a>(pairs: &[(&'a str, &'a str)]) -> Option<Shift<'a>> {
-    let mut table = HashMap::new();
+    let mut table: HashMap<&str, (&str, usize)> = HashMap::new();
     for (old, file) in pairs {
-        if *table.entry(*old).or_insert(*file) != *file {
+        let entry = table.entry(*old).or_insert((*file, 0));
+        entry.1 += 1;
+        if entry.0 != *file {
             return None;
         }
     }
-    Some(Shift::Seen(table))
+    // Where what is deeper does not stay so, some line slipped by itself, and tells nothing of others.
+    let mut depths: Vec<(usize, usize)> = table.iter().map(|(o, f)| (o.len(), f.0.len())).collect();
+    depths.sort_unstable();
+    depths
+        .windows(2)
+        .all(|two| two[0].0 < two[1].0 && two[0].1 < two[1].1)
+        .then_some(Shift::Seen(table))
 }
 
-/// An indentation as the file would have it, if every explanation agrees on it.
-fn moved(shifts: &[Shift<'_>], case: &Case<'_>, indent: &str) -> Option<String> {
-    let mut all = shifts.iter().map(|shift| shift.apply(indent));
+/// Whether new lines go deeper, by steps that would not become the file's, to where no old line
+/// stands: then they may be written in other blanks than those.
+fn steps_otherwise<'a>(shifts: &[Shift<'_>], case: &Case<'a>, grid: &Grid<'_>) -> bool {
+    let scales = |shift: &&Shift<'_>| matches!(shift, Shift::Scale { .. } | Shift::Stops(_));
+    let Some(shift) = shifts.iter().find(scales) else { return false };
+    let files = match shift {
+        Shift::Scale { blank: '\t', .. } => 1,
+        _ => grid.step,
+    };
+    let said = |lines: &[&'a str]| -> Vec<&'a str> {
+        lines.iter().copied().filter(|line| !line.trim().is_empty()).collect()
+    };
+    let depth = |line: &str| shift.apply(indent_of(line)).map(|indent| indent.len());
+    let old = said(case.old);
+    let stood: HashSet<&str> = old.iter().map(|line| indent_of(line)).collect();
+    let Some(mut above) = old.first().copied() else { return false };
+    said(case.new).into_iter().any(|line| {
+        let above = std::mem::replace(&mut above, line);
+        let (Some(from), Some(to)) = (depth(above), depth(line)) else { return true };
+        let fits = to == from + files && blocks::opens(above.trim());
+        // Blanks after tabs may be deeper than they look.
+        let rises = to > from || matches!(shift, Shift::Stops(_));
+        rises && !fits && !stood.contains(indent_of(line))
+    })
+}
+
+/// Whether lines of several depths differ each in its own way, and one of them might be another: it
+/// stands in the file more than once.
+fn slipped_apart(shifts: &[Shift<'_>], case: &Case<'_>) -> bool {
+    let systematic = !matches!(shifts, [] | [Shift::Seen(_)]);
+    let said = case.old.iter().filter(|line| !line.trim().is_empty());
+    let depths: HashSet<&str> = said.map(|line| indent_of(line)).collect();
+    if systematic || depths.len() < 2 {
+        return false;
+    }
+    let mut often: HashMap<&str, usize> = HashMap::new();
+    for line in case.all {
+        *often.entry(line.trim()).or_default() += 1;
+    }
+    let mut telling = (0..case.old.len()).filter(|at| telling(case, *at));
+    telling.any(|at| often.get(case.old[at].trim()).is_some_and(|count| *count > 1))
+}
+
+/// An indentation as the file would have it, if every explanation agrees on it. One that leads to
+/// where the file has no lines explains nothing.
+fn moved(shifts: &[Shift<'_>], case: &Case<'_>, grid: &Grid<'_>, indent: &str) -> Option<String> {
+    let all = shifts.iter().map(|shift| shift.apply(indent));
+    let mut all = all.filter(|moved| moved.as_ref().is_none_or(|to| grid.has(to)));
     let first = all.next()??;
     let agreed = all.all(|other| other.as_ref() == Some(&first));
     let mixed = |text: &str| text.contains(' ') && text.contains('\t');
-    let fine = !mixed(&first) || case.file.iter().any(|line| mixed(indent_of(line)));
+    // Where the file has tabs here and blanks there, what was seen of other lines says nothing.
+    let has = |blank: char| case.file.iter().any(|line| indent_of(line).contains(blank));
+    let only_seen = shifts.iter().any(|shift| matches!(shift, Shift::Seen(_)));
+    let fine = match only_seen {
+        true => !(has(' ') && has('\t')),
+        false => !mixed(&first) || case.file.iter().any(|line| mixed(indent_of(line))),
+    };
     (agreed && fine).then_some(first)
 }
 
@@ -241,64 +368,23 @@ impl Shift<'_> {
                     (plain && indent.len().is_multiple_of(*from)).then(|| indent.len() / from)?;
                 Some(blank.to_string().repeat(levels * to))
             }
-            Shift::Seen(table) => table.get(indent).map(|file| (*file).to_owned()),
+            Shift::Stops(width) => Some(expanded(indent, *width)),
+            // One line alone may have slipped by itself.
+            Shift::Seen(table) => {
+                table.get(indent).filter(|seen| seen.1 > 1).map(|seen| seen.0.to_owned())
+            }
         }
     }
 }
 
 /// A line that replaces one similar line, indented alike in the edit, is indented alike in the file.
-fn like_its_twin(case: &Case<'_>, at: usize, line: &str) -> Option<String> {
+pub(super) fn like_its_twin(case: &Case<'_>, at: usize, line: &str) -> Option<String> {
     let alike = indent_of(case.old[at]) == indent_of(line);
     let (a, b) = (case.old[at].trim(), line.trim());
-    let block = |line: &str| (line.ends_with(['{', '(', '[', ':']), closes(line));
+    let block = |line: &str| (line.ends_with(['{', '(', '[', ':']), blocks::closes(line));
     let shape = block(a) == block(b);
-    let similar = shape && super::preview::likeness(a, b) >= 50;
+    let similar = shape && super::preview::likeness(a, b) >= blocks::SIMILAR;
     (alike && similar).then(|| indent_of(case.file[at]).to_owned())
-}
-
-/// Whether the edit seems to have lost its inner indentation, so that its new lines say nothing
-/// about their depth: nothing is indented, and new lines open or close what others are in.
-fn nesting_lost(case: &Case<'_>) -> bool {
-    let flat =
-        |lines: &[&str]| lines.iter().all(|l| indent_of(l).is_empty() || l.trim().is_empty());
-    if !flat(case.old) || !flat(case.new) {
-        return false;
-    }
-    let shapes = |line: &str| opens(line) || closes(line) || goes_on(line) || listed(line);
-    parts(case.old, case.new).into_iter().any(|part| match part {
-        Part::Kept(_) => false,
-        Part::Changed(gone, made)
-            if gone.len() == 1
-                && made.len() == 1
-                && like_its_twin(case, gone.start, case.new[made.start]).is_some() =>
-        {
-            false
-        }
-        Part::Changed(gone, made) => {
-            let above = case.new[..made.start].iter().rev().find(|line| !line.trim().is_empty());
-            above.is_some_and(|line| opens(line.trim()))
-                || case.new[made].iter().any(|line| shapes(line.trim()))
-                || case.old[gone].iter().any(|line| opens(line.trim()))
-        }
-    })
-}
-
-fn opens(line: &str) -> bool {
-    let words = [" then", " do", "else", "=>", "->", "begin"];
-    line.ends_with(['{', '(', '[', ':', '=', '>', '|', '&', '+', '\\', '"'])
-        || words.iter().any(|word| line.ends_with(word))
-}
-
-fn closes(line: &str) -> bool {
-    line.starts_with(['}', ')', ']']) || line.starts_with("end") || line.starts_with("</")
-}
-
-fn goes_on(line: &str) -> bool {
-    line.starts_with(['.', '?', '|', '&', '+', '=', ':'])
-}
-
-fn listed(line: &str) -> bool {
-    line.starts_with(['-', '*']) || line.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn note(shifts: &[Shift<'_>], case: &Case<'_>) -> String {
@@ -308,6 +394,7 @@ fn note(shifts: &[Shift<'_>], case: &Case<'_>) -> String {
         Some(Shift::Less(extra)) => format!("the file uses {}", counted(extra, "fewer")),
         Some(Shift::Scale { .. }) if tabs => "the file indents with tabs".to_owned(),
         Some(Shift::Scale { was: '\t', .. }) => "the file indents with spaces".to_owned(),
+        Some(Shift::Stops(_)) => "the file indents with spaces".to_owned(),
         Some(Shift::Scale { from, to, .. }) if to > from => "the file indents wider".to_owned(),
         Some(Shift::Scale { .. }) => "the file indents narrower".to_owned(),
         Some(Shift::Seen(_)) | None => "not by the same on every line".to_owned(),

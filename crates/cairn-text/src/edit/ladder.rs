@@ -5,7 +5,7 @@ use super::problem::{Doubt, EditProblem};
 use super::rows::{Rows, meant_lines};
 use super::whole::{Tolerance, Wanted};
 use super::{Found, How, Look, Piece, elided, escapes, in_the_files_line_ends, numbers};
-use super::{preview, typography, whole};
+use super::{elsewhere, leaves_its_indentation, newlines, occurrences, preview, typography, whole};
 
 /// One way to read an edit.
 struct Form {
@@ -15,6 +15,18 @@ struct Form {
     /// What was read otherwise than written.
     note: Option<&'static str>,
     rungs: &'static [Rung],
+}
+
+impl Form {
+    /// Whether a rung finds this reading as it stands, so that its place is certain: it differs in
+    /// nothing but line ends and line numbers. The parts of an elision are certain by themselves.
+    fn stands(&self, rung: Rung, content: &str, found: &Found) -> bool {
+        let as_written = self.note.is_none_or(|note| note == NUMBERS);
+        let last = found.pieces.last().is_some_and(|piece| piece.at.end == content.len());
+        let unended = last && self.old.ends_with('\n') && !content.ends_with('\n');
+        let ends_only = rung == Rung::Lines(Tolerance::LineEnds) && as_written && !unended;
+        rung == Rung::Elision || ends_only
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,15 +68,19 @@ pub(super) fn find(content: &str, old: &str, new: &str, how: How) -> Result<Foun
                 Look::Several(lines) => return Err(EditProblem::Several { lines }),
                 Look::Doubt(doubt, region) => {
                     let doubt = form.new.as_ref().err().copied().unwrap_or(doubt);
-                    return Err(doubtful(&rows, old, doubt, region.start));
+                    return Err(doubtful(content, old, doubt, rows.bytes(region).start));
                 }
-                Look::Found(found) => match form.new {
-                    Ok(_) => return Ok(noted(found, [form.note, rung.note(how)])),
-                    Err(doubt) => {
+                Look::Found(found) => {
+                    let found = match form.stands(*rung, content, &found) {
+                        true => found,
+                        false => elsewhere::refused(content, &form.old, found)?,
+                    };
+                    if let Err(doubt) = form.new {
                         let at = found.pieces.first().map_or(0, |piece| piece.at.start);
-                        return Err(doubtful(&rows, old, doubt, rows.index_of(at)));
+                        return Err(doubtful(content, old, doubt, at));
                     }
-                },
+                    return Ok(noted(found, [form.note, rung.note(how)]));
+                }
             }
         }
     }
@@ -77,11 +93,11 @@ const NUMBERS: &str = "line numbers in old were left out";
 const BLANKS: &str = "blank lines around old were left out";
 const ESCAPES: &str = "backslashes in old were taken as escapes";
 
-fn doubtful(rows: &Rows<'_>, old: &str, doubt: Doubt, at: usize) -> EditProblem {
-    EditProblem::NotFound {
-        preview: preview::region(rows, &meant_lines(old), at),
-        doubt: Some(doubt),
-    }
+/// What to say of a place, by the byte where it begins, whose meaning is not certain.
+pub(super) fn doubtful(content: &str, old: &str, doubt: Doubt, at: usize) -> EditProblem {
+    let rows = Rows::of(content);
+    let preview = preview::region(&rows, &meant_lines(old), rows.index_of(at));
+    EditProblem::NotFound { preview, doubt: Some(doubt) }
 }
 
 fn noted(mut found: Found, notes: [Option<&str>; 2]) -> Found {
@@ -106,9 +122,13 @@ fn tried(rows: &Rows<'_>, content: &str, (old, new): (&str, &str), rung: Rung, h
 
 fn exact(rows: &Rows<'_>, content: &str, old: &str, new: &str) -> Look {
     let (old, text) = in_the_files_line_ends(content, old, new);
-    let places: Vec<usize> = content.match_indices(&old).map(|(at, _)| at).collect();
+    let places = occurrences(content, &old);
     match places.as_slice() {
         [] => Look::Miss,
+        [at] if leaves_its_indentation(content, *at, (&old, &text)) => {
+            let line = rows.index_of(*at);
+            Look::Doubt(Doubt::Indentation, line..line + newlines(&old) + 1)
+        }
         [at] => {
             let piece = Piece { at: *at..at + old.len(), text };
             Look::Found(Found { pieces: vec![piece], notes: Vec::new() })

@@ -5,11 +5,11 @@ use super::parts::{Part, parts};
 use super::problem::Doubt;
 use super::rows::Rows;
 use super::whole::{Case, unclear_which_are_kept};
-use super::{Found, Look, Piece};
+use super::{Found, Look, Piece, leaves_its_indentation, occurrences};
 use std::collections::{HashMap, HashSet};
 
 /// The plain character a typographic one stands for.
-fn plain(c: char) -> char {
+pub(super) fn plain(c: char) -> char {
     match c {
         '“' | '”' | '„' | '‟' | '″' => '"',
         '‘' | '’' | '‚' | '‛' | '′' => '\'',
@@ -45,14 +45,18 @@ pub(super) fn look(rows: &Rows<'_>, content: &str, (old, new): (&str, &str), who
     let wanted: String = old.chars().map(plain).collect();
     let begins = |at: usize| !whole || at == 0 || text.as_bytes()[at - 1] == b'\n';
     let found: Vec<usize> =
-        text.match_indices(&wanted).map(|(at, _)| at).filter(|at| begins(*at)).collect();
+        occurrences(&text, &wanted).into_iter().filter(|at| begins(*at)).collect();
     let line = |at: usize| rows.index_of(from[at]);
     match found.as_slice() {
         [] => Look::Miss,
         [at] => {
             let place = from[*at]..from[*at + wanted.len()];
             let file = &content[place.clone()];
-            match rewritten(content, old, new, file) {
+            let made = match leaves_its_indentation(content, place.start, (old, new)) {
+                true => Err(Doubt::Indentation),
+                false => rewritten(content, old, new, file),
+            };
+            match made {
                 Ok(text) => Look::Found(Found {
                     pieces: vec![Piece { at: place, text }],
                     notes: vec!["typographic quotes, dashes or blanks differed".to_owned()],
@@ -95,7 +99,8 @@ fn rewritten(content: &str, old: &str, new: &str, file: &str) -> Result<String, 
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
     let file_lines = split_like(file, &old_lines);
-    if unclear_which_are_kept(&Case { old: &old_lines, new: &new_lines, file: &file_lines }) {
+    let case = Case { old: &old_lines, new: &new_lines, file: &file_lines, all: &file_lines };
+    if unclear_which_are_kept(&case) {
         return Err(Doubt::Typography);
     }
     let mut rest = file.chars();
@@ -135,7 +140,7 @@ fn split_like<'a>(text: &'a str, model: &[&str]) -> Vec<&'a str> {
 /// The common beginning and end of a stretch stay the file's, its middle is the new one's.
 fn stretch(signs: &mut Signs, gone: &[char], made: &[char], stood: &[char]) -> Stretch {
     let lines = |text: &[char]| text.iter().filter(|c| **c == '\n').count();
-    if lines(gone) != lines(made) {
+    if lines(gone) != lines(made) || has_moved_lines(gone, made) {
         // Its beginning and its end may come from different lines.
         let lost = gone.iter().zip(stood).filter(|(g, s)| g != s && is_fancy(**s));
         signs.lost.extend(lost.map(|(g, _)| *g));
@@ -144,6 +149,10 @@ fn stretch(signs: &mut Signs, gone: &[char], made: &[char], stood: &[char]) -> S
     let head = gone.iter().zip(made).take_while(|(a, b)| a == b).count();
     let tails = gone[head..].iter().rev().zip(made[head..].iter().rev());
     let tail = tails.take_while(|(a, b)| a == b).count();
+    // Marks and blanks alone may be common to lines that have nothing else to do with each other.
+    let words = |text: &[char]| text.iter().any(|c| c.is_alphanumeric());
+    let related = words(&gone[..head]) || words(&gone[gone.len() - tail..]);
+    let (head, tail) = if related { (head, tail) } else { (0, 0) };
     let middle = gone.iter().zip(stood).take(gone.len() - tail).skip(head);
     signs.lost.extend(middle.filter(|(g, s)| g != s && is_fancy(**s)).map(|(g, _)| *g));
     Stretch {
@@ -151,6 +160,19 @@ fn stretch(signs: &mut Signs, gone: &[char], made: &[char], stood: &[char]) -> S
         made: made[head..made.len() - tail].to_vec(),
         after: stood[stood.len() - tail..].to_vec(),
     }
+}
+
+/// Whether a new line is an old one that stood elsewhere among them, so that they are not pairs.
+fn has_moved_lines(gone: &[char], made: &[char]) -> bool {
+    let lines = |text: &[char]| -> Vec<String> {
+        text.split(|c| *c == '\n')
+            .map(|line| line.iter().collect::<String>().trim().to_owned())
+            .collect()
+    };
+    let (gone, made) = (lines(gone), lines(made));
+    let standing: HashSet<&String> = gone.iter().collect();
+    let said = made.iter().enumerate().filter(|(_, line)| !line.is_empty());
+    said.into_iter().any(|(at, line)| gone.get(at) != Some(line) && standing.contains(line))
 }
 
 /// A new character as it is meant, if that is certain.

@@ -67,6 +67,8 @@ pub(super) struct Case<'a> {
     pub(super) new: &'a [&'a str],
     /// As many as `old` has.
     pub(super) file: &'a [&'a str],
+    /// All lines of the file.
+    pub(super) all: &'a [&'a str],
 }
 
 /// The lines that replace a case's, and what was tolerated.
@@ -81,11 +83,7 @@ pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -
     if !wanted.is_telling(tolerance) {
         return Look::Miss;
     }
-    let mut found = places(&all, &wanted.old, |line| key(line, tolerance));
-    if tolerance == Tolerance::Trailing && found.len() == 1 {
-        // Where blanks are not sure, a place with other blanks before the lines is as good.
-        found = places(&all, &wanted.old, |line| key(line, Tolerance::Indentation));
-    }
+    let found = places(&all, &wanted.old, |line| key(line, tolerance));
     let at = match found.as_slice() {
         [] => return Look::Miss,
         [at] => *at,
@@ -93,14 +91,16 @@ pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -
     };
     let region = at..at + wanted.old.len();
     let file = &all[region.clone()];
-    let case = Case { old: &wanted.old, new: &wanted.new, file };
+    let case = Case { old: &wanted.old, new: &wanted.new, file, all: &all };
     let adapted = match tolerance {
-        Tolerance::Trailing if unclear_which_are_kept(&case) => Err(Doubt::TrailingBlanks),
+        Tolerance::Trailing if unclear_which_are_kept(&case) || unclear_whose_blanks(&case) => {
+            Err(Doubt::TrailingBlanks)
+        }
         Tolerance::LineEnds | Tolerance::Trailing => Ok(as_given(&case)),
         Tolerance::Indentation if unclear_which_are_kept(&case) => Err(Doubt::Indentation),
         Tolerance::Indentation => indent::adapt(&case),
     };
-    let done = adapted.and_then(|adapted| trailing(&case, &all, adapted));
+    let done = adapted.and_then(|adapted| trailing(&case, adapted));
     match done {
         Err(doubt) => Look::Doubt(doubt, region),
         Ok(adapted) => {
@@ -108,27 +108,51 @@ pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -
             if differ_at_their_ends(&case) {
                 notes.push("blanks at line ends differed".to_owned());
             }
-            let text = joined(rows, region.clone(), &adapted.lines);
+            let text = joined(rows, region.clone(), &adapted.lines, &parts(case.old, case.new));
             Look::Found(Found { pieces: vec![Piece { at: rows.bytes(region), text }], notes })
         }
     }
 }
 
-/// Lines that are the same in the edit and differ in the file: which of them stays matters, and only
-/// if all of them stay is it known.
+/// Lines that are the same in the edit but for blanks at their ends, and differ in the file: which of
+/// them stays matters, and only if all of them stay as they are is it known.
 pub(super) fn unclear_which_are_kept(case: &Case<'_>) -> bool {
-    let mut standing: HashMap<&str, (&str, bool, isize)> = HashMap::new();
+    #[derive(Default)]
+    struct Group<'a> {
+        file: Vec<&'a str>,
+        old: Vec<&'a str>,
+        new: Vec<&'a str>,
+    }
+    let mut groups: HashMap<&str, Group<'_>> = HashMap::new();
     for (old, file) in case.old.iter().zip(case.file) {
-        let entry = standing.entry(old).or_insert((file, false, 0));
-        entry.1 |= entry.0 != *file;
+        let group = groups.entry(old.trim_end()).or_default();
+        group.file.push(file);
+        group.old.push(old);
+    }
+    for new in case.new {
+        if let Some(group) = groups.get_mut(new.trim_end()) {
+            group.new.push(new);
+        }
+    }
+    let differ = |group: &Group<'_>| group.file.iter().any(|line| *line != group.file[0]);
+    groups.values().any(|group| differ(group) && group.old != group.new)
+}
+
+/// The same for lines that are alike but for their depth, and end in different blanks in the file:
+/// a new one may be any of them, moved.
+fn unclear_whose_blanks(case: &Case<'_>) -> bool {
+    let mut known: HashMap<&str, (&str, bool, isize)> = HashMap::new();
+    for (old, file) in case.old.iter().zip(case.file).filter(|(old, _)| !old.trim().is_empty()) {
+        let entry = known.entry(old.trim()).or_insert((blanks_after(file), false, 0));
+        entry.1 |= entry.0 != blanks_after(file);
         entry.2 += 1;
     }
     for new in case.new {
-        if let Some(entry) = standing.get_mut(new) {
+        if let Some(entry) = known.get_mut(new.trim()) {
             entry.2 -= 1;
         }
     }
-    standing.values().any(|(_, differ, missing)| *differ && *missing != 0)
+    known.values().any(|(_, differ, missing)| *differ && *missing != 0)
 }
 
 fn key(line: &str, tolerance: Tolerance) -> &str {
@@ -161,18 +185,14 @@ fn differ_at_their_ends(case: &Case<'_>) -> bool {
 
 /// Settles the blanks at the ends of the new lines. Where the wanted lines had blanks that the file
 /// has not, those of the new lines are slips too, unless the file has such lines of its own.
-fn trailing<'a>(
-    case: &Case<'a>,
-    all: &[&str],
-    mut adapted: Adapted<'a>,
-) -> Result<Adapted<'a>, Doubt> {
+fn trailing<'a>(case: &Case<'a>, mut adapted: Adapted<'a>) -> Result<Adapted<'a>, Doubt> {
     if !differ_at_their_ends(case) {
         return Ok(adapted);
     }
     let mut pairs = case.old.iter().zip(case.file);
     let slips =
         pairs.any(|(old, file)| blanks_after(old) != blanks_after(file) && old.ends_with(blank));
-    let meant = || all.iter().any(|line| line.ends_with(blank));
+    let meant = || case.all.iter().any(|line| line.ends_with(blank));
     let mut at = 0;
     for part in parts(case.old, case.new) {
         let (gone, made) = match part {
@@ -209,17 +229,35 @@ fn loses_a_break(case: &Case<'_>, gone: Range<usize>) -> bool {
     })
 }
 
-/// New lines with the line ends of those they replace. The last one ends as the last one did.
-pub(super) fn joined<S: AsRef<str>>(rows: &Rows<'_>, region: Range<usize>, lines: &[S]) -> String {
-    let end = rows.usual_end(region.clone());
-    let last = region.end.checked_sub(1).map_or("", |last| rows.end(last));
-    let open = last.is_empty() && region.end == rows.len() && !region.is_empty();
-    let mut out = String::new();
-    for (index, line) in lines.iter().enumerate() {
-        out.push_str(line.as_ref());
-        if index + 1 < lines.len() || !open {
-            out.push_str(end);
+/// New lines with the line ends of those they keep or replace, by the parts they were made of. The
+/// last one ends as the last one did.
+pub(super) fn joined<S: AsRef<str>>(
+    rows: &Rows<'_>,
+    region: Range<usize>,
+    lines: &[S],
+    parts: &[Part],
+) -> String {
+    let usual = rows.usual_end(region.clone());
+    let end = |at: usize| Some(rows.end(region.start + at)).filter(|end| !end.is_empty());
+    let ends = parts.iter().flat_map(|part| -> Vec<&str> {
+        match part {
+            Part::Kept(range) => range.clone().map(|at| end(at).unwrap_or(usual)).collect(),
+            Part::Changed(gone, made) if gone.len() == made.len() => {
+                gone.clone().map(|at| end(at).unwrap_or(usual)).collect()
+            }
+            Part::Changed(_, made) => vec![usual; made.len()],
         }
+    });
+    let mut out = String::new();
+    let mut last = "";
+    for (line, end) in lines.iter().zip(ends) {
+        out.push_str(line.as_ref());
+        out.push_str(end);
+        last = end;
+    }
+    if !lines.is_empty() && !region.is_empty() {
+        out.truncate(out.len() - last.len());
+        out.push_str(rows.end(region.end - 1));
     }
     out
 }

@@ -5,10 +5,12 @@ use crate::dice::Dice;
 use crate::right::Right;
 
 /// Every kind of damage.
-pub const KINDS: [&str; 19] = [
+pub const KINDS: [&str; 21] = [
     "shifted",
     "stripped",
     "first line stripped",
+    "one line shifted",
+    "twice",
     "tabs for blanks",
     "blanks for tabs",
     "rescaled",
@@ -30,11 +32,24 @@ pub const KINDS: [&str; 19] = [
 /// Slips in the spelling of a line. In the new text they would be part of what is meant.
 const OLD_ONLY: [&str; 3] = ["inner blank line", "case", "typo"];
 
+/// Slips that come together.
+const TWICE: [&str; 7] = [
+    "shifted",
+    "stripped",
+    "tabs for blanks",
+    "blanks for tabs",
+    "trailing blanks added",
+    "trailing blanks lost",
+    "curly quotes",
+];
+
 /// A damaged edit as texts.
 #[derive(Debug, Clone)]
 pub struct Damaged {
     pub old: String,
     pub new: String,
+    /// Whether blanks at line ends were lost: nobody can tell them again from changed lines.
+    pub lossy: bool,
 }
 
 /// Does one kind of damage, to both sides or only to the old one; none where there is nothing to do.
@@ -46,8 +61,15 @@ pub fn done(dice: &mut Dice, right: &Right, kind: &str, both: bool) -> Option<Da
         return None;
     }
     let seed = dice.below(usize::MAX) as u64;
+    let mut lossy = kind == "trailing blanks lost";
     let (old, new) = match kind {
         "elided" => elided(dice, right, both)?,
+        "one line shifted" => one_line_shifted(dice, right, both)?,
+        "twice" => {
+            let kinds = [*dice.pick(&TWICE), *dice.pick(&TWICE)];
+            lossy = kinds.contains(&"trailing blanks lost");
+            twice(seed, right, kinds, both)?
+        }
         "line numbers" => {
             let number = |lines: &[String]| -> Vec<String> {
                 lines.iter().zip(right.first..).map(|(l, n)| format!("{n}\t{l}")).collect()
@@ -91,7 +113,45 @@ pub fn done(dice: &mut Dice, right: &Right, kind: &str, both: bool) -> Option<Da
         }
         _ => {}
     }
-    Some(Damaged { old, new })
+    Some(Damaged { old, new, lossy })
+}
+
+/// Two slips, both of which show in the old lines: one that does not cannot be known in the new ones.
+fn twice(
+    seed: u64,
+    right: &Right,
+    kinds: [&str; 2],
+    both: bool,
+) -> Option<(Vec<String>, Vec<String>)> {
+    let slip = |of: &[String], kind: &str| lines(&mut Dice::seeded(seed), of, kind);
+    let slips = |of: &[String]| slip(&slip(of, kinds[0])?, kinds[1]);
+    if kinds.iter().any(|kind| slip(&right.old, kind).is_none_or(|lines| lines == right.old)) {
+        return None;
+    }
+    let old = slips(&right.old)?;
+    let new = if both { slips(&right.new)? } else { right.new.clone() };
+    // Whoever indents with tabs does so in both.
+    let tabs = |lines: &[String]| lines.iter().any(|l| indent(l).contains('\t'));
+    (!both || tabs(&old) == tabs(&new)).then_some((old, new))
+}
+
+/// One of the old lines has other blanks before it, and so has the new one that keeps it.
+fn one_line_shifted(
+    dice: &mut Dice,
+    right: &Right,
+    both: bool,
+) -> Option<(Vec<String>, Vec<String>)> {
+    let line = dice.pick(&right.old).clone();
+    let by = [" ", "  ", "    ", "\t"][dice.below(4)];
+    let slip = match dice.one_in(2) {
+        true => format!("{by}{line}"),
+        false => line.strip_prefix(by)?.to_owned(),
+    };
+    let shift = |lines: &[String]| -> Vec<String> {
+        lines.iter().map(|l| if *l == line { slip.clone() } else { l.clone() }).collect()
+    };
+    let new = if both { shift(&right.new) } else { right.new.clone() };
+    (!line.trim().is_empty()).then(|| (shift(&right.old), new))
 }
 
 fn escaped(text: &str) -> String {

@@ -4,17 +4,16 @@
 pub struct Dice(u64);
 
 impl Dice {
+    /// Neighbouring seeds throw unlike dice: the seed is mixed first, or the throws of one would be
+    /// those of the next, one later.
     pub fn seeded(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        Dice(mixed(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)))
     }
 
     /// A number below `limit`, 0 if there is none.
     pub fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % (limit.max(1) as u64)).unwrap()
+        usize::try_from(mixed(self.0) % (limit.max(1) as u64)).unwrap()
     }
 
     /// True once in `n` times.
@@ -25,4 +24,10 @@ impl Dice {
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
+}
+
+fn mixed(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

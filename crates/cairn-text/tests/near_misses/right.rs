@@ -14,6 +14,8 @@ pub struct Right {
     /// Whether old and new end with a line end.
     pub ended: bool,
     pub result: String,
+    /// Whether some of the content's lines end with CRLF and some without.
+    pub mixed: bool,
 }
 
 impl Right {
@@ -24,15 +26,26 @@ impl Right {
     }
 }
 
-/// The project's own sources and documents.
-pub fn files() -> Vec<String> {
-    let mut found = Vec::new();
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    gather(&crates, &mut found);
-    gather(&crates.join("../docs"), &mut found);
-    found.sort();
-    assert!(found.len() > 50, "only {} files to edit", found.len());
-    found
+/// Files to edit.
+pub struct Files {
+    /// The project's own sources and documents.
+    own: Vec<String>,
+    /// In other languages: where indentation means something, where tabs do, lists within lists.
+    samples: Vec<String>,
+}
+
+pub fn files() -> Files {
+    let mut own = Vec::new();
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    gather(&home.join(".."), &mut own);
+    gather(&home.join("../../docs"), &mut own);
+    own.sort();
+    assert!(own.len() > 50, "only {} files to edit", own.len());
+    let samples = std::fs::read_dir(home.join("tests/near_misses/samples")).unwrap();
+    let mut samples: Vec<String> =
+        samples.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    samples.sort();
+    Files { own, samples }
 }
 
 fn gather(folder: &Path, found: &mut Vec<String>) {
@@ -74,14 +87,23 @@ fn varied(dice: &mut Dice, text: &str) -> String {
     if dice.one_in(10) {
         text = text.trim_end().to_owned();
     }
-    if dice.one_in(8) {
-        text = text.replace('\n', "\r\n");
+    match dice.below(24) {
+        0..3 => text = text.replace('\n', "\r\n"),
+        // Some lines end otherwise than the others.
+        3 => {
+            let mut some = |line: &str| match line.strip_suffix('\n') {
+                Some(bare) if dice.one_in(3) => format!("{bare}\r\n"),
+                _ => line.to_owned(),
+            };
+            text = text.split_inclusive('\n').map(&mut some).collect();
+        }
+        _ => {}
     }
     text
 }
 
 /// Some right edit of some file.
-pub fn edit(dice: &mut Dice, files: &[String]) -> Right {
+pub fn edit(dice: &mut Dice, files: &Files) -> Right {
     loop {
         let file = dice_file(dice, files);
         let content = varied(dice, &file);
@@ -91,8 +113,9 @@ pub fn edit(dice: &mut Dice, files: &[String]) -> Right {
     }
 }
 
-fn dice_file(dice: &mut Dice, files: &[String]) -> String {
-    let file = dice.pick(files);
+fn dice_file(dice: &mut Dice, files: &Files) -> String {
+    let from = if dice.one_in(4) { &files.samples } else { &files.own };
+    let file = dice.pick(from);
     let lines: Vec<&str> = file.split_inclusive('\n').collect();
     let from = dice.below(lines.len().saturating_sub(300));
     lines[from..(from + 300).min(lines.len())].concat()
@@ -109,23 +132,40 @@ fn attempt(dice: &mut Dice, content: String) -> Option<Right> {
     if old.len() < count || !said(old.first()) || !said(old.last()) {
         return None;
     }
-    let new = changed(dice, &old);
+    let new = changed(dice, &old, &step(&lines));
     let ended = dice.one_in(2);
+    let whole: Vec<&str> = content.split_inclusive('\n').collect();
+    let at: usize = whole[..first].iter().map(|line| line.len()).sum();
+    let mut from = whole[first..first + count].concat();
+    if !ended {
+        from.truncate(from.trim_end_matches(['\r', '\n']).len());
+    }
     let end = if content.contains("\r\n") { "\r\n" } else { "\n" };
-    let joined = |lines: &[String]| match (ended, lines.is_empty()) {
+    let to = match (ended, new.is_empty()) {
         (true, true) => String::new(),
-        (true, false) => lines.join(end) + end,
-        (false, _) => lines.join(end),
+        (true, false) => new.join(end) + end,
+        (false, _) => new.join(end),
     };
-    let (from, to) = (joined(&old), joined(&new));
-    // Whole lines: what stands before must be a line end.
-    let at = content.find(&from)?;
-    let whole = at == 0 || content.as_bytes()[at - 1] == b'\n';
-    if !whole || content.matches(&from).count() != 1 || from == to || (!ended && new.is_empty()) {
+    let open = ended && !from.ends_with('\n');
+    let bare = |text: &str| text.replace("\r\n", "\n");
+    // Also where it overlaps itself.
+    let (text, wanted) = (bare(&content), bare(&from));
+    let once = text.find(&wanted) == text.rfind(&wanted);
+    if open || !once || bare(&from) == bare(&to) || (!ended && new.is_empty()) {
         return None;
     }
-    let result = content.replacen(&from, &to, 1);
-    Some(Right { first: first + 1, old, new, ended, result, content })
+    let result = format!("{}{to}{}", &content[..at], &content[at + from.len()..]);
+    let mixed = content.matches('\n').count() != content.matches("\r\n").count()
+        && content.contains("\r\n");
+    Some(Right { first: first + 1, old, new, ended, result, content, mixed })
+}
+
+/// What one level of indentation is in these lines: the least that one of them has.
+fn step(lines: &[&str]) -> String {
+    let said = lines.iter().filter(|line| !line.trim().is_empty());
+    let leads = said.map(|line| &line[..line.len() - line.trim_start().len()]);
+    let least = leads.filter(|lead| lead.len() != 1 || *lead == "\t").filter(|l| !l.is_empty());
+    least.min_by_key(|lead| lead.len()).unwrap_or("    ").to_owned()
 }
 
 /// How the line at this place is indented, or the one above it that says something.
@@ -136,16 +176,17 @@ fn indent(lines: &[String], at: usize) -> String {
 }
 
 /// What a change makes of lines, as changes go.
-fn changed(dice: &mut Dice, old: &[String]) -> Vec<String> {
+fn changed(dice: &mut Dice, old: &[String], step: &str) -> Vec<String> {
     let mut new = old.to_vec();
-    let step =
-        if old.iter().any(|l| l.starts_with('\t') && !l.trim().is_empty()) { "\t" } else { "    " };
+    if dice.one_in(20) {
+        return Vec::new();
+    }
     for _ in 0..1 + dice.below(2) {
         if new.is_empty() {
             break;
         }
         let at = dice.below(new.len());
-        match dice.below(8) {
+        match dice.below(11) {
             0 | 1 => new[at] = renamed(dice, &new[at]),
             2 => {
                 let deeper = new[at].ends_with(['{', '(', '[', ':']);
@@ -179,6 +220,20 @@ fn changed(dice: &mut Dice, old: &[String]) -> Vec<String> {
                 inner.push(format!("{lead}}}"));
                 new = inner;
             }
+            7 if new[0].ends_with(['{', ':']) && new.len() > 1 => return taken_out(&new),
+            // Put into one that has no line to close it.
+            8 => {
+                let lead = indent(&new, at);
+                for line in new[at..].iter_mut().filter(|l| !l.trim().is_empty()) {
+                    line.insert_str(0, step);
+                }
+                new.insert(at, format!("{lead}if wanted:"));
+                return new;
+            }
+            9 => {
+                let line = format!("{}- \"an item\" - it's new", indent(&new, at));
+                new.insert(at + 1, line);
+            }
             _ => {
                 let other = dice.below(new.len());
                 new[at] = format!("{}done(other);", indent(old, other.min(old.len() - 1)));
@@ -186,6 +241,17 @@ fn changed(dice: &mut Dice, old: &[String]) -> Vec<String> {
         }
     }
     new
+}
+
+/// Lines taken out of a block, without the line that opened it.
+fn taken_out(lines: &[String]) -> Vec<String> {
+    let (lead, inner) = (indent(lines, 0), indent(lines, 1));
+    let more = inner.strip_prefix(&lead).unwrap_or("");
+    let out = |line: &String| match line.strip_prefix(&lead) {
+        Some(rest) => format!("{lead}{}", rest.strip_prefix(more).unwrap_or(rest)),
+        None => line.clone(),
+    };
+    lines[1..].iter().map(out).collect()
 }
 
 fn renamed(dice: &mut Dice, line: &str) -> String {
