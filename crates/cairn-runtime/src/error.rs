@@ -22,7 +22,9 @@ pub enum RunError {
         why: String,
     },
     /// The run has nothing to go on with.
-    #[error("run {run} has nothing left to do; give it a task: cairn run --resume {run} \"…\"")]
+    #[error(
+        "run {run} has nothing left to do, or stopped at its cap; give it a task: cairn run --resume {run} \"go on\""
+    )]
     NothingToDo {
         /// The run.
         run: cairn_types::RunId,

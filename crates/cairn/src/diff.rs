@@ -9,7 +9,7 @@ use cairn_text::shown::clean;
 use cairn_types::{Change, FileKind, FileState};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Runs the command.
@@ -34,7 +34,7 @@ pub fn diff(args: &cli::Diff) -> Result<ExitCode> {
         let only_directories = is_dir(&c.before) && is_dir(&c.after);
         !only_directories && !cairn_world::same(c.before.as_ref(), c.after.as_ref())
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     let is_terminal = out.is_terminal();
     for change in paths.values().filter(changed) {
         let text = of(&store, change);

@@ -16,7 +16,7 @@ pub fn log(args: &cli::Log) -> Result<ExitCode> {
     let store = place::store_to_read()?;
     let run = named::run(&store, args.run.as_deref())?;
     let facts = store.facts(&run.id, 0)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     // Someone who pipes into `head` is not an error.
     let _ = match (args.facts, args.json) {
         (true, true) => print_facts_json(&facts, &mut out),

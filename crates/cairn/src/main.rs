@@ -47,7 +47,11 @@ fn main() -> ExitCode {
         }
     };
     match dispatch(cli.command) {
-        Ok(code) => code,
+        Ok(code) if out::is_whole() => code,
+        Ok(_) => {
+            let _ = writeln!(std::io::stderr().lock(), "cairn: the output could not be written");
+            ExitCode::FAILURE
+        }
         Err(error) => {
             let said = cairn_text::shown::clean(&sentence(&error));
             let _ = writeln!(std::io::stderr().lock(), "cairn: {said}");

@@ -43,5 +43,5 @@ pub fn man(args: &cli::Man) -> Result<ExitCode> {
 
 /// Someone who stops reading is no error.
 fn put(text: &[u8]) {
-    let _ = std::io::stdout().lock().write_all(text);
+    let _ = crate::out::stdout().write_all(text);
 }

@@ -43,7 +43,7 @@ fn list(facts: &[Fact], lap: Option<u32>) -> Result<()> {
         let why = format!("there is no loop {lap} in that run; `cairn log` lists them");
         return Err(Usage(why).into());
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     for fact in facts {
         if let Body::Intent(intent) = &fact.body
             && lap.is_none_or(|lap| lap == intent.at.lap)
@@ -126,7 +126,7 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
     let text = |r: &ContentRef| -> Result<String> {
         Ok(clean(&String::from_utf8_lossy(&store.content(&r.hash)?)))
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     let when = log::time(fact.at);
     match &fact.body {
         Body::Intent(intent) => {
@@ -247,8 +247,7 @@ fn driven_model(facts: &[Fact]) -> Option<String> {
 
 /// To a terminal cleaned, to a pipe byte for byte.
 fn raw(bytes: &[u8]) -> Result<()> {
-    use std::io::IsTerminal;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     let _ = match out.is_terminal() {
         true => writeln!(out, "{}", clean(&String::from_utf8_lossy(bytes))),
         false => out.write_all(bytes),
@@ -262,7 +261,7 @@ fn raw_content(store: &Store, content: &ContentRef) -> Result<()> {
     if std::io::stdout().is_terminal() {
         return raw(&store.content(&content.hash)?);
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::out::stdout();
     let mut is_open = true;
     store.each_of_content(&content.hash, &mut |piece| {
         is_open = is_open && out.write_all(piece).is_ok();

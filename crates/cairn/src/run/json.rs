@@ -49,6 +49,6 @@ impl Sink for Json {
 fn print(envelope: &Envelope) {
     if let Ok(line) = serde_json::to_string(envelope) {
         // A reader that went away must not end the run.
-        let _ = writeln!(std::io::stdout().lock(), "{line}");
+        let _ = writeln!(crate::out::stdout(), "{line}");
     }
 }

@@ -115,7 +115,7 @@ impl Pen {
             self.end_line();
         }
         let text = clean(text);
-        let mut out = std::io::stdout().lock();
+        let mut out = crate::out::stdout();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         match text.chars().last() {
             Some('\n') => self.open = Open::None,
@@ -129,7 +129,7 @@ impl Pen {
         let open = std::mem::take(&mut self.open);
         let _ = match open {
             Open::None => Ok(()),
-            Open::Words => writeln!(std::io::stdout().lock()),
+            Open::Words => writeln!(crate::out::stdout()),
             Open::Prompt => writeln!(std::io::stderr().lock()),
             Open::Moving => write!(std::io::stderr().lock(), "\r\x1b[K"),
         };

@@ -249,3 +249,20 @@ fn the_longest_lines_and_the_most_lines_an_edit_takes_are_handled_in_bounded_mem
         assert!(peak < MOST_MIB, "{name}: {peak} MiB");
     }
 }
+
+#[test]
+fn output_that_could_not_be_written_is_a_failure_and_a_reader_that_left_is_none() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    assert_eq!(bench.cairn(&["run", "work"]).code, 0);
+    for args in [&["log"][..], &["sessions", "--json"], &["config"], &["diff"], &["verify"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let done = bench.command(args).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains("the output could not be written"), "{args:?}: {said}");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = bench.command(args).stdout(writer).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{args:?}");
+    }
+}
