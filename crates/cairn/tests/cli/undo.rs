@@ -361,3 +361,27 @@ fn diff_shows_what_a_run_changed_as_one_patch_that_git_takes() {
     assert_eq!(bench.temp.read("a"), "three\n");
     assert_eq!(bench.temp.read("new/b"), "b\n");
 }
+
+#[test]
+fn diff_shows_no_line_of_somebody_else_as_the_runs() {
+    let bench = Bench::new(json!([]));
+    let mut replies = vec![write("a", "one\n"), json!({"say": "done"})];
+    let run = run_of(&bench, json!(replies), &["work"]);
+    bench.temp.write("a", "mine\n");
+    replies.extend([write("a", "mine\ntwo\n"), json!({"say": "done"})]);
+    run_of(&bench, json!(replies), &["--resume", &run, "more"]);
+    assert_eq!(
+        bench.cairn(&["diff"]).out,
+        "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+one\n\
+         --- a/a\n+++ b/a\n@@ -1 +1,2 @@\n mine\n+two\n"
+    );
+    assert_eq!(bench.cairn(&["diff", "--stat"]).out, "a  +2 -0\n");
+}
+
+#[test]
+fn diff_counts_lines_that_look_like_a_head() {
+    let bench = Bench::new(json!([write("a", "++ b\n"), {"say": "done"}]));
+    bench.temp.write("a", "-- a\n");
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    assert_eq!(bench.cairn(&["diff", "--stat"]).out, "a  +1 -1\n");
+}
