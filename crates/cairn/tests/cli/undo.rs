@@ -234,6 +234,20 @@ fn redo_takes_back_the_undo_of_the_run_that_is_named() {
 }
 
 #[test]
+fn what_a_redo_left_alone_can_be_done_again_later() {
+    let bench = worked();
+    assert_eq!(bench.cairn(&["undo", "1"]).code, 0);
+    bench.temp.write("a", "mine\n");
+    assert_eq!(bench.cairn(&["redo"]).code, 1);
+    assert_eq!(bench.cairn(&["redo", "--partial"]).code, 0);
+    assert_eq!((bench.temp.read("a"), bench.temp.read("new/b")), ("mine\n".into(), "b\n".into()));
+    bench.temp.write("a", "one\n");
+    assert_eq!(bench.cairn(&["redo"]).code, 0);
+    assert_eq!(bench.temp.read("a"), "three\n");
+    assert_eq!(bench.cairn(&["redo"]).code, 2);
+}
+
+#[test]
 fn an_address_names_the_run_and_may_not_contradict_the_flag() {
     let (bench, first, second) = two_runs();
     let turn = format!("log://{first}/1/1");
