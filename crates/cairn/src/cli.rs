@@ -241,7 +241,7 @@ pub struct Undo {
   cairn redo            take back the newest undo here
   cairn redo --dry-run  only show what would change")]
 pub struct Redo {
-    /// A run of the session; the newest here when absent.
+    /// Only undos of this run; of any run of the session here when absent.
     #[arg(long)]
     pub run: Option<String>,
     #[command(flatten)]

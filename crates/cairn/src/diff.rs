@@ -1,4 +1,5 @@
-//! `cairn diff`: what rows changed, as one diff, from the images the store keeps.
+//! `cairn diff`: what rows changed, as one diff, from the images the store keeps. The disk is not
+//! looked at.
 
 use crate::out::say;
 use crate::{cli, named, place, undo};
@@ -16,38 +17,31 @@ use std::process::ExitCode;
 pub fn diff(args: &cli::Diff) -> Result<ExitCode> {
     let (named_run, span) = undo::span(args.what.as_deref())?;
     let store = place::store_to_read()?;
-    let run = named::run(&store, named_run.as_deref().or(args.run.as_deref()))?;
+    let run = named::addressed(&store, named_run.as_deref(), args.run.as_deref())?;
     let history = History::read(&store, &run.session, &run.id)?;
     let span = span.unwrap_or(Span::All);
-    let mut paths: BTreeMap<String, Change> = BTreeMap::new();
-    for change in history.rows.iter().filter(|row| span.holds(row.at)).flat_map(|row| &row.changes)
-    {
-        let before = match paths.get(&change.path) {
-            Some(earlier) => earlier.before.clone(),
-            None => change.before.clone(),
-        };
-        let net = Change::between(change.path.clone(), before, change.after.clone());
-        paths.insert(change.path.clone(), net);
-    }
-    let is_dir = |s: &Option<FileState>| s.as_ref().is_none_or(|s| s.kind == FileKind::Directory);
-    let changed = |c: &&Change| {
-        let only_directories = is_dir(&c.before) && is_dir(&c.after);
-        !only_directories && !cairn_world::same(c.before.as_ref(), c.after.as_ref())
-    };
+    let rows = history.rows.iter().filter(|row| span.holds(row.at));
+    let paths = parts(rows.flat_map(|row| &row.changes));
     let mut out = crate::out::stdout();
     let is_terminal = out.is_terminal();
-    for change in paths.values().filter(changed) {
-        let text = of(&store, change);
-        let (added, removed) = counted(&text);
-        if args.json {
-            let row = json!({"path": change.path, "kind": change.kind, "added": added, "removed": removed, "diff": text});
-            let _ = writeln!(out, "{row}");
-        } else if args.stat {
-            let _ = writeln!(out, "{}  +{added} -{removed}", clean(&change.path));
-        } else if is_terminal {
-            let _ = write!(out, "{}", clean(&text));
-        } else {
-            let _ = write!(out, "{text}");
+    for (path, parts) in &paths {
+        let parts = || parts.iter().filter(|part| is_shown(part));
+        if args.stat && !args.json && parts().next().is_some() {
+            let counts = parts().map(|part| counted(&store, part));
+            let (added, removed) = counts.fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1));
+            let _ = writeln!(out, "{}  +{added} -{removed}", clean(path));
+            continue;
+        }
+        for part in parts() {
+            let (text, (added, removed)) = (of(&store, part), counted(&store, part));
+            let _ = if args.json {
+                let row = json!({"path": path, "kind": part.kind, "added": added, "removed": removed, "diff": text});
+                writeln!(out, "{row}")
+            } else if is_terminal {
+                write!(out, "{}", clean(&text))
+            } else {
+                write!(out, "{text}")
+            };
         }
     }
     drop(out);
@@ -57,16 +51,38 @@ pub fn diff(args: &cli::Diff) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lines added and removed by a unified diff.
-fn counted(diff: &str) -> (usize, usize) {
-    let begins = |mark: &str, head: &str| {
-        diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(head)).count()
-    };
-    (begins("+", "+++ "), begins("-", "--- "))
+/// Each path's changes as one; as several where somebody else changed it in between, whose lines
+/// are not these rows'.
+fn parts<'a>(changes: impl Iterator<Item = &'a Change>) -> BTreeMap<String, Vec<Change>> {
+    let mut paths: BTreeMap<String, Vec<Change>> = BTreeMap::new();
+    for change in changes {
+        let parts = paths.entry(change.path.clone()).or_default();
+        match parts.last_mut() {
+            Some(part) if cairn_world::same(part.after.as_ref(), change.before.as_ref()) => {
+                let (before, after) = (part.before.take(), change.after.clone());
+                *part = Change::between(change.path.clone(), before, after);
+            }
+            _ => parts.push(change.clone()),
+        }
+    }
+    paths
 }
 
-/// The change as a unified diff; a sentence where the bytes are not text or not kept.
-pub fn of(store: &Store, change: &Change) -> String {
+/// Whether a change has lines to show: directories have none.
+fn is_shown(change: &Change) -> bool {
+    let is_dir = |s: &Option<FileState>| s.as_ref().is_none_or(|s| s.kind == FileKind::Directory);
+    let only_directories = is_dir(&change.before) && is_dir(&change.after);
+    !only_directories && !cairn_world::same(change.before.as_ref(), change.after.as_ref())
+}
+
+/// Lines added and removed.
+fn counted(store: &Store, change: &Change) -> (usize, usize) {
+    sides(store, change)
+        .map_or((0, 0), |(before, after)| cairn_text::diff::counted(&before, &after))
+}
+
+/// What was there and what is there, where both are text that is kept.
+fn sides(store: &Store, change: &Change) -> Option<(String, String)> {
     let side = |state: &Option<FileState>| -> Option<String> {
         let Some(state) = state else { return Some(String::new()) };
         match (state.hash, &state.link) {
@@ -75,17 +91,22 @@ pub fn of(store: &Store, change: &Change) -> String {
             (None, None) => Some(String::new()),
         }
     };
+    Some((side(&change.before)?, side(&change.after)?))
+}
+
+/// The change as a unified diff; a sentence where the bytes are not text or not kept.
+pub fn of(store: &Store, change: &Change) -> String {
     let name = |state: &Option<FileState>, prefix: &str| match state {
         Some(_) => format!("{prefix}/{}", change.path),
         None => "/dev/null".to_owned(),
     };
-    match (side(&change.before), side(&change.after)) {
-        (Some(before), Some(after)) => cairn_text::diff::unified(
+    match sides(store, change) {
+        Some((before, after)) => cairn_text::diff::unified(
             &name(&change.before, "a"),
             &name(&change.after, "b"),
             &before,
             &after,
         ),
-        _ => format!("{}: not text, or its bytes are no longer kept\n", change.path),
+        None => format!("{}: not text, or its bytes are no longer kept\n", change.path),
     }
 }

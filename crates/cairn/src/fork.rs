@@ -14,8 +14,8 @@ use std::process::ExitCode;
 /// Runs the command.
 pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
     let store = place::store()?;
-    let at = args.at.as_deref().map(point).transpose()?;
-    let parent = named::run(&store, args.run.as_deref())?;
+    let (address, at) = args.at.as_deref().map(point).transpose()?.unzip();
+    let parent = named::workable(&store, address.flatten().as_deref(), args.run.as_deref())?;
     let (id, n) = make(&store, &parent, at, args.name.clone())?;
     if let Some(task) = &args.task {
         drop(store);
@@ -85,11 +85,14 @@ fn no_turn(parent: &RunRow, at: Option<(u32, u32)>) -> Usage {
     })
 }
 
-/// `1/2`, or an address of a turn.
-pub fn point(text: &str) -> Result<(u32, u32)> {
-    let address = if text.contains("://") { text.to_owned() } else { format!("log://here/{text}") };
+/// `1/2`, or an address of a turn, which names a run.
+pub fn point(text: &str) -> Result<(Option<String>, (u32, u32))> {
+    let is_address = text.contains("://");
+    let address = if is_address { text.to_owned() } else { format!("log://here/{text}") };
     match address.parse::<Address>() {
-        Ok(Address { row: RowAddress::Turn(lap, turn), .. }) => Ok((lap, turn)),
+        Ok(Address { run, row: RowAddress::Turn(lap, turn), .. }) => {
+            Ok((is_address.then_some(run), (lap, turn)))
+        }
         _ => Err(Usage(format!("{text:?} is not a turn; write loop/turn, for example 1/2")).into()),
     }
 }

@@ -6,7 +6,7 @@ use crate::run::Usage;
 use anyhow::Result;
 use cairn_runtime::session_here;
 use cairn_store::{Found, RunRow, SessionRow, Store};
-use cairn_types::SessionId;
+use cairn_types::{Body, SessionId, Surface};
 use std::path::Path;
 
 /// The run that is meant; of a session, its newest.
@@ -18,6 +18,43 @@ pub fn run(store: &Store, text: Option<&str>) -> Result<RunRow> {
             Found::Session(session) => newest(store, &session.id),
         },
     }
+}
+
+/// The run that an address and a flag mean together; they may not mean two.
+pub fn addressed(store: &Store, address: Option<&str>, flag: Option<&str>) -> Result<RunRow> {
+    let found = run(store, address.or(flag))?;
+    if let (Some(address), Some(flag)) = (address, flag) {
+        let other = run(store, Some(flag))?;
+        if other.id != found.id {
+            let (one, other) = (found.id, other.id);
+            return Err(Usage(format!(
+                "log://{address} is run {one}, and --run {flag} is run {other}; name one of them"
+            ))
+            .into());
+        }
+    }
+    Ok(found)
+}
+
+/// The same, to be driven, forked or undone: a run that an agent works in.
+pub fn workable(store: &Store, address: Option<&str>, flag: Option<&str>) -> Result<RunRow> {
+    let run = addressed(store, address, flag)?;
+    if is_client(store, &run)? {
+        return Err(Usage(format!(
+            "run {} is the session's own record of undos, in which no agent works; name another \
+             (`cairn sessions` lists them), and take back an undo with `cairn redo`",
+            run.id
+        ))
+        .into());
+    }
+    Ok(run)
+}
+
+/// Whether no model writes in a run; its first fact says so, also that of a fork.
+fn is_client(store: &Store, run: &RunRow) -> Result<bool> {
+    let facts = store.facts(&run.id, 0)?;
+    let first = facts.first().map(|fact| &fact.body);
+    Ok(matches!(first, Some(Body::Run(started)) if started.surface == Surface::Client))
 }
 
 /// The newest run over this root.
@@ -33,9 +70,12 @@ pub fn newest_here(store: &Store, root: &Path) -> Result<RunRow> {
 
 fn newest(store: &Store, session: &SessionId) -> Result<RunRow> {
     let none = || Usage(format!("session {session} has no run yet; start one: cairn run \"…\""));
-    let runs = store.runs(session)?.into_iter();
-    let mut agents = runs.filter(|run| run.name.as_deref() != Some(cairn_runtime::CLIENT_RUN));
-    Ok(agents.next().ok_or_else(none)?)
+    for run in store.runs(session)? {
+        if !is_client(store, &run)? {
+            return Ok(run);
+        }
+    }
+    Err(none().into())
 }
 
 /// The session that is meant; of a run, its own.

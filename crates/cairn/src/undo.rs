@@ -6,11 +6,11 @@ use crate::out::say;
 use crate::run::Usage;
 use crate::{cli, fork, named, place, run};
 use anyhow::Result;
-use cairn_runtime::undo::{History, Plan, Span};
-use cairn_runtime::{Client, ClientOp, folders_of};
-use cairn_store::{RunRow, Store};
+use cairn_runtime::undo::{History, Plan, Span, Undone};
+use cairn_runtime::{Client, ClientOp, folders_of, holder};
+use cairn_store::{Lease, RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{Address, Change, ChangeKind, RowAddress};
+use cairn_types::{Address, Change, ChangeKind, RowAddress, RunId};
 use cairn_world::{Settings, Workspace, World};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -21,18 +21,17 @@ use std::sync::Arc;
 struct Place {
     store: Store,
     run: RunRow,
-    history: History,
     world: Arc<World>,
     /// Held unless nothing is to be changed.
     client: Option<Client>,
+    /// The run whose rows are undone: nobody drives it meanwhile.
+    lease: Option<Lease>,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Place {
     /// What an earlier undo was cut off from is finished first: a plan is made for what is there.
-    fn of(run: Option<&str>, how: &Careful) -> Result<Place> {
-        let store = place::store()?;
-        let run = named::run(&store, run)?;
+    fn of(store: Store, run: RunRow, how: &Careful) -> Result<Place> {
         if run.imported {
             let why = "was imported: what it changed, it changed elsewhere";
             return Err(Usage(format!("run {} {why}; nothing is undone here", run.id)).into());
@@ -41,34 +40,63 @@ impl Place {
         let workspace = Workspace::open(Path::new(&root))?;
         // No command is run.
         let settings = Settings::new("/bin/sh".into(), Vec::new());
-        let folders = run::folders(folders_of(&store.facts(&run.id, 0)?));
+        // An undo that is finished or taken back may be another run's.
+        let mut folders = Vec::new();
+        for other in store.runs(&run.session)? {
+            let (there, _) = run::folders(folders_of(&store.facts(&other.id, 0)?));
+            folders.extend(there);
+        }
+        folders.sort();
+        folders.dedup();
         let world = Arc::new(World::with_folders(workspace, &folders, settings)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let client = match how.dry_run {
-            true => None,
-            false => {
-                let taking = Client::take(store.clone(), world.clone(), &run.session);
-                Some(runtime.block_on(taking)?)
-            }
-        };
-        let history = History::read(&store, &run.session, &run.id)?;
-        Ok(Place { store, run, history, world, client, runtime })
+        let mut place = Place { store, run, world, client: None, lease: None, runtime };
+        if !how.dry_run {
+            place.hold(&place.run.id.clone())?;
+            let (store, session) = (place.store.clone(), place.run.session.clone());
+            let taking = Client::take(store, place.world.clone(), &session);
+            place.client = Some(place.runtime.block_on(taking)?);
+        }
+        Ok(place)
     }
+
+    /// Keeps others from driving a run; says who does.
+    fn hold(&mut self, run: &RunId) -> Result<()> {
+        if self.lease.as_ref().is_none_or(|lease| lease.run() != run) {
+            self.lease = Some(self.store.lease(run, &holder())?);
+        }
+        Ok(())
+    }
+
+    /// What is known of a run that is worked on, and which of its folders cannot be.
+    fn history(&self, run: &RunId) -> Result<History> {
+        let (_, gone) = run::folders(folders_of(&self.store.facts(run, 0)?));
+        run::tell_gone(&gone);
+        Ok(History::read(&self.store, &self.run.session, run)?)
+    }
+}
+
+/// What is done and how that is called.
+struct Deed {
+    done: &'static str,
+    op: ClientOp,
+    /// Sentences about what was passed over on the way to it.
+    passed: Vec<String>,
 }
 
 /// `cairn undo`.
 pub fn undo(args: &cli::Undo) -> Result<ExitCode> {
-    let (named_run, span) = span(args.what.as_deref())?;
-    let mut place = Place::of(named_run.as_deref().or(args.run.as_deref()), &args.how)?;
-    let span = match (span, args.since) {
-        (Some(span), false) => span,
-        (Some(span), true) => from(span)?,
-        (None, _) => place.history.newest_turn().ok_or_else(|| {
-            let run = &place.run.id;
-            Usage(format!("run {run} changed no file that is not undone already"))
-        })?,
+    let (address, span) = span(args.what.as_deref())?;
+    let store = place::store()?;
+    let run = named::workable(&store, address.as_deref(), args.run.as_deref())?;
+    let mut place = Place::of(store, run, &args.how)?;
+    let history = place.history(&place.run.id)?;
+    let plan_of = |span| Plan::undo(&history, span, &place.world, args.how.force);
+    let (plan, passed) = match (span, args.since) {
+        (Some(span), false) => (plan_of(span), Vec::new()),
+        (Some(span), true) => (plan_of(from(span)?), Vec::new()),
+        (None, _) => newest(&history, plan_of)?,
     };
-    let plan = Plan::undo(&place.history, span, &place.world, args.how.force);
     if plan.rows.is_empty() && plan.commands.is_empty() {
         return Err(Usage(format!(
             "no row there changed a file that is not undone already; `cairn log {}` lists them",
@@ -77,31 +105,74 @@ pub fn undo(args: &cli::Undo) -> Result<ExitCode> {
         .into());
     }
     let op = plan.undo_op(&place.run.id, run::person());
-    Ok(carry_out(&mut place, &plan, &args.how, ("undone", op))?.0)
+    Ok(carry_out(&mut place, &plan, &args.how, Deed { done: "undone", op, passed })?.0)
+}
+
+/// The newest turn of which something is left to undo; turns of which nothing is are passed over.
+fn newest(history: &History, plan_of: impl Fn(Span) -> Plan) -> Result<(Plan, Vec<String>)> {
+    let mut passed = Vec::new();
+    for (lap, turn) in history.open_turns() {
+        let plan = plan_of(Span::Turn(lap, turn));
+        if !plan.is_idle() {
+            return Ok((plan, passed));
+        }
+        passed.push(format!("  passed over: {lap}/{turn}, of which nothing is left to undo"));
+    }
+    match history.open_turns().first() {
+        Some((lap, turn)) => Ok((plan_of(Span::Turn(*lap, *turn)), passed)),
+        None => {
+            let run = &history.run;
+            Err(Usage(format!("run {run} changed no file that is not undone already")).into())
+        }
+    }
 }
 
 /// `cairn redo`.
 pub fn redo(args: &cli::Redo) -> Result<ExitCode> {
-    let mut place = Place::of(args.run.as_deref(), &args.how)?;
-    let undone = place
-        .history
-        .undone
-        .last()
-        .cloned()
-        .ok_or_else(|| Usage("there is no undo here that could be taken back".to_owned()))?;
-    let plan = Plan::redo(&undone, &place.history, &place.world, args.how.force);
-    let op = plan.redo_op(&undone, run::person());
-    Ok(carry_out(&mut place, &plan, &args.how, ("done again", op))?.0)
+    let store = place::store()?;
+    let run = named::workable(&store, None, args.run.as_deref())?;
+    let (id, session) = (run.id.clone(), run.session.clone());
+    // Of a run that is named, its own; otherwise the session's, whose newest run may be driven.
+    let undos = |store: &Store| -> Result<Vec<Undone>> {
+        let of = |undone: &Undone| args.run.is_none() || undone.run == id;
+        let all = History::read(store, &session, &id)?.undone;
+        Ok(all.into_iter().rev().filter(of).collect())
+    };
+    let newest = undos(&store)?.into_iter().next();
+    let target = newest.map_or(Ok(None), |undone| store.run(&undone.run))?;
+    let mut place = Place::of(store, target.unwrap_or(run), &args.how)?;
+    let mut undos = undos(&place.store)?.into_iter().peekable();
+    let mut passed = Vec::new();
+    while let Some(undone) = undos.next() {
+        if !args.how.dry_run {
+            place.hold(&undone.run)?;
+        }
+        let history = place.history(&undone.run)?;
+        let plan = Plan::redo(&undone, &history, &place.world, args.how.force);
+        if plan.is_idle() && undos.peek().is_some() {
+            let at = undone.at;
+            passed.push(format!("  passed over: the undo {at}, of which nothing is left to redo"));
+            continue;
+        }
+        let op = plan.redo_op(&undone, run::person());
+        let deed = Deed { done: "done again", op, passed };
+        return Ok(carry_out(&mut place, &plan, &args.how, deed)?.0);
+    }
+    Err(Usage("there is no undo here that could be taken back".to_owned()).into())
 }
 
 /// `cairn rewind`.
 pub fn rewind(args: &cli::Rewind) -> Result<ExitCode> {
-    let (lap, turn) = fork::point(&args.turn)?;
-    let mut place = Place::of(args.run.as_deref(), &args.how)?;
+    let (address, (lap, turn)) = fork::point(&args.turn)?;
+    let store = place::store()?;
+    let run = named::workable(&store, address.as_deref(), args.run.as_deref())?;
+    let mut place = Place::of(store, run, &args.how)?;
     fork::check(&place.store, &place.run, (lap, turn))?;
-    let plan = Plan::undo(&place.history, Span::After(lap, turn), &place.world, args.how.force);
+    let history = place.history(&place.run.id)?;
+    let plan = Plan::undo(&history, Span::After(lap, turn), &place.world, args.how.force);
     let op = plan.undo_op(&place.run.id, run::person());
-    let (code, done) = carry_out(&mut place, &plan, &args.how, ("undone", op))?;
+    let deed = Deed { done: "undone", op, passed: Vec::new() };
+    let (code, done) = carry_out(&mut place, &plan, &args.how, deed)?;
     if !done || args.how.dry_run {
         return Ok(code);
     }
@@ -147,15 +218,16 @@ fn from(span: Span) -> Result<Span> {
     }
 }
 
-/// Shows a plan and carries it out, unless something stands in its way. Whether it was done.
+/// Shows a plan and carries it out, unless something stands in its way. Whether nothing did.
 fn carry_out(
     place: &mut Place,
     plan: &Plan,
     how: &Careful,
-    (done, op): (&str, ClientOp),
+    deed: Deed,
 ) -> Result<(ExitCode, bool)> {
     let blocked = !plan.conflicts.is_empty() && !how.partial;
-    let mut report = Report { plan, how, done, blocked, receipt: None, row: None };
+    let op = deed.op.clone();
+    let mut report = Report { plan, how, deed, blocked, receipt: None, row: None };
     let client = place.client.as_mut().filter(|_| !blocked && !plan.changes.is_empty());
     if let Some(client) = client {
         let made = place.runtime.block_on(client.perform(op))?;
@@ -172,7 +244,7 @@ fn carry_out(
 struct Report<'a> {
     plan: &'a Plan,
     how: &'a Careful,
-    done: &'a str,
+    deed: Deed,
     blocked: bool,
     receipt: Option<String>,
     row: Option<String>,
@@ -189,7 +261,8 @@ impl Report<'_> {
 
     fn json(&self) -> Value {
         json!({
-            "done": !self.blocked && !self.how.dry_run,
+            "done": self.row.is_some(),
+            "why": self.row.is_none().then(|| self.verdict()),
             "rows": self.plan.rows,
             "changes": self.plan.changes,
             "conflicts": self.plan.conflicts.iter().map(|c| json!({
@@ -205,14 +278,14 @@ impl Report<'_> {
     }
 
     fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines = self.deed.passed.clone();
         let shows_changes = !self.blocked || self.how.dry_run;
         for change in self.plan.changes.iter().filter(|_| shows_changes) {
             lines.push(format!("  {} {}", verb(change), change.path));
         }
         for conflict in &self.plan.conflicts {
             let force = if conflict.may_insist { "; --force overwrites it" } else { "" };
-            lines.push(format!("  left alone: {} was {}{force}", conflict.path, conflict.why));
+            lines.push(format!("  left alone: {}{force}", conflict.why));
         }
         for path in &self.plan.kept {
             lines.push(format!("  left alone: {path}/ holds something else"));
@@ -228,19 +301,19 @@ impl Report<'_> {
     fn verdict(&self) -> String {
         let (changes, conflicts) = (self.plan.changes.len(), self.plan.conflicts.len());
         let paths = if changes == 1 { "1 path".to_owned() } else { format!("{changes} paths") };
-        if self.blocked {
-            let files = if conflicts == 1 { "1 path is" } else { "some paths are" };
-            return format!(
-                "nothing was {}: {files} not as it was left; --partial takes back the rest",
-                self.done
-            );
+        let done = self.deed.done;
+        if self.blocked || (changes == 0 && conflicts > 0) {
+            let what = match conflicts {
+                1 => "1 path is not as it was left".to_owned(),
+                n => format!("{n} paths are not as they were left"),
+            };
+            let rest = if changes > 0 { "; --partial takes back the rest" } else { "" };
+            return format!("nothing was {done}: {what}{rest}");
         }
-        match (self.how.dry_run, changes) {
+        match (&self.row, changes) {
             (_, 0) => "nothing to do: no path differs from what it was".to_owned(),
-            (true, _) => format!("{paths} would be {}", self.done),
-            (false, _) => {
-                format!("{paths} {}; row {}", self.done, self.row.as_deref().unwrap_or_default())
-            }
+            (None, _) => format!("{paths} would be {done}"),
+            (Some(row), _) => format!("{paths} {done}; row {row}"),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What a session's runs changed, row by row, and which rows were taken back. Read from the log.
+//! What a session's runs changed, row by row, and what of it was taken back. Read from the log;
+//! the disk is not looked at.
 
 use crate::RunError;
 use crate::client::client_run;
@@ -41,8 +42,27 @@ pub struct Undone {
     pub run: RunId,
     /// The rows.
     pub rows: Vec<Coord>,
+    /// The paths that were taken back, when some were left alone; absent in old logs, where a row
+    /// went back whole.
+    pub paths: Option<Vec<String>>,
+    /// When, milliseconds since 1970.
+    pub when: u64,
     /// What the undo changed.
     pub changes: Vec<Change>,
+}
+
+impl Undone {
+    /// Without what a redo took back.
+    fn less(&mut self, redo: &RedoInput) {
+        let stands =
+            |path: &String| redo.paths.as_ref().is_some_and(|redone| !redone.contains(path));
+        self.changes.retain(|change| stands(&change.path));
+        let paths = self
+            .paths
+            .take()
+            .unwrap_or_else(|| self.changes.iter().map(|change| change.path.clone()).collect());
+        self.paths = Some(paths.into_iter().filter(stands).collect());
+    }
 }
 
 /// Which rows of a run are meant.
@@ -79,12 +99,18 @@ impl Span {
 pub(crate) struct UndoInput {
     pub(crate) run: RunId,
     pub(crate) rows: Vec<Coord>,
+    /// Those of the rows' paths that were taken back; old logs do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paths: Option<Vec<String>>,
 }
 
 /// What a redo's row says it took back.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RedoInput {
     pub(crate) undo: Coord,
+    /// Those of the undo's paths that were done again; old logs do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paths: Option<Vec<String>>,
 }
 
 /// One run's rows, and everything else that happened to the same files.
@@ -128,18 +154,41 @@ impl History {
         Ok(History { run: run.clone(), rows, commands, others, undone })
     }
 
-    /// Whether a row of this run was undone and is still so.
+    /// Whether all that a row of this run changed was undone and is still so.
     #[must_use]
     pub fn is_undone(&self, row: &Changed) -> bool {
-        let is_of = |undone: &&Undone| undone.run == row.run || undone.run == self.run;
-        self.undone.iter().filter(is_of).any(|undone| undone.rows.contains(&row.at))
+        row.changes.iter().all(|change| self.is_taken_back(row, &change.path))
     }
 
-    /// The newest turn that changed something and was not undone.
+    /// Whether what a row did to this path was undone and is still so.
+    fn is_taken_back(&self, row: &Changed, path: &str) -> bool {
+        let is_of = |undone: &&Undone| undone.run == row.run || undone.run == self.run;
+        self.undone.iter().filter(is_of).any(|undone| {
+            let took = undone.paths.as_ref().is_none_or(|paths| paths.iter().any(|p| p == path));
+            took && undone.rows.contains(&row.at)
+        })
+    }
+
+    /// The rows there with what they changed and was not undone, oldest first.
+    pub(crate) fn open_rows(&self, span: Span) -> Vec<Changed> {
+        let mut open: Vec<Changed> =
+            self.rows.iter().filter(|row| span.holds(row.at)).cloned().collect();
+        for row in &mut open {
+            let changes = std::mem::take(&mut row.changes);
+            let left = changes.into_iter().filter(|change| !self.is_taken_back(row, &change.path));
+            row.changes = left.collect();
+        }
+        open.retain(|row| !row.changes.is_empty());
+        open
+    }
+
+    /// The turns that changed something and were not undone, newest first.
     #[must_use]
-    pub fn newest_turn(&self) -> Option<Span> {
-        let row = self.rows.iter().rev().find(|row| !self.is_undone(row))?;
-        Some(Span::Turn(row.at.lap, row.at.turn))
+    pub fn open_turns(&self) -> Vec<(u32, u32)> {
+        let open = self.rows.iter().rev().filter(|row| !self.is_undone(row));
+        let mut turns: Vec<(u32, u32)> = open.map(|row| (row.at.lap, row.at.turn)).collect();
+        turns.dedup();
+        turns
     }
 }
 
@@ -183,10 +232,12 @@ fn standing(store: &Store, facts: &[Fact]) -> Vec<Undone> {
         });
         let Some(bytes) = intent.and_then(|i| store.content(&i.input.hash).ok()) else { continue };
         if let Ok(input) = serde_json::from_slice::<UndoInput>(&bytes) {
-            let (at, changes) = (row.at, row.changes);
-            undone.push(Undone { at, run: input.run, rows: input.rows, changes });
+            let UndoInput { run, rows, paths } = input;
+            let (at, when, changes) = (row.at, row.when, row.changes);
+            undone.push(Undone { at, run, rows, paths, when, changes });
         } else if let Ok(input) = serde_json::from_slice::<RedoInput>(&bytes) {
-            undone.retain(|undo| undo.at != input.undo);
+            undone.iter_mut().filter(|undo| undo.at == input.undo).for_each(|u| u.less(&input));
+            undone.retain(|undo| !undo.changes.is_empty());
         }
     }
     undone

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Conflict {
     /// The path.
     pub path: String,
-    /// What happened to it.
+    /// What happened to it, as a sentence that names it.
     pub why: String,
     /// Whether a person may insist: what would be lost is kept in the log.
     pub may_insist: bool,
@@ -22,6 +22,8 @@ pub struct Conflict {
 pub struct Plan {
     /// The rows it takes back.
     pub rows: Vec<Coord>,
+    /// Those of the rows' paths that are as before once it is carried out.
+    pub paths: Vec<String>,
     /// What it changes.
     pub changes: Vec<Change>,
     /// What stands in its way.
@@ -45,21 +47,13 @@ impl Plan {
     /// wrote is overwritten; what somebody else wrote never is.
     #[must_use]
     pub fn undo(history: &History, span: Span, world: &World, insist: bool) -> Plan {
-        let rows: Vec<&Changed> = history
-            .rows
-            .iter()
-            .filter(|row| span.holds(row.at) && !history.is_undone(row))
-            .collect();
-        let mut plan = Plan {
+        let rows = history.open_rows(span);
+        let plan = Plan {
             rows: rows.iter().map(|row| row.at).collect(),
             commands: history.commands.iter().filter(|c| span.holds(c.at)).cloned().collect(),
             ..Plan::default()
         };
-        for (path, net) in plan.nets(&rows, &history.commands) {
-            plan.take_back(&path, &net, (history, world), insist);
-        }
-        plan.leave_full_directories(world);
-        plan
+        plan.over(&rows, (history, world), insist)
     }
 
     /// What taking back an undo would change.
@@ -68,20 +62,41 @@ impl Plan {
         let row = Changed {
             run: history.run.clone(),
             at: undone.at,
-            when: 0,
+            when: undone.when,
             tool: "undo".to_owned(),
             changes: undone.changes.clone(),
         };
-        let mut plan = Plan { rows: undone.rows.clone(), ..Plan::default() };
-        for (path, net) in plan.nets(&[&row], &[]) {
-            plan.take_back(&path, &net, (history, world), insist);
-        }
-        plan.leave_full_directories(world);
-        plan
+        let plan = Plan { rows: undone.rows.clone(), ..Plan::default() };
+        plan.over(&[row], (history, world), insist)
     }
 
-    /// Each path's way. A path that somebody else changed between two rows has no such way.
-    fn nets(&mut self, rows: &[&Changed], commands: &[Command]) -> BTreeMap<String, Net> {
+    /// Whether nothing is to be changed and nothing stands in the way.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.changes.is_empty() && self.conflicts.is_empty()
+    }
+
+    fn over(mut self, rows: &[Changed], at: (&History, &World), insist: bool) -> Plan {
+        let nets = self.nets(rows, at.0, insist);
+        for (path, net) in &nets {
+            self.take_back(path, net, at, insist);
+        }
+        self.leave_what_has_no_place(at.1);
+        self.leave_full_directories(at.1);
+        self.paths = nets.into_keys().filter(|path| !self.leaves(path)).collect();
+        self
+    }
+
+    /// Whether a path is left alone: for its own sake, or for that of one in it.
+    fn leaves(&self, path: &str) -> bool {
+        let is_kept = self.kept.iter().any(|kept| kept == path);
+        let inside = format!("{path}/");
+        self.conflicts.iter().any(|c| c.path == path || (is_kept && c.path.starts_with(&inside)))
+    }
+
+    /// Each path's way. A path that somebody else changed between two rows has no such way; past
+    /// what another run changed there, a person may insist.
+    fn nets(&mut self, rows: &[Changed], history: &History, insist: bool) -> BTreeMap<String, Net> {
         let mut nets: BTreeMap<String, Net> = BTreeMap::new();
         for row in rows {
             for change in &row.changes {
@@ -91,18 +106,16 @@ impl Plan {
                     nets.insert(change.path.clone(), net);
                     continue;
                 };
-                if !same(net.after.as_ref(), change.before.as_ref()) {
-                    let between = commands.iter().find(|c| (net.when..=row.when).contains(&c.when));
-                    let by = between.map_or_else(String::new, |c| format!(", where {} ran", c.at));
-                    let why =
-                        format!("changed between {} and {}{by}, not by an op", net.last, row.at);
-                    self.conflict(&change.path, why, false);
+                if let Some(gap) = gap(history, net, row, change)
+                    && !(insist && gap.may_insist)
+                    && !self.leaves(&change.path)
+                {
+                    self.conflicts.push(gap);
                 }
                 (net.after, net.last, net.when) = (change.after.clone(), row.at, row.when);
             }
         }
-        let torn: Vec<String> = self.conflicts.iter().map(|c| c.path.clone()).collect();
-        nets.retain(|path, _| !torn.contains(path));
+        nets.retain(|path, _| !self.leaves(path));
         nets
     }
 
@@ -131,6 +144,34 @@ impl Plan {
 
     fn conflict(&mut self, path: &str, why: String, may_insist: bool) {
         self.conflicts.push(Conflict { path: path.to_owned(), why, may_insist });
+    }
+
+    /// What was in a directory that is gone stays gone: no row says what the directory was like.
+    fn leave_what_has_no_place(&mut self, world: &World) {
+        // A directory's own change comes before those in it.
+        for change in std::mem::take(&mut self.changes) {
+            let parent = change.path.rsplit_once('/').map_or("", |(parent, _)| parent);
+            let is_new = change.before.is_none() && !parent.is_empty();
+            if is_new && !self.will_be_directory(parent, world) {
+                let why = format!("{} cannot be brought back: {parent} is gone", change.path);
+                self.conflict(&change.path, why, false);
+            } else {
+                self.changes.push(change);
+            }
+        }
+    }
+
+    fn will_be_directory(&self, path: &str, world: &World) -> bool {
+        let is_dir =
+            |state: Option<&FileState>| state.is_some_and(|s| s.kind == FileKind::Directory);
+        match self.changes.iter().find(|change| change.path == path) {
+            Some(change) => is_dir(change.after.as_ref()),
+            None => match world.state(path) {
+                Ok(Some(state)) if is_dir(Some(&state)) => true,
+                // A folder's own root has no state.
+                _ => world.names_in(path).is_ok(),
+            },
+        }
     }
 
     /// A directory that was made by a row and now holds something else stays.
@@ -162,7 +203,8 @@ impl Plan {
     /// The op that carries an undo out.
     #[must_use]
     pub fn undo_op(&self, run: &RunId, by: By) -> ClientOp {
-        let input = UndoInput { run: run.clone(), rows: self.rows.clone() };
+        let paths = Some(self.paths.clone());
+        let input = UndoInput { run: run.clone(), rows: self.rows.clone(), paths };
         let (first, last) = (self.rows.first(), self.rows.last());
         let target = match (first, last) {
             (Some(first), Some(last)) if first != last => format!("{run} {first} to {last}"),
@@ -175,7 +217,7 @@ impl Plan {
     /// The op that carries a redo out.
     #[must_use]
     pub fn redo_op(&self, undone: &Undone, by: By) -> ClientOp {
-        let input = RedoInput { undo: undone.at };
+        let input = RedoInput { undo: undone.at, paths: Some(self.paths.clone()) };
         self.op("redo", serde_json::json!(input).to_string(), undone.at.to_string(), by)
     }
 
@@ -184,15 +226,55 @@ impl Plan {
     }
 }
 
-/// Who made a path what it now is, and whether the log knows it.
+/// What happened to a path between two rows, if the second did not find what the first left.
+fn gap(history: &History, net: &Net, row: &Changed, change: &Change) -> Option<Conflict> {
+    if same(net.after.as_ref(), change.before.as_ref()) {
+        return None;
+    }
+    let (path, from, to) = (&change.path, net.last, row.at);
+    let meanwhile = |when: u64| (net.when..=row.when).contains(&when);
+    // Other runs' rows that lead from what was left to what was found, without a hole.
+    let mut at = net.after.as_ref();
+    let mut by: Option<&Changed> = None;
+    for other in history.others.iter().filter(|other| meanwhile(other.when)) {
+        for step in other.changes.iter().filter(|step| step.path == *path) {
+            if same(at, step.before.as_ref()) {
+                (at, by) = (step.after.as_ref(), Some(other));
+            }
+        }
+    }
+    let known = by.filter(|_| same(at, change.before.as_ref()));
+    let why = match (known, history.commands.iter().find(|c| meanwhile(c.when))) {
+        (Some(other), _) => {
+            let (run, at) = (&other.run, other.at);
+            format!("{path} was changed between {from} and {to} by log://{run}/{at}")
+        }
+        (None, Some(command)) => {
+            let ran = command.at;
+            format!("{path} was changed between {from} and {to}, where {ran} ran, not by an op")
+        }
+        (None, None) => format!("{path} was changed between {from} and {to}, not by an op"),
+    };
+    Some(Conflict { path: path.clone(), why, may_insist: known.is_some() })
+}
+
+/// Who made a path what it now is, and whether the log knows it: only the last op that came to the
+/// path after those rows can be the one.
 fn whose(history: &History, path: &str, now: Option<&FileState>, net: &Net) -> (String, bool) {
+    let own = history.rows.iter().filter(|row| (row.when, row.at) > (net.when, net.last));
+    let others = history.others.iter().filter(|row| row.when >= net.when);
+    let came = |row: &&Changed| row.changes.iter().any(|c| c.path == path);
     let wrote =
         |row: &&Changed| row.changes.iter().any(|c| c.path == path && same(c.after.as_ref(), now));
-    if let Some(later) = history.rows.iter().rev().find(wrote) {
-        return (format!("changed later by {} of this run", later.at), true);
-    }
-    if let Some(later) = history.others.iter().rev().find(wrote) {
-        return (format!("changed later by log://{}/{}", later.run, later.at), true);
+    let later: Vec<&Changed> = own.chain(others).filter(came).collect();
+    let newest = later.iter().map(|row| row.when).max();
+    let last = later.into_iter().filter(|row| Some(row.when) == newest).find(wrote);
+    if let Some(Changed { run, at, .. }) = last {
+        let is_own = history.rows.iter().any(|row| (&row.run, row.at) == (run, *at));
+        return match is_own {
+            true => (format!("{path} was changed later by {at} of this run"), true),
+            false => (format!("{path} was changed later by log://{run}/{at}"), true),
+        };
     }
     let what = match (now, &net.after) {
         (None, _) => "removed",
@@ -202,5 +284,5 @@ fn whose(history: &History, path: &str, now: Option<&FileState>, net: &Net) -> (
         }
         _ => "changed",
     };
-    (format!("{what} since {}, not by an op", net.last), false)
+    (format!("{path} was {what} since {}, not by an op", net.last), false)
 }

@@ -17,9 +17,10 @@ use anyhow::Result;
 use cairn_provider::Effort;
 use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Task, folders_of};
 use cairn_store::{RunRow, Store};
+use cairn_text::shown::clean;
 use cairn_types::{Approval, Caps, Drive, Mode, RunId};
 use cairn_world::{Workspace, World};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -153,7 +154,7 @@ fn last_drive(store: &Store, run: &RunId) -> Result<Option<Drive>> {
 /// Which run is meant, and the folder it works in: its session's, wherever we are.
 fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBuf)> {
     let run = match &args.resume {
-        Some(text) => named::run(store, Some(text))?,
+        Some(text) => named::workable(store, None, Some(text))?,
         None if args.go_on => refuse_imported(named::newest_here(store, &here)?)?,
         None => {
             let name = args.name.clone();
@@ -249,7 +250,11 @@ impl Order<'_> {
     /// The folders besides the project's: those named now, and those the run had before.
     fn folders(&self, store: &Store, place: &Place) -> Result<Vec<PathBuf>> {
         let mut all = match place {
-            Place::Existing { run, .. } => folders(folders_of(&store.facts(run, 0)?)),
+            Place::Existing { run, .. } => {
+                let (there, gone) = folders(folders_of(&store.facts(run, 0)?));
+                tell_gone(&gone);
+                there
+            }
             Place::New { .. } => Vec::new(),
         };
         for given in &self.args.add_dir {
@@ -286,9 +291,26 @@ fn no_price(model: &str) -> Usage {
     ))
 }
 
-/// Folders that were named before, as far as they are still there.
-pub fn folders(named: Vec<String>) -> Vec<PathBuf> {
-    named.into_iter().map(PathBuf::from).filter(|folder| folder.is_dir()).collect()
+/// Folders that were named before: those that are still there, and those that are not. They were
+/// recorded as they really were: one that now leads elsewhere is not the one a person opened.
+pub fn folders(named: Vec<String>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let is_there = |folder: &PathBuf| {
+        folder.is_dir() && folder.canonicalize().is_ok_and(|real| real == *folder)
+    };
+    named.into_iter().map(PathBuf::from).partition(is_there)
+}
+
+/// Says which folders of a run are no longer worked in.
+pub fn tell_gone(folders: &[PathBuf]) {
+    for folder in folders {
+        let shown = folder.display().to_string();
+        let what = if folder.is_dir() { "now leads elsewhere" } else { "is gone" };
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "the folder {} {what}; nothing is done in it. To open it again: --add-dir",
+            clean(&shown)
+        );
+    }
 }
 
 fn no_model() -> Usage {

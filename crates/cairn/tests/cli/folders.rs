@@ -82,3 +82,59 @@ fn nothing_outside_the_named_folders_is_reached() {
         assert!(refused.err.contains(why), "{folder}: {}", refused.err);
     }
 }
+
+// keeps: folders
+#[test]
+fn a_folder_that_was_replaced_by_a_link_is_not_followed() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = temp.path().canonicalize().unwrap();
+    let (open, closed) = (root.join("open"), root.join("closed"));
+    std::fs::create_dir_all(&open).unwrap();
+    std::fs::create_dir_all(&closed).unwrap();
+    let file = open.join("f").display().to_string();
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "write", "args": {"path": file, "content": "f\n"}}]},
+        {"say": "done"},
+        {"calls": [{"tool": "read", "args": {"path": file}}]},
+        {"say": "looked"},
+    ]));
+    let shown = open.display().to_string();
+    assert_eq!(bench.cairn(&["run", "--yolo", "--add-dir", &shown, "work"]).code, 0);
+    std::fs::rename(open.join("f"), closed.join("f")).unwrap();
+    std::fs::remove_dir(&open).unwrap();
+    symlink(&closed, &open).unwrap();
+
+    let sentence = format!("the folder {shown} now leads elsewhere");
+    let again = bench.cairn(&["run", "--yolo", "-c", "look"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert!(again.err.contains(&sentence), "{}", again.err);
+    let told = bench.requests().pop().unwrap()["messages"].to_string();
+    assert!(!told.contains("1\\tf"), "{told}");
+    let undo = bench.cairn(&["undo", "1"]);
+    assert_eq!(undo.code, 1, "{}{}", undo.out, undo.err);
+    assert!(undo.err.contains(&sentence), "{}", undo.err);
+    let left = format!("  left alone: {file} leads outside the workspace\n");
+    assert!(undo.out.starts_with(&left), "{}", undo.out);
+    assert_eq!(std::fs::read_to_string(closed.join("f")).unwrap(), "f\n");
+}
+
+// keeps: folders
+#[test]
+fn an_undo_in_a_folder_is_taken_back_also_when_a_later_run_has_no_folder() {
+    let temp = tempfile::tempdir().unwrap();
+    let open = temp.path().canonicalize().unwrap();
+    let file = open.join("f").display().to_string();
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "write", "args": {"path": file, "content": "f\n"}}]},
+        {"say": "done"},
+    ]));
+    let shown = open.display().to_string();
+    assert_eq!(bench.cairn(&["run", "--yolo", "--add-dir", &shown, "work"]).code, 0);
+    assert_eq!(bench.cairn(&["undo"]).code, 0);
+    let other = Bench::new(json!([{"say": "done"}]));
+    let mut later = bench.command(&["run", "--yolo", "say"]);
+    assert!(later.env("OPENAI_BASE_URL", other.model.url()).output().unwrap().status.success());
+    let redo = bench.cairn(&["redo"]);
+    assert_eq!(redo.code, 0, "{}{}", redo.out, redo.err);
+    assert_eq!(std::fs::read_to_string(open.join("f")).unwrap(), "f\n");
+}

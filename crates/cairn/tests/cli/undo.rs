@@ -27,6 +27,25 @@ fn worked() -> Bench {
     bench
 }
 
+/// Another run in the same place, with a model of its own; gives its id.
+fn run_of(bench: &Bench, replies: Value, args: &[&str]) -> String {
+    let other = Bench::new(replies);
+    let args = [&["run", "--yolo", "--json"], args].concat();
+    let output = bench.command(&args).env("OPENAI_BASE_URL", other.model.url()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    let first: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+    first["run"].as_str().unwrap().to_owned()
+}
+
+/// Two runs: the first wrote `a`, the second `b`.
+fn two_runs() -> (Bench, String, String) {
+    let bench = Bench::new(json!([]));
+    let first = run_of(&bench, json!([write("a", "a\n"), {"say": "done"}]), &["one"]);
+    let second = run_of(&bench, json!([write("b", "b\n"), {"say": "done"}]), &["two"]);
+    (bench, first, second)
+}
+
 fn row(out: &str) -> String {
     out.split("row ").nth(1).map(|row| row.trim().to_owned()).unwrap_or_default()
 }
@@ -76,7 +95,7 @@ fn what_somebody_else_changed_is_named_and_never_overwritten() {
     let told: Value = serde_json::from_str(&undo.out).unwrap();
     assert_eq!(told["done"], false);
     assert_eq!(told["conflicts"][0]["path"], "a");
-    assert_eq!(told["conflicts"][0]["why"], "changed since 1/4/2, not by an op");
+    assert_eq!(told["conflicts"][0]["why"], "a was changed since 1/4/2, not by an op");
     assert_eq!(told["not_covered"][0]["command"], "echo made > c");
     assert_eq!((bench.temp.read("a"), bench.temp.read("new/b")), ("mine\n".into(), "b\n".into()));
 
@@ -115,6 +134,186 @@ fn what_another_run_wrote_later_is_respected_unless_forced() {
     assert_eq!(bench.temp.read("a"), "one\n");
     assert_eq!(bench.cairn(&["redo", "--run", first]).code, 0);
     assert_eq!(bench.temp.read("a"), "three\n");
+}
+
+// keeps: undo-respects
+#[test]
+fn what_was_left_alone_can_be_undone_later() {
+    let bench = worked();
+    bench.temp.write("a", "mine\n");
+    assert_eq!(bench.cairn(&["undo", "1", "--partial"]).code, 0);
+    bench.temp.write("a", "three\n");
+    let undo = bench.cairn(&["undo", "1"]);
+    assert!(undo.out.contains("  as before a\n"), "{}{}", undo.out, undo.err);
+    assert_eq!(bench.temp.read("a"), "one\n");
+    assert_eq!(bench.cairn(&["undo", "1/1"]).code, 2, "now all of it is undone");
+    for expected in ["three\n", "three\n"] {
+        assert_eq!(bench.cairn(&["redo"]).code, 0);
+        assert_eq!(bench.temp.read("a"), expected);
+    }
+    assert_eq!(bench.temp.read("new/b"), "b\n");
+}
+
+// keeps: undo-respects
+#[test]
+fn what_a_person_put_back_is_not_said_to_be_an_earlier_row_of_the_run() {
+    let bench = Bench::new(json!([
+        write("a", "v1\n"), write("a", "v2\n"), write("a", "v3\n"), {"say": "done"},
+    ]));
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    bench.temp.write("a", "v1\n");
+    let undo = bench.cairn(&["undo", "1/3", "--force"]);
+    assert_eq!(undo.code, 1, "{}", undo.out);
+    assert!(undo.out.contains("a was changed since 1/3/2, not by an op\n"), "{}", undo.out);
+    assert_eq!(bench.temp.read("a"), "v1\n");
+}
+
+// keeps: undo-respects
+#[test]
+fn what_another_run_changed_in_between_is_named_and_passed_by_force() {
+    let bench = Bench::new(json!([]));
+    let mut replies = vec![write("a", "v1\n"), json!({"say": "done"})];
+    let first = run_of(&bench, json!(replies), &["one"]);
+    let second = run_of(&bench, json!([write("a", "v2\n"), {"say": "done"}]), &["two"]);
+    replies.extend([write("a", "v3\n"), json!({"say": "done"})]);
+    run_of(&bench, json!(replies), &["--resume", &first, "three"]);
+    assert_eq!(bench.temp.read("a"), "v3\n");
+    let all = format!("log://{first}");
+    let undo = bench.cairn(&["undo", &all]);
+    assert_eq!(undo.code, 1, "{}", undo.out);
+    let said = format!("a was changed between 1/1/2 and 2/1/2 by log://{second}/1/1/2; --force");
+    assert!(undo.out.contains(&said), "{}", undo.out);
+    assert_eq!(bench.cairn(&["undo", &all, "--force"]).code, 0);
+    assert!(!bench.file("a").exists());
+}
+
+#[test]
+fn undo_passes_over_a_turn_of_which_nothing_is_left() {
+    let bench = Bench::new(json!([write("a", "a\n"), write("b", "b\n"), {"say": "done"}]));
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    std::fs::remove_file(bench.file("b")).unwrap();
+    let undo = bench.cairn(&["undo"]);
+    assert_eq!(undo.code, 0, "{}", undo.err);
+    assert!(undo.out.starts_with("  passed over: 1/2"), "{}", undo.out);
+    assert!(!bench.file("a").exists());
+    let told: Value = serde_json::from_str(&bench.cairn(&["undo", "--json"]).out).unwrap();
+    assert_eq!((&told["done"], &told["changes"]), (&json!(false), &json!([])));
+    assert_eq!(told["why"], "nothing to do: no path differs from what it was");
+}
+
+#[test]
+fn what_lay_in_a_directory_that_is_gone_keeps_nothing_else_from_coming_back() {
+    let remove = |path: &str| json!({"tool": "remove", "args": {"path": path}});
+    let bench = Bench::new(json!([{"calls": [remove("d/f"), remove("g")]}, {"say": "done"}]));
+    bench.temp.write("d/f", "f\n");
+    bench.temp.write("g", "g\n");
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    std::fs::remove_dir(bench.file("d")).unwrap();
+    let undo = bench.cairn(&["undo"]);
+    assert_eq!(undo.code, 1, "{}", undo.err);
+    assert!(undo.out.contains("d/f cannot be brought back: d is gone\n"), "{}", undo.out);
+    assert_eq!(bench.cairn(&["undo", "--partial"]).code, 0);
+    assert_eq!(bench.temp.read("g"), "g\n");
+    std::fs::create_dir(bench.file("d")).unwrap();
+    assert_eq!(bench.cairn(&["undo"]).code, 0);
+    assert_eq!(bench.temp.read("d/f"), "f\n");
+}
+
+#[test]
+fn redo_takes_back_the_undo_of_the_run_that_is_named() {
+    let (bench, first, second) = two_runs();
+    assert_eq!(bench.cairn(&["undo", "--run", &first]).code, 0);
+    assert_eq!(bench.cairn(&["undo", "--run", &second]).code, 0);
+    let redo = bench.cairn(&["redo", "--run", &first]);
+    assert_eq!(redo.code, 0, "{}{}", redo.out, redo.err);
+    assert_eq!(bench.temp.read("a"), "a\n");
+    assert!(!bench.file("b").exists());
+    assert_eq!(bench.cairn(&["redo", "--run", &first]).code, 2);
+    assert_eq!(bench.cairn(&["redo"]).code, 0);
+    assert_eq!(bench.temp.read("b"), "b\n");
+}
+
+#[test]
+fn what_a_redo_left_alone_can_be_done_again_later() {
+    let bench = worked();
+    assert_eq!(bench.cairn(&["undo", "1"]).code, 0);
+    bench.temp.write("a", "mine\n");
+    assert_eq!(bench.cairn(&["redo"]).code, 1);
+    assert_eq!(bench.cairn(&["redo", "--partial"]).code, 0);
+    assert_eq!((bench.temp.read("a"), bench.temp.read("new/b")), ("mine\n".into(), "b\n".into()));
+    bench.temp.write("a", "one\n");
+    assert_eq!(bench.cairn(&["redo"]).code, 0);
+    assert_eq!(bench.temp.read("a"), "three\n");
+    assert_eq!(bench.cairn(&["redo"]).code, 2);
+}
+
+#[test]
+fn an_address_names_the_run_and_may_not_contradict_the_flag() {
+    let (bench, first, second) = two_runs();
+    let turn = format!("log://{first}/1/1");
+    for args in [
+        &["undo", &turn, "--run", &second][..],
+        &["rewind", &turn, "--run", &second],
+        &["fork", "--at", &turn, "--run", &second],
+        &["diff", &turn, "--run", &second],
+    ] {
+        let done = bench.cairn(args);
+        assert_eq!(done.code, 2, "{args:?}: {}", done.out);
+        assert!(done.err.contains("name one of them"), "{args:?}: {}", done.err);
+    }
+    for args in [
+        &["fork", "--json", "--at", &turn][..],
+        &["fork", "--json", "--at", &turn, "--run", &first],
+        &["rewind", "--json", &turn],
+    ] {
+        let done = bench.cairn(args);
+        let told: Value = serde_json::from_str(done.out.lines().last().unwrap()).unwrap();
+        assert_eq!(told["parent"], first.as_str(), "{args:?}");
+    }
+    assert_eq!((bench.temp.read("a"), bench.temp.read("b")), ("a\n".into(), "b\n".into()));
+}
+
+#[test]
+fn the_record_of_undos_is_no_run_to_work_in() {
+    let bench = worked();
+    let undo = bench.cairn(&["undo"]);
+    let client = row(&undo.out).trim_start_matches("log://").split('/').next().unwrap().to_owned();
+    for run in ["@client", &client] {
+        for args in [
+            &["run", "--yolo", "--resume", run, "go on"][..],
+            &["fork", "--run", run],
+            &["undo", "1", "--run", run],
+            &["redo", "--run", run],
+            &["rewind", "1/1", "--run", run],
+        ] {
+            let done = bench.cairn(args);
+            assert_eq!(done.code, 2, "{args:?}: {}{}", done.out, done.err);
+            assert!(done.err.contains("record of undos"), "{args:?}: {}", done.err);
+        }
+    }
+    assert!(bench.cairn(&["log", &client]).out.contains("undo"), "it can be read");
+}
+
+#[test]
+fn a_run_that_is_being_driven_is_not_undone() {
+    let bench = Bench::new(json!([
+        write("a", "a\n"),
+        {"say": "done"},
+        {"calls": [{"tool": "bash", "args": {"command": "true"}}]},
+        {"say": "done"},
+    ]));
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    let mut talk = bench.talk(&["run", "--json", "-c", "more"]);
+    talk.until("proposal/opened");
+    for args in [&["undo", "1"][..], &["undo", "1", "--force"], &["rewind", "1/1"]] {
+        let done = bench.cairn(args);
+        assert_eq!(done.code, 1, "{args:?}: {}", done.out);
+        assert!(done.err.contains("is being driven by pid"), "{args:?}: {}", done.err);
+    }
+    assert_eq!(bench.temp.read("a"), "a\n");
+    talk.child.kill().unwrap();
+    talk.child.wait().unwrap();
+    assert_eq!(bench.cairn(&["undo", "1"]).code, 0);
 }
 
 // keeps: rewind
@@ -175,4 +374,28 @@ fn diff_shows_what_a_run_changed_as_one_patch_that_git_takes() {
     assert!(git.status.success(), "{git:?}");
     assert_eq!(bench.temp.read("a"), "three\n");
     assert_eq!(bench.temp.read("new/b"), "b\n");
+}
+
+#[test]
+fn diff_shows_no_line_of_somebody_else_as_the_runs() {
+    let bench = Bench::new(json!([]));
+    let mut replies = vec![write("a", "one\n"), json!({"say": "done"})];
+    let run = run_of(&bench, json!(replies), &["work"]);
+    bench.temp.write("a", "mine\n");
+    replies.extend([write("a", "mine\ntwo\n"), json!({"say": "done"})]);
+    run_of(&bench, json!(replies), &["--resume", &run, "more"]);
+    assert_eq!(
+        bench.cairn(&["diff"]).out,
+        "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+one\n\
+         --- a/a\n+++ b/a\n@@ -1 +1,2 @@\n mine\n+two\n"
+    );
+    assert_eq!(bench.cairn(&["diff", "--stat"]).out, "a  +2 -0\n");
+}
+
+#[test]
+fn diff_counts_lines_that_look_like_a_head() {
+    let bench = Bench::new(json!([write("a", "++ b\n"), {"say": "done"}]));
+    bench.temp.write("a", "-- a\n");
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    assert_eq!(bench.cairn(&["diff", "--stat"]).out, "a  +1 -1\n");
 }
