@@ -1,7 +1,9 @@
 //! Taking a run to drive it: a new one, or one that exists.
 
+use crate::client::client_run;
 use crate::pending::Pending;
 use crate::transcript::Transcript;
+use crate::undo::changed_since;
 use crate::{Command, Driver, RunError, Settings, Sink, Surroundings, clock, now_ms, system};
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
@@ -108,13 +110,19 @@ impl Start {
         task: Option<impl Into<Task>>,
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>), RunError> {
         let (sender, inbox) = mpsc::unbounded_channel();
-        let mut driver = match place {
-            Place::New { new_session, name } => self.new_run(new_session, name, inbox).await?,
-            Place::Existing { run, session } => self.existing(&run, session, inbox)?,
+        let (mut driver, undone) = match place {
+            Place::New { new_session, name } => {
+                (self.new_run(new_session, name, inbox).await?, Vec::new())
+            }
+            Place::Existing { run, session } => {
+                let undone = self.undone_since(&run, &session)?;
+                (self.existing(&run, session, inbox)?, undone)
+            }
         };
         if let Some(Task { text, shown }) = task.map(Into::into) {
             driver.leave_inherited_loop()?;
             let text = with_folders(&text, &driver.settings.folders);
+            let text = with_undone(text, &undone);
             let shown = shown.into_iter().map(|s| (s.mime.to_owned(), s.name, s.bytes)).collect();
             let recording = driver.engine.prompted_with(&text, shown, Writer::Client);
             driver.record(recording)?;
@@ -123,6 +131,15 @@ impl Start {
             Step::Idle => Err(RunError::NothingToDo { run: driver.run_id().clone() }),
             _ => Ok((driver, sender)),
         }
+    }
+
+    /// The paths that a person took back, or brought again, since the run's last fact.
+    fn undone_since(&self, run: &RunId, session: &SessionId) -> Result<Vec<String>, RunError> {
+        if client_run(&self.store, session)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let last = self.store.facts(run, 0)?.last().map_or(0, |fact| fact.at);
+        changed_since(&self.store, session, last)
     }
 
     async fn new_run(
@@ -271,6 +288,17 @@ pub fn folders_of(facts: &[Fact]) -> Vec<String> {
         }
     }
     folders
+}
+
+/// The prompt, and what a person took back before it.
+fn with_undone<'a>(prompt: Cow<'a, str>, paths: &[String]) -> Cow<'a, str> {
+    match paths {
+        [] => prompt,
+        paths => Cow::Owned(format!(
+            "{prompt}\n\nBefore this, the person undid or redid changes of these paths:\n{}",
+            paths.join("\n")
+        )),
+    }
 }
 
 /// The prompt, and which folders besides the project's are open.

@@ -5,7 +5,9 @@ use crate::RunError;
 use crate::client::client_run;
 use cairn_store::Store;
 use cairn_types::{Body, Change, Coord, Effect, Fact, Intent, OpName, RunId, SessionId, Settled};
+use cairn_world::same;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A row that changed files.
 #[derive(Debug, Clone)]
@@ -220,6 +222,29 @@ fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
         }
     }
     (changed, commands)
+}
+
+/// The paths that clients of the session changed back or forth after `since`, by undos and redos, as
+/// long as something is different from then.
+pub(crate) fn changed_since(
+    store: &Store,
+    session: &SessionId,
+    since: u64,
+) -> Result<Vec<String>, RunError> {
+    let Some(client) = client_run(store, session)? else { return Ok(Vec::new()) };
+    let mut states: BTreeMap<String, Change> = BTreeMap::new();
+    for row in rows(&store.facts(&client, 0)?).0.into_iter().filter(|row| row.when > since) {
+        for change in row.changes {
+            let before = match states.get(&change.path) {
+                Some(earlier) => earlier.before.clone(),
+                None => change.before.clone(),
+            };
+            let path = change.path.clone();
+            states.insert(path, Change::between(change.path, before, change.after));
+        }
+    }
+    let differs = |c: &Change| !same(c.before.as_ref(), c.after.as_ref());
+    Ok(states.into_iter().filter(|(_, change)| differs(change)).map(|(path, _)| path).collect())
 }
 
 /// The undos of a client run that were not taken back.

@@ -4,5 +4,6 @@
 mod history;
 mod plan;
 
+pub(crate) use history::changed_since;
 pub use history::{Changed, Command as UncoveredCommand, History, Span, Undone};
 pub use plan::{Conflict, Plan};

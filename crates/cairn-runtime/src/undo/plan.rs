@@ -82,6 +82,7 @@ impl Plan {
             self.take_back(path, net, at, insist);
         }
         self.leave_what_has_no_place(at.1);
+        self.keep_what_was_moved(rows);
         self.leave_full_directories(at.1);
         self.paths = nets.into_keys().filter(|path| !self.leaves(path)).collect();
         self
@@ -144,6 +145,28 @@ impl Plan {
 
     fn conflict(&mut self, path: &str, why: String, may_insist: bool) {
         self.conflicts.push(Conflict { path: path.to_owned(), why, may_insist });
+    }
+
+    /// What was moved and cannot go back stays where it is: it may be the only copy.
+    fn keep_what_was_moved(&mut self, rows: &[Changed]) {
+        let hash = |state: &Option<FileState>| state.as_ref().and_then(|state| state.hash);
+        for row in rows {
+            let gone =
+                row.changes.iter().filter(|c| c.after.is_none() && hash(&c.before).is_some());
+            for from in gone.filter(|from| self.leaves(&from.path)).collect::<Vec<_>>() {
+                let is_it =
+                    |c: &&Change| c.before.is_none() && hash(&c.after) == hash(&from.before);
+                for to in row.changes.iter().filter(is_it) {
+                    let removed = self.changes.iter().position(|c| c.path == to.path);
+                    if let Some(at) = removed.filter(|at| self.changes[*at].after.is_none()) {
+                        self.changes.remove(at);
+                        let (to, from) = (&to.path, &from.path);
+                        let why = format!("{to} was moved from {from}, which is left alone");
+                        self.conflict(to, why, false);
+                    }
+                }
+            }
+        }
     }
 
     /// What was in a directory that is gone stays gone: no row says what the directory was like.

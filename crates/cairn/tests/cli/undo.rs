@@ -83,6 +83,12 @@ fn undo_walks_back_turn_by_turn_and_redo_forth() {
     assert_eq!(bench.cairn(&["verify"]).code, 0, "undos have receipts too");
     let go_on = bench.cairn(&["run", "--yolo", "-c", "go on"]);
     assert_eq!((go_on.code, go_on.out.as_str()), (0, "after going back\n"), "{}", go_on.err);
+    let told = bench.requests().pop().unwrap()["messages"].to_string();
+    assert!(!told.contains("undid or redid"), "all of it was done again: {told}");
+    assert_eq!(bench.cairn(&["undo"]).code, 0);
+    assert_eq!(bench.cairn(&["run", "--yolo", "-c", "go on"]).code, 0);
+    let told = bench.requests().pop().unwrap()["messages"].to_string();
+    assert!(told.contains("undid or redid changes of these paths:\\na\""), "{told}");
 }
 
 // keeps: undo-respects
@@ -398,4 +404,28 @@ fn diff_counts_lines_that_look_like_a_head() {
     bench.temp.write("a", "-- a\n");
     assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
     assert_eq!(bench.cairn(&["diff", "--stat"]).out, "a  +1 -1\n");
+}
+
+// keeps: undo-respects
+#[test]
+fn what_was_moved_and_cannot_go_back_stays_where_it_is() {
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "move", "args": {"from": "a.txt", "to": "b.txt"}}]},
+        {"say": "done"},
+    ]));
+    bench.temp.write("a.txt", "the only copy\n");
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    bench.temp.write("a.txt", "mine\n");
+    let partial = bench.cairn(&["undo", "--partial"]);
+    assert!(
+        partial.out.contains("b.txt was moved from a.txt, which is left alone"),
+        "{}",
+        partial.out
+    );
+    assert_eq!(bench.temp.read("b.txt"), "the only copy\n");
+    assert_eq!(bench.temp.read("a.txt"), "mine\n");
+    std::fs::remove_file(bench.file("a.txt")).unwrap();
+    assert_eq!(bench.cairn(&["undo"]).code, 0);
+    assert_eq!(bench.temp.read("a.txt"), "the only copy\n");
+    assert!(!bench.file("b.txt").exists());
 }
