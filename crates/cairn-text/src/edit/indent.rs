@@ -85,7 +85,7 @@ fn is_unsure(case: &Case<'_>, grid: &Grid<'_>, reading: Reading, shifts: &[Shift
     }
     if reading == Reading::File {
         return has_lines_of(case, case.old, case.file)
-            || blocks::may_be_moved(case, grid, case.file, case.old);
+            || blocks::may_be_moved(case, 1, case.file, case.old);
     }
     let even = matches!(shifts, [Shift::More(_) | Shift::Less(_)]);
     blocks::fits_no_block(case.new) && !blocks::fits_no_block(case.old)
@@ -93,7 +93,7 @@ fn is_unsure(case: &Case<'_>, grid: &Grid<'_>, reading: Reading, shifts: &[Shift
         || is_in_the_files_own(case)
         || has_lines_of(case, case.file, case.old)
         || blocks::nesting_lost(case)
-        || blocks::may_be_moved(case, grid, case.old, case.file)
+        || blocks::may_be_moved(case, grid.step, case.old, case.file)
         || even && blocks::leaps(case, grid)
 }
 
