@@ -43,17 +43,13 @@ pub(super) fn nesting_lost(case: &Case<'_>) -> bool {
 }
 
 /// Whether lines that the new text has from `side` may be deeper or less deep than those of `other`
-/// on purpose: it puts them into a block, or takes them out of one, by lines that open or close it.
-pub(super) fn may_be_moved(
-    case: &Case<'_>,
-    grid: &Grid<'_>,
-    side: &[&str],
-    other: &[&str],
-) -> bool {
+/// on purpose, by levels of so many blanks: it puts them into a block, or takes them out of one, by
+/// lines that open or close it.
+pub(super) fn may_be_moved(case: &Case<'_>, level: usize, side: &[&str], other: &[&str]) -> bool {
     let (old, new) = (bare(side), bare(case.new));
     let all = parts(&old, &new);
     let by_levels = |more: &str| match more.chars().all(|c| c == ' ') {
-        true => !more.is_empty() && more.len().is_multiple_of(grid.step),
+        true => !more.is_empty() && more.len().is_multiple_of(level),
         false => true,
     };
     let (mut deeper, mut out) = (false, false);
@@ -67,7 +63,9 @@ pub(super) fn may_be_moved(
         Part::Changed(gone, made) => {
             let (gone, made) = (&old[gone], &new[made]);
             let shapes = |lines: &[&str]| lines.iter().any(|l| is_of_a_block(l.trim()));
-            is_uneven(gone, made) && (deeper && shapes(made) || out && shapes(gone))
+            let headed = heads(made) > heads(gone);
+            let uneven = is_uneven(gone, made);
+            deeper && (headed || uneven && shapes(made)) || uneven && out && shapes(gone)
         }
     })
 }
@@ -129,6 +127,11 @@ fn kept(part: &Part) -> Option<Range<usize>> {
     }
 }
 
+/// How many lines begin a block that no bracket ends.
+fn heads(lines: &[&str]) -> usize {
+    lines.iter().filter(|line| line.trim().ends_with(':')).count()
+}
+
 fn is_of_a_block(line: &str) -> bool {
     begins_block(line) || closes(line)
 }
@@ -166,8 +169,7 @@ fn is_uneven(gone: &[&str], made: &[&str]) -> bool {
         let gone: HashSet<&str> = gone.iter().map(|line| line.trim()).collect();
         made.iter().any(|line| gone.contains(line.trim()))
     };
-    let names = |lines: &[&str]| lines.iter().filter(|l| l.trim().ends_with(':')).count();
-    names(gone) > names(made) && stays()
+    heads(gone) > heads(made) && stays()
         || depth(gone) != depth(made)
         || other_head
         || turns(gone) != turns(made)

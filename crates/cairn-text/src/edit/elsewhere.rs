@@ -1,10 +1,13 @@
 //! Whether a text that was found with tolerance might as well stand in another place. A tolerance is
-//! sure of its place only if the loosest comparison finds no other. Decides nothing about new texts.
+//! sure of its place only if the loosest comparison finds no other, and the new text points to none.
 
-use super::problem::EditProblem;
+use super::ladder;
+use super::problem::{Doubt, EditProblem};
 use super::rows::{Rows, meant_lines, places};
 use super::typography::plain;
+use super::whole::TELLING;
 use super::{Found, occurrences};
+use std::collections::HashSet;
 
 /// What was found, unless `old` stands elsewhere as well, most loosely compared.
 pub(super) fn refused(content: &str, old: &str, found: Found) -> Result<Found, EditProblem> {
@@ -27,10 +30,28 @@ pub(super) fn refused(content: &str, old: &str, found: Found) -> Result<Found, E
             [first, first + head].contains(start)
         })
     };
-    if starts.iter().all(known) {
-        return Ok(found);
+    if !starts.iter().all(known) {
+        return Err(EditProblem::Several { lines: starts.iter().map(|start| start + 1).collect() });
     }
-    Err(EditProblem::Several { lines: starts.iter().map(|start| start + 1).collect() })
+    match found.pieces.iter().find(|piece| comes_from_elsewhere(&all, &lines, &folded(&piece.text)))
+    {
+        Some(piece) => Err(ladder::doubtful(content, old, Doubt::Place, piece.at.start)),
+        None => Ok(found),
+    }
+}
+
+/// Whether the new text has an old line beside one that is not old, and the file has them side by
+/// side too: then the old text may be quoted from there, with a line forgotten.
+fn comes_from_elsewhere(all: &Rows<'_>, old: &[&str], new: &str) -> bool {
+    let old: HashSet<&str> = old.iter().map(|line| line.trim()).collect();
+    let telling = |line: &str| line.len() >= TELLING && line.contains(char::is_alphanumeric);
+    let new: Vec<&str> = new.lines().map(str::trim).collect();
+    let beside = new.windows(2).map(|two| (two[0], two[1]));
+    let pairs: HashSet<(&str, &str)> = beside
+        .filter(|(a, b)| old.contains(a) != old.contains(b) && telling(a) && telling(b))
+        .collect();
+    let side_by_side = |at: usize| (all.line(at).trim(), all.line(at + 1).trim());
+    !pairs.is_empty() && (0..all.len()).any(|at| pairs.contains(&side_by_side(at)))
 }
 
 /// A text with plain characters and bare line feeds, so that its lines are counted as before.

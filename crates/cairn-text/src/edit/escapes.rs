@@ -39,7 +39,9 @@ impl Reading {
         if !in_new.chars().any(|kind| self.kinds.contains(kind)) {
             return Ok(new.to_owned());
         }
-        if self.shared(old, new) && !has_plain(new, &self.kinds) {
+        // A new text that has more in common with what stands there was not escaped like the old one.
+        let escaped = in_common(old, new) > in_common(&self.old, new);
+        if escaped && self.shared(old, new) && !has_plain(new, &self.kinds) {
             return Ok(undone(new, &self.kinds));
         }
         Err(Doubt::Escapes)
@@ -57,6 +59,14 @@ impl Reading {
         let mut tail = old.iter().rev().zip(new.iter().rev()).take_while(same);
         head.any(|(unit, _)| ours(unit)) || tail.any(|(unit, _)| ours(unit))
     }
+}
+
+/// How many bytes two texts begin and end with in common.
+fn in_common(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let tails = a[head..].iter().rev().zip(b[head..].iter().rev());
+    head + tails.take_while(|(a, b)| a == b).count()
 }
 
 /// The characters of a text, each escape being one.

@@ -85,7 +85,7 @@ fn is_unsure(case: &Case<'_>, grid: &Grid<'_>, reading: Reading, shifts: &[Shift
     }
     if reading == Reading::File {
         return has_lines_of(case, case.old, case.file)
-            || blocks::may_be_moved(case, grid, case.file, case.old);
+            || blocks::may_be_moved(case, 1, case.file, case.old);
     }
     let even = matches!(shifts, [Shift::More(_) | Shift::Less(_)]);
     blocks::fits_no_block(case.new) && !blocks::fits_no_block(case.old)
@@ -93,7 +93,7 @@ fn is_unsure(case: &Case<'_>, grid: &Grid<'_>, reading: Reading, shifts: &[Shift
         || is_in_the_files_own(case)
         || has_lines_of(case, case.file, case.old)
         || blocks::nesting_lost(case)
-        || blocks::may_be_moved(case, grid, case.old, case.file)
+        || blocks::may_be_moved(case, grid.step, case.old, case.file)
         || even && blocks::leaps(case, grid)
 }
 
@@ -310,7 +310,8 @@ fn steps_otherwise<'a>(shifts: &[Shift<'_>], case: &Case<'a>, grid: &Grid<'_>) -
     };
     let depth = |line: &str| shift.apply(indent_of(line)).map(|indent| indent.len());
     let old = said(case.old);
-    let stood: HashSet<&str> = old.iter().map(|line| indent_of(line)).collect();
+    let stood: HashSet<(&str, &str)> =
+        old.windows(2).map(|two| (indent_of(two[0]), indent_of(two[1]))).collect();
     let Some(mut above) = old.first().copied() else { return false };
     said(case.new).into_iter().any(|line| {
         let above = std::mem::replace(&mut above, line);
@@ -318,7 +319,8 @@ fn steps_otherwise<'a>(shifts: &[Shift<'_>], case: &Case<'a>, grid: &Grid<'_>) -
         let fits = to == from + files && blocks::opens(above.trim());
         // Blanks after tabs may be deeper than they look.
         let rises = to > from || matches!(shift, Shift::Stops(_));
-        rises && !fits && !stood.contains(indent_of(line))
+        let stood = stood.contains(&(indent_of(above), indent_of(line)));
+        rises && !fits && !stood
     })
 }
 
@@ -350,11 +352,8 @@ fn moved(shifts: &[Shift<'_>], case: &Case<'_>, grid: &Grid<'_>, indent: &str) -
     // Where the file has tabs here and blanks there, what was seen of other lines says nothing.
     let has = |blank: char| case.file.iter().any(|line| indent_of(line).contains(blank));
     let only_seen = shifts.iter().any(|shift| matches!(shift, Shift::Seen(_)));
-    let fine = match only_seen {
-        true => !(has(' ') && has('\t')),
-        false => !mixed(&first) || case.file.iter().any(|line| mixed(indent_of(line))),
-    };
-    (agreed && fine).then_some(first)
+    let unsure = mixed(&first) || only_seen && has(' ') && has('\t');
+    (agreed && !unsure).then_some(first)
 }
 
 impl Shift<'_> {

@@ -43,6 +43,8 @@ pub enum Doubt {
     BlankLines,
     /// Which lines the elision stands for.
     Elision,
+    /// Whether this place is meant: the new text has lines that stand together elsewhere.
+    Place,
 }
 
 impl EditProblem {
@@ -94,6 +96,10 @@ fn missing(doubt: Option<Doubt>) -> &'static str {
         Some(Doubt::BlankLines) => {
             "the text to replace stands there with other blank lines around it, and which of them \
              the new text means is not certain"
+        }
+        Some(Doubt::Place) => {
+            "the text to replace nearly stands there, but the new text has lines that stand together \
+             elsewhere, and which place is meant is not certain"
         }
         Some(Doubt::Elision) => {
             "the text to replace leaves lines out, and which ones is not certain"

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// How many characters a text must have to be known without its indentation.
-const TELLING: usize = 8;
+pub(super) const TELLING: usize = 8;
 
 /// What may differ between the wanted lines and the file's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
