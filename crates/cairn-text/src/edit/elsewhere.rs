@@ -54,7 +54,8 @@ fn comes_from_elsewhere(all: &Rows<'_>, old: &[&str], new: &str) -> bool {
     !pairs.is_empty() && (0..all.len()).any(|at| pairs.contains(&side_by_side(at)))
 }
 
-/// A text with plain characters and bare line feeds, so that its lines are counted as before.
+/// A text in plain small characters with bare line feeds, so that its lines are counted as before.
 fn folded(text: &str) -> String {
-    text.chars().map(plain).collect::<String>().replace("\r\n", "\n")
+    let plain: String = text.chars().flat_map(|c| plain(c).to_lowercase()).collect();
+    plain.replace("\r\n", "\n")
 }

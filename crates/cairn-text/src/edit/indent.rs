@@ -88,12 +88,14 @@ fn is_unsure(case: &Case<'_>, grid: &Grid<'_>, reading: Reading, shifts: &[Shift
             || blocks::may_be_moved(case, 1, case.file, case.old);
     }
     let even = matches!(shifts, [Shift::More(_) | Shift::Less(_)]);
+    // Where depths are scaled, there is no telling what a level is.
+    let level = if even { grid.step } else { 1 };
     blocks::fits_no_block(case.new) && !blocks::fits_no_block(case.old)
         || steps_otherwise(shifts, case, grid)
         || is_in_the_files_own(case)
         || has_lines_of(case, case.file, case.old)
         || blocks::nesting_lost(case)
-        || blocks::may_be_moved(case, grid.step, case.old, case.file)
+        || blocks::may_be_moved(case, level, case.old, case.file)
         || even && blocks::leaps(case, grid)
 }
 
