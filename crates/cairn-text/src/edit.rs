@@ -143,7 +143,12 @@ fn in_its_line(content: &str, old: &str, piece: Piece) -> Result<Found, EditProb
     };
     // A line that the new text keeps without its indentation would stay without it.
     let first = meant_lines(old)[0];
-    if meant_lines(&text).iter().skip(1).any(|line| *line == first) {
+    let indent = indentation_before(content, piece.at.start).unwrap_or_default();
+    let rest = meant_lines(&text);
+    let mut rest = rest.iter().skip(1).filter(|line| !line.trim().is_empty());
+    // And where no other old line shows the file's indentation, one with less may lack as much.
+    let lacks = |line: &&str| newlines(old.trim_end()) == 0 && !line.starts_with(indent);
+    if rest.any(|line| *line == first || lacks(line)) {
         return Err(ladder::doubtful(content, old, Doubt::Indentation, piece.at.start));
     }
     let note = "the old text began after its line's indentation, the new one before it";

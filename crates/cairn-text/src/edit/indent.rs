@@ -80,7 +80,7 @@ pub(super) fn adapt<'a>(case: &Case<'a>) -> Result<Adapted<'a>, Doubt> {
 
 /// Whether something speaks against the reading, so that another one may be meant.
 fn is_unsure(case: &Case<'_>, grid: &Grid<'_>, reading: Reading, shifts: &[Shift<'_>]) -> bool {
-    if slipped_apart(shifts, case) {
+    if slipped_apart(shifts, case) || lost_its_first(case) {
         return true;
     }
     if reading == Reading::File {
@@ -203,6 +203,20 @@ fn by_edges(case: &Case<'_>) -> Reading {
         true => Reading::Edit,
         false => Reading::Unknown,
     }
+}
+
+/// Whether only the first old line lost its indentation, and the first new one is another line that
+/// may have lost its own.
+fn lost_its_first(case: &Case<'_>) -> bool {
+    let (Some((old, _)), Some((new, _))) = (edges(case.old), edges(case.new)) else { return false };
+    let bare = |line: &str| indent_of(line).is_empty();
+    let alone = (0..case.old.len()).all(|at| telling(case, at) == (at == old));
+    let same = case.old[old].trim() == case.new[new].trim();
+    alone
+        && bare(case.old[old])
+        && bare(case.new[new])
+        && !same
+        && like_its_twin(case, old, case.new[new]).is_none()
 }
 
 /// Whether a new line stands as in `side` and as nothing does in `other`, where the two differ.

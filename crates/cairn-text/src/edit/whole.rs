@@ -117,6 +117,20 @@ pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -
 /// Lines that are the same in the edit but for blanks at their ends, and differ in the file: which of
 /// them stays matters, and only if all of them stay as they are is it known.
 pub(super) fn unclear_which_are_kept(case: &Case<'_>) -> bool {
+    let (by, differs): (Key, Key) = (str::trim_end, |line| line);
+    is_unclear(case, by, differs)
+}
+
+/// The same for lines that are alike but for their depth, and end in different blanks in the file:
+/// a new one may be any of them, moved.
+fn unclear_whose_blanks(case: &Case<'_>) -> bool {
+    is_unclear(case, str::trim, blanks_after)
+}
+
+type Key = fn(&str) -> &str;
+
+/// Whether lines that are alike by one key differ in the file by another, and do not all stay.
+fn is_unclear(case: &Case<'_>, alike: Key, differing: Key) -> bool {
     #[derive(Default)]
     struct Group<'a> {
         file: Vec<&'a str>,
@@ -125,34 +139,17 @@ pub(super) fn unclear_which_are_kept(case: &Case<'_>) -> bool {
     }
     let mut groups: HashMap<&str, Group<'_>> = HashMap::new();
     for (old, file) in case.old.iter().zip(case.file) {
-        let group = groups.entry(old.trim_end()).or_default();
-        group.file.push(file);
+        let group = groups.entry(alike(old)).or_default();
+        group.file.push(differing(file));
         group.old.push(old);
     }
     for new in case.new {
-        if let Some(group) = groups.get_mut(new.trim_end()) {
+        if let Some(group) = groups.get_mut(alike(new)) {
             group.new.push(new);
         }
     }
     let differ = |group: &Group<'_>| group.file.iter().any(|line| *line != group.file[0]);
     groups.values().any(|group| differ(group) && group.old != group.new)
-}
-
-/// The same for lines that are alike but for their depth, and end in different blanks in the file:
-/// a new one may be any of them, moved.
-fn unclear_whose_blanks(case: &Case<'_>) -> bool {
-    let mut known: HashMap<&str, (&str, bool, isize)> = HashMap::new();
-    for (old, file) in case.old.iter().zip(case.file).filter(|(old, _)| !old.trim().is_empty()) {
-        let entry = known.entry(old.trim()).or_insert((blanks_after(file), false, 0));
-        entry.1 |= entry.0 != blanks_after(file);
-        entry.2 += 1;
-    }
-    for new in case.new {
-        if let Some(entry) = known.get_mut(new.trim()) {
-            entry.2 -= 1;
-        }
-    }
-    known.values().any(|(_, differ, missing)| *differ && *missing != 0)
 }
 
 fn key(line: &str, tolerance: Tolerance) -> &str {
