@@ -34,8 +34,11 @@ pub(super) fn nesting_lost(case: &Case<'_>) -> bool {
             false
         }
         Part::Changed(gone, made) => {
-            let above = case.new[..made.start].iter().rev().find(|line| !line.trim().is_empty());
+            let said = |line: &&&str| !line.trim().is_empty();
+            let above = case.new[..made.start].iter().rev().find(said);
+            let below = case.new[made.end..].iter().find(said);
             above.is_some_and(|line| opens(line.trim()))
+                || !made.is_empty() && below.is_some_and(|line| closes(line.trim()))
                 || case.new[made].iter().any(|line| shapes(line.trim()))
                 || case.old[gone].iter().any(|line| opens(line.trim()))
         }

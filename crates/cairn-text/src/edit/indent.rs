@@ -357,13 +357,16 @@ fn slipped_apart(shifts: &[Shift<'_>], case: &Case<'_>) -> bool {
     telling.any(|at| often.get(case.old[at].trim()).is_some_and(|count| *count > 1))
 }
 
-/// An indentation as the file would have it, if every explanation agrees on it. One that leads to
-/// where the file has no lines explains nothing.
+/// An indentation as the file would have it, if every explanation agrees on it. A scale that leads
+/// to where the file has no lines explains nothing.
 fn moved(shifts: &[Shift<'_>], case: &Case<'_>, grid: &Grid<'_>, indent: &str) -> Option<String> {
-    let all = shifts.iter().map(|shift| shift.apply(indent));
-    let mut all = all.filter(|moved| moved.as_ref().is_none_or(|to| grid.has(to)));
-    let first = all.next()??;
-    let agreed = all.all(|other| other.as_ref() == Some(&first));
+    let all = shifts.iter().map(|shift| (shift, shift.apply(indent)));
+    let mut all = all.filter(|(shift, moved)| {
+        let scales = matches!(shift, Shift::Scale { .. });
+        !scales || moved.as_ref().is_none_or(|to| grid.has(to))
+    });
+    let first = all.next()?.1.filter(|to| grid.has(to))?;
+    let agreed = all.all(|(_, other)| other.as_ref() == Some(&first));
     let mixed = |text: &str| text.contains(' ') && text.contains('\t');
     // Where the file has tabs here and blanks there, what was seen of other lines says nothing.
     let has = |blank: char| case.file.iter().any(|line| indent_of(line).contains(blank));
