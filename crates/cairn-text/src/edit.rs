@@ -148,7 +148,10 @@ fn in_its_line(content: &str, old: &str, piece: Piece) -> Result<Found, EditProb
     let mut rest = rest.iter().skip(1).filter(|line| !line.trim().is_empty());
     // And where no other old line shows the file's indentation, one with less may lack as much.
     let lacks = |line: &&str| newlines(old.trim_end()) == 0 && !line.starts_with(indent);
-    if rest.any(|line| *line == first || lacks(line)) {
+    // Without the line that opens a block, what takes its place may belong into it.
+    let one = newlines(old.trim_end()) == 0;
+    let opened = one && blocks::opens(first.trim()) && !blocks::opens(meant_lines(&text)[0].trim());
+    if opened || rest.any(|line| *line == first || lacks(line)) {
         return Err(ladder::doubtful(content, old, Doubt::Indentation, piece.at.start));
     }
     let note = "the old text began after its line's indentation, the new one before it";

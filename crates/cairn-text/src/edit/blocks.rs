@@ -68,7 +68,8 @@ pub(super) fn may_be_moved(case: &Case<'_>, level: usize, side: &[&str], other: 
             let shapes = |lines: &[&str]| lines.iter().any(|l| is_of_a_block(l.trim()));
             let headed = heads(made) > heads(gone);
             let uneven = is_uneven(gone, made);
-            deeper && (headed || uneven && shapes(made)) || uneven && out && shapes(gone)
+            let freed = uneven && shapes(gone) || heads(gone) > heads(made);
+            deeper && (headed || uneven && shapes(made)) || out && freed
         }
     })
 }
