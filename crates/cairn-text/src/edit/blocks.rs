@@ -61,6 +61,8 @@ pub(super) fn may_be_moved(case: &Case<'_>, level: usize, side: &[&str], other: 
         deeper |= here.strip_prefix(there).is_some_and(by_levels);
         out |= there.strip_prefix(here).is_some_and(by_levels);
     }
+    // Some lines stand as in the file, so those that do not slipped one by one.
+    let slipped = (0..old.len()).any(|at| !old[at].is_empty() && !telling(case, at));
     all.into_iter().any(|part| match part {
         Part::Kept(_) => false,
         Part::Changed(gone, made) => {
@@ -68,7 +70,7 @@ pub(super) fn may_be_moved(case: &Case<'_>, level: usize, side: &[&str], other: 
             let shapes = |lines: &[&str]| lines.iter().any(|l| is_of_a_block(l.trim()));
             let headed = heads(made) > heads(gone);
             let uneven = is_uneven(gone, made);
-            let freed = uneven && shapes(gone) || heads(gone) > heads(made);
+            let freed = uneven && shapes(gone) || slipped && heads(gone) > heads(made);
             deeper && (headed || uneven && shapes(made)) || out && freed
         }
     })
