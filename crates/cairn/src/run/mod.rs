@@ -409,10 +409,13 @@ async fn drive(
         }
     };
     let mut result = outcome::of(&driver, pause, began.elapsed(), shown);
-    if let (Some(schema), "done") = (driver.schema(), result.status.as_str())
-        && let Some(why) = schema::problem(schema, &result.answer)
-    {
-        (result.status, result.exit_code, result.why) = ("failed".to_owned(), 1, why);
+    if let (Some(schema), "done") = (driver.schema(), result.status.as_str()) {
+        match schema::problem(schema, &result.answer) {
+            Some(why) => {
+                (result.status, result.exit_code, result.why) = ("failed".to_owned(), 1, why)
+            }
+            None => result.answer = schema::unfenced(&result.answer).to_owned(),
+        }
     }
     let code = result.exit_code;
     match shown {

@@ -4,6 +4,7 @@
 use super::bell::{Bell, Call};
 use super::outcome::Watch;
 use super::pen::{Pen, Tone};
+use super::schema;
 use crate::{diff, log, money, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
@@ -45,6 +46,8 @@ struct State {
     bell: Bell,
     /// Whether words are shown as they come; into a pipe only whole replies go.
     streams: bool,
+    /// Whether the answer must follow a schema: whoever reads it from a pipe wants it bare.
+    has_schema: bool,
     /// The command that runs, since when, and when it last showed a sign of life.
     running: Option<(String, Instant)>,
     /// The last fault that was told.
@@ -251,6 +254,7 @@ impl State {
     }
 
     fn driven(&mut self, fact: &Fact, drive: &Drive) {
+        self.has_schema = drive.schema.is_some();
         let mode = to_wire::word(&drive.mode);
         let asks = match (drive.mode, drive.approval) {
             (Mode::ReadOnly, _) | (_, Approval::Ask) => "",
@@ -262,7 +266,7 @@ impl State {
 
     fn replied(&mut self, text: &str) {
         if !self.streams && !text.is_empty() {
-            self.pen.says(text);
+            self.pen.says(if self.has_schema { schema::unfenced(text) } else { text });
         }
         self.pen.end_line();
     }
