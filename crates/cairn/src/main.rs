@@ -14,6 +14,7 @@ mod manual;
 mod model;
 mod models;
 mod money;
+mod name;
 mod named;
 mod network;
 mod out;

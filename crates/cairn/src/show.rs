@@ -12,10 +12,9 @@ use std::process::ExitCode;
 
 /// Runs the command.
 pub fn show(args: &cli::Show) -> Result<ExitCode> {
-    let address: Address =
-        args.address.parse().map_err(|e: cairn_types::AddressError| Usage(e.to_string()))?;
+    let (address, is_named) = address(&args.address)?;
     let store = place::store_to_read()?;
-    let run = named::run(&store, Some(&address.run))?;
+    let run = named::run(&store, is_named.then_some(address.run.as_str()))?;
     let facts = store.facts(&run.id, 0)?;
     match (address.row, address.channel.as_deref()) {
         (RowAddress::Row(at), channel) => row(&store, &facts, at, channel, args)?,
@@ -35,6 +34,19 @@ pub fn show(args: &cli::Show) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The address, and whether it names a run: without one, the newest here is meant.
+fn address(given: &str) -> Result<(Address, bool), Usage> {
+    let here = given.strip_prefix("log:///").or((!given.contains("://")).then_some(given));
+    let text = here.map_or(given.to_owned(), |row| format!("log://here/{row}"));
+    let bad = |_| {
+        Usage(format!(
+            "{given:?} is not an address; write 1/2/3 for a row of the newest run here, or \
+             log://RUN/1/2/3 (`cairn log` shows them)"
+        ))
+    };
+    Ok((text.parse().map_err(bad)?, here.is_none()))
 }
 
 fn list(facts: &[Fact], lap: Option<u32>) -> Result<()> {

@@ -12,7 +12,7 @@ mod screen;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, model, named, place};
+use crate::{cli, model, name, named, place};
 use anyhow::Result;
 use cairn_provider::Effort;
 use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Task, folders_of};
@@ -65,8 +65,9 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     };
     let shown = pictures::read(&args.image)?;
     let here = place::root(args.cwd.as_deref())?;
-    // A run that is named may work elsewhere, with another project's configuration.
-    let early = args.resume.is_none().then(|| configured(args, &here)).transpose()?;
+    // A run that goes on may work elsewhere, with another project's configuration.
+    let is_new = args.resume.is_none() && !args.go_on;
+    let early = is_new.then(|| configured(args, &here)).transpose()?;
     let task = task(args, talk)?.map(|text| Task { text, shown });
     if task.is_none() && !args.image.is_empty() {
         return Err(Usage("--image goes with a task; write one in quotes".into()).into());
@@ -157,7 +158,7 @@ fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBu
         Some(text) => named::workable(store, None, Some(text))?,
         None if args.go_on => refuse_imported(named::newest_here(store, &here)?)?,
         None => {
-            let name = args.name.clone();
+            let name = name::of_run(store, args.name.as_deref())?;
             return Ok((Place::New { new_session: args.new_session, name }, here));
         }
     };

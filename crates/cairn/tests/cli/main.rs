@@ -20,6 +20,7 @@ mod keep;
 mod login;
 mod machine;
 mod models;
+mod names;
 mod outputs;
 mod resume;
 mod run;
