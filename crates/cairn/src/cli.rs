@@ -481,6 +481,9 @@ pub struct Login {
     /// Only list whose keys are there, and where each comes from.
     #[arg(long, conflicts_with = "provider")]
     pub list: bool,
+    /// With --list: one JSON object per line.
+    #[arg(long, requires = "list")]
+    pub json: bool,
     /// What else stands on the line, such as a key, which is then not repeated in an error.
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub rest: Vec<String>,

@@ -16,6 +16,7 @@ mod context;
 mod cost;
 mod flags;
 mod folders;
+mod json;
 mod keep;
 mod login;
 mod machine;
