@@ -1,6 +1,7 @@
 //! `cairn run`: one task, driven here, shown on a screen or told as events.
 
 mod bell;
+mod excerpt;
 mod input;
 mod json;
 mod outcome;
@@ -8,6 +9,7 @@ mod pen;
 mod pictures;
 mod schema;
 mod screen;
+mod thought;
 
 pub use input::person;
 

@@ -25,6 +25,7 @@ mod names;
 mod outputs;
 mod resume;
 mod run;
+mod screen;
 mod sessions;
 mod survive;
 mod tamper;
