@@ -125,7 +125,7 @@ pub struct Run {
     #[arg(long, value_name = "USD")]
     pub max_cost: Option<String>,
     /// A name for the run.
-    #[arg(long, value_parser = run_name)]
+    #[arg(long)]
     pub name: Option<String>,
     /// Go on with the newest run here.
     #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "new_session", "name"])]
@@ -164,13 +164,14 @@ pub struct Log {
 /// Show one row, turn or loop in full.
 #[derive(Args)]
 #[command(after_help = "Examples:
+  cairn show 1/2/3                    a row of the newest run here
   cairn show log://RUN/1/2/3          a row: what was asked, decided, done
   cairn show log://RUN/1/2/3#output   all that was kept of a command's output
   cairn show log://RUN/1/2#request    exactly what the model was sent
   cairn show log://RUN/1/2#reply      what it answered
   cairn show log://RUN/1/2#reasoning  what it thought")]
 pub struct Show {
-    /// The address.
+    /// The address: log://RUN/1/2/3, or 1/2/3 in the newest run here.
     pub address: String,
     /// As JSON.
     #[arg(long)]
@@ -194,7 +195,7 @@ pub struct Fork {
     #[arg(long, value_name = "LOOP/TURN")]
     pub at: Option<String>,
     /// A name for the new run.
-    #[arg(long, value_parser = run_name)]
+    #[arg(long)]
     pub name: Option<String>,
     /// Allow everything without asking.
     #[arg(long, requires = "task", conflicts_with = "read_only")]
@@ -261,7 +262,7 @@ pub struct Rewind {
     #[arg(long)]
     pub run: Option<String>,
     /// A name for the new run.
-    #[arg(long, value_parser = run_name)]
+    #[arg(long)]
     pub name: Option<String>,
     #[command(flatten)]
     pub how: Careful,
@@ -360,14 +361,6 @@ pub struct ConfigArgs {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-/// A name that a person may give a run: those with @ are Cairn's own.
-fn run_name(text: &str) -> Result<String, String> {
-    match text.starts_with('@') {
-        true => Err("a name does not begin with @".to_owned()),
-        false => Ok(text.to_owned()),
-    }
 }
 
 /// Show which models there are.
@@ -488,6 +481,9 @@ pub struct Login {
     /// Only list whose keys are there, and where each comes from.
     #[arg(long, conflicts_with = "provider")]
     pub list: bool,
+    /// With --list: one JSON object per line.
+    #[arg(long, requires = "list")]
+    pub json: bool,
     /// What else stands on the line, such as a key, which is then not repeated in an error.
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub rest: Vec<String>,

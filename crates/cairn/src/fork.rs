@@ -2,7 +2,7 @@
 
 use crate::out::say;
 use crate::run::Usage;
-use crate::{cli, named, place, run};
+use crate::{cli, name, named, place, run};
 use anyhow::Result;
 use cairn_engine::Engine;
 use cairn_runtime::{holder, new_run_id, now_ms};
@@ -16,7 +16,7 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
     let store = place::store()?;
     let (address, at) = args.at.as_deref().map(point).transpose()?.unzip();
     let parent = named::workable(&store, address.flatten().as_deref(), args.run.as_deref())?;
-    let (id, n) = make(&store, &parent, at, args.name.clone())?;
+    let (id, n) = make(&store, &parent, at, name::of_run(&store, args.name.as_deref())?)?;
     if let Some(task) = &args.task {
         drop(store);
         return run::run(&cli::Run {

@@ -8,6 +8,7 @@ use crate::run::Usage;
 use crate::{cli, known, place};
 use anyhow::{Context, Result};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use serde_json::{Value, json};
 use std::io::{IsTerminal, Read, Stdin, Write};
 use std::process::ExitCode;
 
@@ -26,7 +27,7 @@ pub fn login(args: &cli::Login) -> Result<ExitCode> {
         .into());
     }
     if args.list {
-        list(&config)?;
+        list(&config, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     let given = match &args.provider {
@@ -86,19 +87,50 @@ fn provider<'a>(given: &'a str, config: &Config) -> Result<&'a str> {
     .into())
 }
 
-fn list(config: &Config) -> Result<()> {
+fn list(config: &Config, as_json: bool) -> Result<()> {
     let keys = keys(config)?;
-    for (name, from) in &keys {
-        say!("{}  {from}", cairn_text::shown::clean(name));
+    for key in &keys {
+        match as_json {
+            true => say!("{}", key.as_json()),
+            false => say!("{}  {}", cairn_text::shown::clean(&key.provider), key.from()),
+        }
     }
-    if keys.is_empty() {
+    if keys.is_empty() && !as_json {
         say!("no key is set; `cairn login PROVIDER` stores one");
     }
     Ok(())
 }
 
+/// That a provider's key is there, and where. What it is, is not known here.
+pub struct Key {
+    /// The provider.
+    pub provider: String,
+    /// The variable that holds it, which is used before a stored one.
+    variable: Option<String>,
+    /// Whether one is stored.
+    is_stored: bool,
+}
+
+impl Key {
+    /// Where it comes from, in words.
+    pub fn from(&self) -> String {
+        match (&self.variable, self.is_stored) {
+            (Some(variable), false) => format!("environment ({variable})"),
+            (Some(variable), true) => {
+                format!("environment ({variable}); the stored one is not used")
+            }
+            (None, _) => "file".to_owned(),
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        let from = if self.variable.is_some() { "environment" } else { "file" };
+        json!({"provider": self.provider, "from": from, "variable": self.variable, "stored": self.is_stored})
+    }
+}
+
 /// Whose keys there are, and where each comes from.
-pub fn keys(config: &Config) -> Result<Vec<(String, String)>> {
+pub fn keys(config: &Config) -> Result<Vec<Key>> {
     let stored = Stored::load()?;
     let mut names: Vec<&str> = known::KNOWN.iter().map(|known| known.name).collect();
     for name in config.declared_providers().map(known::canonical).chain(stored.providers()) {
@@ -109,15 +141,10 @@ pub fn keys(config: &Config) -> Result<Vec<(String, String)>> {
     let mut keys = Vec::new();
     for name in names {
         let variable = credentials::in_environment(name, config, &place::env);
-        let from = match (variable, stored.has(name)) {
-            (Some(variable), false) => format!("environment ({variable})"),
-            (Some(variable), true) => {
-                format!("environment ({variable}); the stored one is not used")
-            }
-            (None, true) => "file".to_owned(),
-            (None, false) => continue,
-        };
-        keys.push((name.to_owned(), from));
+        let is_stored = stored.has(name);
+        if variable.is_some() || is_stored {
+            keys.push(Key { provider: name.to_owned(), variable, is_stored });
+        }
     }
     Ok(keys)
 }

@@ -14,6 +14,7 @@ mod manual;
 mod model;
 mod models;
 mod money;
+mod name;
 mod named;
 mod network;
 mod out;
@@ -126,7 +127,7 @@ fn show_config(args: &cli::ConfigArgs) -> Result<ExitCode> {
     let (config, broken) =
         config::Config::what_can_be_read(user.as_deref(), Some(&project), &place::env);
     if args.json {
-        say!("{}", config::as_json(&config));
+        say!("{}", config::as_json(&config, args.all));
     } else {
         say!("{}", config::as_text(&config, args.all).trim_end());
     }

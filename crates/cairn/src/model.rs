@@ -153,7 +153,7 @@ pub fn endpoint(name: &str, config: &Config, env: Env<'_>) -> Option<String> {
 }
 
 /// Where a provider stands, and what it speaks there.
-fn place_of(provider: &str, config: &Config, env: Env<'_>) -> Result<(String, Wire)> {
+pub fn place_of(provider: &str, config: &Config, env: Env<'_>) -> Result<(String, Wire)> {
     let known = known::find(provider);
     let told = known
         .and_then(|known| known.url_env)

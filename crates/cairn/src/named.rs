@@ -1,12 +1,14 @@
 //! What a person means by a name: a run or a session, by id, prefix or a run's name; what is here
-//! when nothing is said.
+//! when nothing is said, also in a folder within the project.
 
 use crate::place;
 use crate::run::Usage;
 use anyhow::Result;
 use cairn_runtime::session_here;
 use cairn_store::{Found, RunRow, SessionRow, Store};
+use cairn_text::shown::clean;
 use cairn_types::{Body, SessionId, Surface};
+use std::io::Write;
 use std::path::Path;
 
 /// The run that is meant; of a session, its newest.
@@ -57,15 +59,35 @@ fn is_client(store: &Store, run: &RunRow) -> Result<bool> {
     Ok(matches!(first, Some(Body::Run(started)) if started.surface == Surface::Client))
 }
 
-/// The newest run over this root.
-pub fn newest_here(store: &Store, root: &Path) -> Result<RunRow> {
+/// The newest run over this folder, or over the nearest one above it that has any.
+pub fn newest_here(store: &Store, folder: &Path) -> Result<RunRow> {
     let none = || {
-        let root = root.display();
+        let folder = folder.display();
         Usage(format!(
-            "there is no run in {root}; start one: cairn run \"…\" (`cairn sessions` lists all)"
+            "there is no run in {folder} or above it; start one: cairn run \"…\" (`cairn sessions` \
+             lists all)"
         ))
     };
-    newest(store, &session_here(store, root)?.ok_or_else(none)?)
+    newest(store, &here(store, folder)?.ok_or_else(none)?)
+}
+
+/// The session over this folder, or over the nearest one above it, which is then said. A repository
+/// is a project of its own: nothing above its folder is meant.
+fn here(store: &Store, folder: &Path) -> Result<Option<SessionId>> {
+    for root in folder.ancestors() {
+        if let Some(session) = session_here(store, root)? {
+            if root != folder {
+                let root = clean(&root.display().to_string());
+                let said = "is meant: nothing was run in this folder itself";
+                let _ = writeln!(std::io::stderr().lock(), "the project {root} {said}");
+            }
+            return Ok(Some(session));
+        }
+        if root.join(".git").exists() {
+            break;
+        }
+    }
+    Ok(None)
 }
 
 fn newest(store: &Store, session: &SessionId) -> Result<RunRow> {
@@ -90,10 +112,10 @@ pub fn session(store: &Store, text: Option<&str>) -> Result<SessionId> {
             let root_shown = root.display();
             let none = || {
                 Usage(format!(
-                    "there is no session over {root_shown}; name one, or a bundle's file"
+                    "there is no session over {root_shown} or above it; name one, or a bundle's file"
                 ))
             };
-            Ok(session_here(store, &root)?.ok_or_else(none)?)
+            Ok(here(store, &root)?.ok_or_else(none)?)
         }
     }
 }

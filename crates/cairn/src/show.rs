@@ -1,64 +1,67 @@
 //! `cairn show`: one row, turn or loop in full, and what the model was really sent.
 
+mod json;
+
 use crate::out::say;
 use crate::{cli, diff, log, model, named, place, run::Usage, to_wire};
 use anyhow::{Context, Result};
 use cairn_store::Store;
 use cairn_text::shown::clean;
 use cairn_types::{Address, Body, ContentRef, Coord, Fact, RowAddress};
-use serde_json::{Value, json};
+use json::Shown;
 use std::io::Write;
 use std::process::ExitCode;
 
 /// Runs the command.
 pub fn show(args: &cli::Show) -> Result<ExitCode> {
-    let address: Address =
-        args.address.parse().map_err(|e: cairn_types::AddressError| Usage(e.to_string()))?;
+    let (address, is_named) = address(&args.address)?;
     let store = place::store_to_read()?;
-    let run = named::run(&store, Some(&address.run))?;
+    let run = named::run(&store, is_named.then_some(address.run.as_str()))?;
     let facts = store.facts(&run.id, 0)?;
+    let shown = Shown { store: &store, run: &run, facts: &facts };
     match (address.row, address.channel.as_deref()) {
-        (RowAddress::Row(at), channel) => row(&store, &facts, at, channel, args)?,
-        (RowAddress::Turn(lap, turn), channel) => {
-            turn_of(&store, &facts, (lap, turn), channel, args)?
+        (RowAddress::Row(at), channel) => row(&shown, at, channel, args)?,
+        (RowAddress::Turn(lap, turn), channel) => turn_of(&shown, (lap, turn), channel, args)?,
+        (RowAddress::Run | RowAddress::Lap(_), Some(channel)) => {
+            let why = format!("only a turn or a row has channels, so there is no #{channel}");
+            return Err(Usage(why).into());
         }
-        (RowAddress::Run | RowAddress::Lap(_), _) => {
-            let lap = match address.row {
-                RowAddress::Lap(lap) => Some(lap),
-                _ => None,
-            };
-            if let Some(channel) = &address.channel {
-                let why = format!("only a turn or a row has channels, so there is no #{channel}");
+        (RowAddress::Run, None) if args.json => say!("{}", shown.run()),
+        (RowAddress::Run, None) => list(&facts, None),
+        (RowAddress::Lap(lap), None) => {
+            let is_there = |f: &Fact| matches!(&f.body, Body::Prompt(p) if p.lap == lap);
+            if !facts.iter().any(is_there) {
+                let why = format!("there is no loop {lap} in that run; `cairn log` lists them");
                 return Err(Usage(why).into());
             }
-            list(&facts, lap)?;
+            if args.json { say!("{}", shown.lap(lap)) } else { list(&facts, Some(lap)) }
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(facts: &[Fact], lap: Option<u32>) -> Result<()> {
-    let is_there = |lap| facts.iter().any(|f| matches!(&f.body, Body::Prompt(p) if p.lap == lap));
-    if let Some(lap) = lap.filter(|lap| !is_there(*lap)) {
-        let why = format!("there is no loop {lap} in that run; `cairn log` lists them");
-        return Err(Usage(why).into());
-    }
-    let mut out = crate::out::stdout();
+/// The address, and whether it names a run: without one, the newest here is meant.
+fn address(given: &str) -> Result<(Address, bool), Usage> {
+    let here = given.strip_prefix("log:///").or((!given.contains("://")).then_some(given));
+    let text = here.map_or(given.to_owned(), |row| format!("log://here/{row}"));
+    let bad = |_| {
+        Usage(format!(
+            "{given:?} is not an address; write 1/2/3 for a row of the newest run here, or \
+             log://RUN/1/2/3 (`cairn log` shows them)"
+        ))
+    };
+    Ok((text.parse().map_err(bad)?, here.is_none()))
+}
+
+fn list(facts: &[Fact], lap: Option<u32>) {
     for fact in facts {
         if let Body::Intent(intent) = &fact.body
             && lap.is_none_or(|lap| lap == intent.at.lap)
         {
-            let _ = writeln!(
-                out,
-                "log://{}/{}  {} {}",
-                fact.run,
-                intent.at,
-                clean(&intent.tool),
-                clean(&intent.target)
-            );
+            let (run, at) = (&fact.run, intent.at);
+            say!("log://{run}/{at}  {} {}", clean(&intent.tool), clean(&intent.target));
         }
     }
-    Ok(())
 }
 
 /// The op that a fact is about.
@@ -74,14 +77,9 @@ fn op_of(body: &Body) -> Option<Coord> {
     }
 }
 
-fn row(
-    store: &Store,
-    facts: &[Fact],
-    at: Coord,
-    channel: Option<&str>,
-    args: &cli::Show,
-) -> Result<()> {
-    let of_row: Vec<&Fact> = facts.iter().filter(|fact| op_of(&fact.body) == Some(at)).collect();
+fn row(shown: &Shown, at: Coord, channel: Option<&str>, args: &cli::Show) -> Result<()> {
+    let of_row: Vec<&Fact> =
+        shown.facts.iter().filter(|fact| op_of(&fact.body) == Some(at)).collect();
     if of_row.is_empty() {
         return Err(
             Usage(format!("there is no row {at} in that run; `cairn log` lists them")).into()
@@ -92,16 +90,18 @@ fn row(
         let content = content.ok_or_else(|| {
             Usage(format!("row {at} has no #{channel}; a row has #input, #result, and where they exist #output, #shown, #words"))
         })?;
-        return raw_content(store, &content);
+        if args.json {
+            say!("{}", shown.channel("row", &at.to_string(), (channel, &content)));
+            return Ok(());
+        }
+        return raw_content(shown.store, &content);
     }
     if args.json {
-        let facts: Vec<Value> =
-            of_row.iter().map(|f| Ok(json!(f.to_stored()?))).collect::<Result<_>>()?;
-        say!("{}", json!({"row": at.to_string(), "facts": facts}));
+        say!("{}", shown.row(at, &of_row)?);
         return Ok(());
     }
     for fact in of_row {
-        match print_fact(store, fact) {
+        match print_fact(shown.store, fact) {
             // Someone who pipes into `head` is not an error.
             Err(error) if is_broken_pipe(&error) => return Ok(()),
             printed => printed?,
@@ -184,13 +184,8 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
     Ok(())
 }
 
-fn turn_of(
-    store: &Store,
-    facts: &[Fact],
-    of: (u32, u32),
-    channel: Option<&str>,
-    args: &cli::Show,
-) -> Result<()> {
+fn turn_of(shown: &Shown, of: (u32, u32), channel: Option<&str>, args: &cli::Show) -> Result<()> {
+    let Shown { store, facts, .. } = *shown;
     let (lap, turn) = of;
     let reply = facts.iter().find_map(|fact| match &fact.body {
         Body::Reply(reply) if (reply.lap, reply.turn) == of => Some(reply),
@@ -208,11 +203,18 @@ fn turn_of(
             raw(&model::body(&name, &asked))
         }
         Some("reasoning") => match reply.ok_or_else(no_reply)?.reasoning {
+            Some(thought) if args.json => {
+                say!(
+                    "{}",
+                    shown.channel("turn", &format!("{lap}/{turn}"), ("reasoning", &thought))
+                );
+                Ok(())
+            }
             Some(thought) => raw(&store.content(&thought.hash)?),
             None => Ok(()),
         },
         Some("reply") | None if args.json => {
-            say!("{}", json!(reply.ok_or_else(no_reply)?));
+            say!("{}", shown.turn(reply.ok_or_else(no_reply)?));
             Ok(())
         }
         Some("reply") | None => {

@@ -4,7 +4,7 @@
 use crate::cli::Careful;
 use crate::out::say;
 use crate::run::Usage;
-use crate::{cli, fork, named, place, run};
+use crate::{cli, fork, name, named, place, run};
 use anyhow::Result;
 use cairn_runtime::undo::{History, Plan, Span, Undone};
 use cairn_runtime::{Client, ClientOp, folders_of, holder};
@@ -166,6 +166,7 @@ pub fn rewind(args: &cli::Rewind) -> Result<ExitCode> {
     let (address, (lap, turn)) = fork::point(&args.turn)?;
     let store = place::store()?;
     let run = named::workable(&store, address.as_deref(), args.run.as_deref())?;
+    let name = name::of_run(&store, args.name.as_deref())?;
     let mut place = Place::of(store, run, &args.how)?;
     fork::check(&place.store, &place.run, (lap, turn))?;
     let history = place.history(&place.run.id)?;
@@ -176,7 +177,7 @@ pub fn rewind(args: &cli::Rewind) -> Result<ExitCode> {
     if !done || args.how.dry_run {
         return Ok(code);
     }
-    let (id, _) = fork::make(&place.store, &place.run, Some((lap, turn)), args.name.clone())?;
+    let (id, _) = fork::make(&place.store, &place.run, Some((lap, turn)), name)?;
     if args.how.json {
         say!("{}", json!({"run": id, "session": place.run.session, "parent": place.run.id}));
     } else {

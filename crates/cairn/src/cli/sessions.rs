@@ -50,12 +50,11 @@ pub enum SessionsCommand {
 #[command(after_help = "Examples:
   cairn sessions rename s1k8f3q0c7w2n5b parser
   cairn sessions rename parser \"\"      takes the name away
-The name works wherever a session's id does. If two have it, the newer one is meant.")]
+The name works wherever a session's id does. No other session and no run of this home may have it.")]
 pub struct Rename {
     /// The session: its id, the first letters of it, its name, or one of its runs.
     pub session: String,
     /// The name.
-    #[arg(value_parser = super::run_name)]
     pub name: String,
     /// As JSON.
     #[arg(long)]

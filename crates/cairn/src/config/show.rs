@@ -1,7 +1,8 @@
 //! The configuration as `cairn config` shows it: value, origin, meaning.
 
-use super::{Config, KEYS, Kind, Project, Setting, Value};
-use serde_json::{Value as Json, json};
+use super::keys::{self, Key};
+use super::{Config, KEYS, Kind, Project, Value};
+use serde_json::{Map, Value as Json, json};
 use std::fmt::Write;
 
 /// For people. With `all`, also keys that nobody set, and what each means.
@@ -27,26 +28,45 @@ pub fn as_text(config: &Config, all: bool) -> String {
     out
 }
 
-/// For programs.
+/// For programs. With `all`, also keys that nobody set, and of each what it means.
 #[must_use]
-pub fn as_json(config: &Config) -> Json {
-    let one = |setting: &Setting| {
-        let value = match &setting.value {
-            Value::Text(text) | Value::Decimal(text) => json!(text),
-            Value::Count(n) => json!(n),
-            Value::List(list) => json!(list),
-        };
-        json!({"value": value, "origin": setting.origin.to_string()})
-    };
-    Json::Object(config.settings().map(|(name, s)| (name.to_owned(), one(s))).collect())
+pub fn as_json(config: &Config, all: bool) -> Json {
+    let mut object = Map::new();
+    for (name, setting) in config.settings() {
+        let mut said =
+            json!({"value": plain(&setting.value), "origin": setting.origin.to_string()});
+        if let Some(key) = keys::find(name).filter(|_| all) {
+            describe(&mut said, key);
+        }
+        object.insert(name.to_owned(), said);
+    }
+    for key in KEYS.iter().filter(|_| all) {
+        object.entry(key.name).or_insert_with(|| {
+            let mut said = json!({"value": null, "origin": null});
+            describe(&mut said, key);
+            said
+        });
+    }
+    Json::Object(object)
+}
+
+fn plain(value: &Value) -> Json {
+    match value {
+        Value::Text(text) | Value::Decimal(text) => json!(text),
+        Value::Count(n) => json!(n),
+        Value::List(list) => json!(list),
+    }
+}
+
+fn describe(said: &mut Json, key: &Key) {
+    said["kind"] = json!(kind(key.kind));
+    said["who"] = json!(who(key.project));
+    said["env"] = json!(key.env);
+    said["docs"] = json!(key.docs);
 }
 
 fn literal(value: &Value) -> String {
-    match value {
-        Value::Text(text) | Value::Decimal(text) => json!(text).to_string(),
-        Value::Count(n) => n.to_string(),
-        Value::List(list) => json!(list).to_string(),
-    }
+    plain(value).to_string()
 }
 
 fn kind(kind: Kind) -> String {

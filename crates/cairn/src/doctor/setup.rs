@@ -99,7 +99,8 @@ fn keys(config: &Config) -> Finding {
     match login::keys(config) {
         Ok(keys) if keys.is_empty() => note("keys", "no key is set", none),
         Ok(keys) => {
-            let keys: Vec<_> = keys.iter().map(|(name, from)| format!("{name} ({from})")).collect();
+            let keys: Vec<_> =
+                keys.iter().map(|key| format!("{} ({})", key.provider, key.from())).collect();
             ok("keys", keys.join(", "))
         }
         Err(why) => problem("keys", crate::sentence(&why), "then run `cairn doctor` again"),

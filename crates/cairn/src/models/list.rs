@@ -19,7 +19,7 @@ pub fn list(args: &cli::ModelsList) -> Result<ExitCode> {
         None if args.all => all(&catalogue, &config),
         None => usable(&catalogue, &config)?,
     };
-    let entries: Vec<Entry> = providers.iter().flat_map(|p| of(p, &catalogue)).collect();
+    let entries: Vec<Entry> = providers.iter().flat_map(|p| of(p, &catalogue, &config)).collect();
     if args.json {
         entries.iter().for_each(|entry| say!("{}", as_json(entry)));
         return Ok(ExitCode::SUCCESS);
@@ -81,11 +81,12 @@ fn usable(catalogue: &Catalogue, config: &Config) -> Result<Vec<String>> {
 }
 
 /// A provider's models. A local server says itself which it has.
-fn of(provider: &str, catalogue: &Catalogue) -> Vec<Entry> {
-    let Some((_, url)) = known::local().find(|(name, _)| *name == provider) else {
+fn of(provider: &str, catalogue: &Catalogue, config: &Config) -> Vec<Entry> {
+    let Some((_, own)) = known::local().find(|(name, _)| *name == provider) else {
         return catalogue.models(provider);
     };
-    let served = model::local_models(url).into_iter();
+    let told = model::setting(provider, "base_url", config);
+    let served = model::local_models(told.unwrap_or(own)).into_iter();
     let entry = |id: String| {
         let known = catalogue.model(&format!("{provider}/{id}"));
         known.unwrap_or_else(|| Entry { source: Source::Server, ..Entry::unknown(provider, &id) })

@@ -3,17 +3,19 @@
 use super::{abilities, as_json, catalogue, file};
 use crate::out::say;
 use crate::run::Usage;
-use crate::{cli, credentials, known, money, place};
+use crate::{cli, credentials, known, model, money, place};
 use anyhow::Result;
 use cairn_provider::catalogue::{Catalogue, Entry, Source};
+use cairn_provider::http::Wire;
 use cairn_text::shown::clean;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// Runs the command.
 pub fn show(args: &cli::ModelsShow) -> Result<ExitCode> {
     let config = place::config(&place::root(None)?)?;
     let catalogue = catalogue(&config)?;
-    let Some((given, id)) = args.name.split_once('/') else {
+    let Some((given, id)) = args.name.split_once('/').filter(|(_, id)| !id.is_empty()) else {
         return Err(Usage(format!(
             "{:?} is not a model; write provider/name{}",
             args.name,
@@ -23,28 +25,67 @@ pub fn show(args: &cli::ModelsShow) -> Result<ExitCode> {
     };
     let provider = known::canonical(given);
     let name = format!("{provider}/{id}");
-    let entry = catalogue.model(&name).ok_or_else(|| {
+    if provider == "scripted" {
+        let why = "is a script and no provider's model: it has no limits and no price";
+        return Err(Usage(format!("{name} {why}")).into());
+    }
+    let place = model::place_of(provider, &config, &place::env);
+    let Some(entry) = catalogue.model(&name) else {
+        if known::find(provider).is_none() {
+            // Of a provider that nobody knows, that is what there is to say.
+            place?;
+        }
         let fix = "it can be used all the same, at an unknown price";
-        Usage(format!("nothing is known of {name}; {fix}{}", alike(id, &catalogue)))
-    })?;
+        return Err(
+            Usage(format!("nothing is known of {name}; {fix}{}", alike(id, &catalogue))).into()
+        );
+    };
+    let use_of =
+        UseOf { provider, place: place.ok(), keys: credentials::variables(provider, &config) };
     if args.json {
-        say!("{}", as_json(&entry));
+        say!("{}", use_of.as_json(&entry));
         return Ok(ExitCode::SUCCESS);
     }
-    let (listed, variables) =
-        (format!("{}/{}", entry.provider, entry.id), credentials::variables(provider, &config));
+    let listed = format!("{}/{}", entry.provider, entry.id);
     if listed != name {
         say!("{} is listed as {}", clean(&name), clean(&listed));
     }
-    say!("{}", clean(&drawn(&entry)).trim_end());
-    if let Some(known) = known::find(provider) {
-        let place = known.url().unwrap_or("where you say (providers.NAME.base_url)");
-        say!("endpoint        {place}, format {}", known.wire.word());
-    }
-    if !variables.is_empty() {
-        say!("key             {}, or `cairn login {provider}`", variables.join(" or "));
-    }
+    say!("{}", clean(&(drawn(&entry) + &use_of.drawn())).trim_end());
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a model is used with, as the configuration has it.
+struct UseOf<'a> {
+    provider: &'a str,
+    /// Where requests go and in which format; none where nobody says.
+    place: Option<(String, Wire)>,
+    /// The variables that may hold the key.
+    keys: Vec<String>,
+}
+
+impl UseOf<'_> {
+    fn as_json(&self, entry: &Entry) -> Value {
+        let mut said = as_json(entry);
+        said["endpoint"] = json!(self.place.as_ref().map(|(url, _)| url));
+        said["format"] = json!(self.place.as_ref().map(|(_, wire)| wire.word()));
+        said["key_variables"] = json!(self.keys);
+        said
+    }
+
+    fn drawn(&self) -> String {
+        let provider = self.provider;
+        let mut out = match &self.place {
+            Some((url, wire)) => format!("endpoint        {url}, format {}\n", wire.word()),
+            None => format!(
+                "endpoint        none yet; set base_url under [providers.{provider}] in your cairn.toml\n"
+            ),
+        };
+        if !self.keys.is_empty() {
+            let keys = self.keys.join(" or ");
+            out += &format!("key             {keys}, or `cairn login {provider}`\n");
+        }
+        out
+    }
 }
 
 /// Up to a few models whose ids hold these words, as the end of a sentence.

@@ -1,6 +1,7 @@
 //! `cairn run`: one task, driven here, shown on a screen or told as events.
 
 mod bell;
+mod excerpt;
 mod input;
 mod json;
 mod outcome;
@@ -8,11 +9,12 @@ mod pen;
 mod pictures;
 mod schema;
 mod screen;
+mod thought;
 
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, model, named, place};
+use crate::{cli, model, name, named, place};
 use anyhow::Result;
 use cairn_provider::Effort;
 use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Task, folders_of};
@@ -65,8 +67,9 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     };
     let shown = pictures::read(&args.image)?;
     let here = place::root(args.cwd.as_deref())?;
-    // A run that is named may work elsewhere, with another project's configuration.
-    let early = args.resume.is_none().then(|| configured(args, &here)).transpose()?;
+    // A run that goes on may work elsewhere, with another project's configuration.
+    let is_new = args.resume.is_none() && !args.go_on;
+    let early = is_new.then(|| configured(args, &here)).transpose()?;
     let task = task(args, talk)?.map(|text| Task { text, shown });
     if task.is_none() && !args.image.is_empty() {
         return Err(Usage("--image goes with a task; write one in quotes".into()).into());
@@ -157,7 +160,7 @@ fn which(args: &cli::Run, store: &Store, here: PathBuf) -> Result<(Place, PathBu
         Some(text) => named::workable(store, None, Some(text))?,
         None if args.go_on => refuse_imported(named::newest_here(store, &here)?)?,
         None => {
-            let name = args.name.clone();
+            let name = name::of_run(store, args.name.as_deref())?;
             return Ok((Place::New { new_session: args.new_session, name }, here));
         }
     };
@@ -409,10 +412,13 @@ async fn drive(
         }
     };
     let mut result = outcome::of(&driver, pause, began.elapsed(), shown);
-    if let (Some(schema), "done") = (driver.schema(), result.status.as_str())
-        && let Some(why) = schema::problem(schema, &result.answer)
-    {
-        (result.status, result.exit_code, result.why) = ("failed".to_owned(), 1, why);
+    if let (Some(schema), "done") = (driver.schema(), result.status.as_str()) {
+        match schema::problem(schema, &result.answer) {
+            Some(why) => {
+                (result.status, result.exit_code, result.why) = ("failed".to_owned(), 1, why)
+            }
+            None => result.answer = schema::unfenced(&result.answer).to_owned(),
+        }
     }
     let code = result.exit_code;
     match shown {

@@ -20,10 +20,23 @@ pub fn read(file: &Path) -> Result<Arc<str>, Usage> {
     Ok(Arc::from(text))
 }
 
+/// An answer without the fence around it, where the whole of it is one fence that holds JSON.
+pub fn unfenced(answer: &str) -> &str {
+    const FENCE: &str = "```";
+    let inner = answer.trim().strip_prefix(FENCE).and_then(|rest| rest.strip_suffix(FENCE));
+    let Some((word, inner)) = inner.and_then(|inner| inner.split_once('\n')) else {
+        return answer;
+    };
+    let is_json = word.trim().is_empty() || word.trim().eq_ignore_ascii_case("json");
+    // A text may hold fences of its own, but then it is not JSON between the first and the last.
+    let holds = is_json && serde_json::from_str::<serde::de::IgnoredAny>(inner).is_ok();
+    if holds { inner.trim() } else { answer }
+}
+
 /// Why an answer does not follow the schema; nothing when it does.
 pub fn problem(schema: &str, answer: &str) -> Option<String> {
     let schema: Value = serde_json::from_str(schema).ok()?;
-    let answer: Value = match serde_json::from_str(answer.trim()) {
+    let answer: Value = match serde_json::from_str(unfenced(answer).trim()) {
         Ok(answer) => answer,
         Err(why) => return Some(format!("the answer is not JSON: {why}")),
     };
@@ -51,6 +64,26 @@ mod tests {
             Some(r#"the answer at /n does not follow the schema: "3" is not of type "integer""#),
         );
         check("{}", Some(r#"the answer does not follow the schema: "n" is a required property"#));
+        check("```json\n{\"n\": 3}\n```\n", None);
         check("three", Some("the answer is not JSON: expected ident at line 1 column 2"));
+    }
+    #[test]
+    fn a_fence_is_taken_off_only_where_it_is_the_whole_answer() {
+        let check = |answer: &str, left: &str| assert_eq!(unfenced(answer), left, "{answer:?}");
+        check("```json\n{}\n```", "{}");
+        check(" ```JSON\r\n[1,\n 2]\n```\n", "[1,\n 2]");
+        check("```\n\"a ``` b\"\n```", "\"a ``` b\"");
+        for whole in [
+            "{}",
+            "Here:\n```json\n{}\n```",
+            "```json\n{}\n```\nThat is all.",
+            "```json\n{}\n```\n```json\n{}\n```",
+            "```rust\n{}\n```",
+            "```json\nthree\n```",
+            "```",
+            "``````",
+        ] {
+            check(whole, whole);
+        }
     }
 }

@@ -2,8 +2,10 @@
 //! by typed lines. Nothing from models, files or tools reaches the terminal raw.
 
 use super::bell::{Bell, Call};
+use super::excerpt::{Excerpt, counted};
 use super::outcome::Watch;
-use super::pen::{Pen, Tone};
+use super::pen::{Block, Pen, Tone};
+use super::schema;
 use crate::{diff, log, money, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
@@ -25,6 +27,10 @@ pub const NOT_SANDBOXED: &str =
 const SHORT: usize = 40;
 /// How many lines of a question are shown before somebody asks for all of it.
 const QUESTION: usize = 20;
+/// How many lines of an output are shown.
+const OUTPUT: usize = 12;
+/// How many lines of a task are shown.
+const TASK: usize = 8;
 
 /// The screen.
 #[derive(Default)]
@@ -45,8 +51,12 @@ struct State {
     bell: Bell,
     /// Whether words are shown as they come; into a pipe only whole replies go.
     streams: bool,
+    /// Whether the answer must follow a schema: whoever reads it from a pipe wants it bare.
+    has_schema: bool,
     /// The command that runs, since when, and when it last showed a sign of life.
     running: Option<(String, Instant)>,
+    /// The turn that the model was last asked for.
+    turn: (u32, u32),
     /// The last fault that was told.
     fault: String,
 }
@@ -57,6 +67,15 @@ struct Question {
     kind: ProposalKind,
     shown: String,
     shown_hash: Hash,
+}
+
+impl Question {
+    fn block(&self) -> Block {
+        match self.kind {
+            ProposalKind::Edit => Block::Diff,
+            ProposalKind::Exec | ProposalKind::Indeterminate => Block::Text,
+        }
+    }
 }
 
 /// What a typed line means.
@@ -175,8 +194,8 @@ impl Screen {
             (_, "n" | "no") => word(Verdict::Refuse, None, Remember::Once),
             (_, "a") => word(Verdict::Allow, None, Remember::Run),
             (_, "d") => {
-                let shown = question.shown.clone();
-                state.pen.block(&shown, usize::MAX);
+                let (kind, shown) = (question.block(), question.shown.clone());
+                state.pen.block(kind, &shown);
                 state.ask_again()
             }
             (_, "r") => {
@@ -199,10 +218,16 @@ impl Sink for Screen {
         self.watch.look(event);
         let mut state = self.state();
         match event {
-            Event::Text { text, .. } if state.streams => state.pen.says(text),
-            Event::Text { .. } | Event::Reasoning { .. } => {}
+            Event::Reasoning { text, .. } => state.pen.thinks(text),
+            Event::Text { text, .. } => {
+                state.thought();
+                if state.streams {
+                    state.pen.says(text);
+                }
+            }
             Event::Output { text, .. } => state.printed(text),
             Event::Retrying { attempt, wait_ms, why } => {
+                state.pen.thought();
                 let void = if state.pen.end_line() { "; the words above are void" } else { "" };
                 let (s, tenth) = (wait_ms / 1000, wait_ms % 1000 / 100);
                 let said = format!("{why}{void}; attempt {attempt} in {s}.{tenth} s");
@@ -220,7 +245,7 @@ impl State {
         match &fact.body {
             Body::Drive(drive) => self.driven(fact, drive),
             Body::Prompt(prompt) => {
-                self.pen.line(Tone::Plain, &format!("> {text}"));
+                self.prompted(text);
                 for shown in &prompt.media {
                     self.pen.line(Tone::Dim, &format!("  with {}, {}", shown.name, shown.mime));
                 }
@@ -229,8 +254,10 @@ impl State {
                 self.pen.line(Tone::Dim, "told the agent; it hears it after what it is doing")
             }
             Body::Abort(_) => self.pen.line(Tone::Dim, "stopping"),
+            Body::Ask(ask) => self.turn = (ask.lap, ask.turn),
             Body::Reply(_) => self.replied(text),
             Body::Fault(fault) => {
+                self.pen.thought();
                 self.pen.line(Tone::Bad, &fault.message);
                 self.fault.clone_from(&fault.message);
             }
@@ -246,11 +273,12 @@ impl State {
             Body::Outcome(outcome) => self.settled(outcome, text),
             Body::Begin(begin) => self.began(begin),
             Body::Stream(stream) => self.pen.line(Tone::Dim, &log::stream(stream)),
-            Body::Run(_) | Body::Ask(_) | Body::End(_) | Body::Unknown { .. } => {}
+            Body::Run(_) | Body::End(_) | Body::Unknown { .. } => {}
         }
     }
 
     fn driven(&mut self, fact: &Fact, drive: &Drive) {
+        self.has_schema = drive.schema.is_some();
         let mode = to_wire::word(&drive.mode);
         let asks = match (drive.mode, drive.approval) {
             (Mode::ReadOnly, _) | (_, Approval::Ask) => "",
@@ -260,9 +288,33 @@ impl State {
         self.pen.line(Tone::Dim, &format!("run {}, model {}, {mode}{asks}", fact.run, drive.model));
     }
 
+    /// What a person asked for. They know it: of what was piped in, the beginning is enough.
+    fn prompted(&mut self, text: &str) {
+        let (head, hidden, tail) = Excerpt::cut(2 * TASK).with(text).lines();
+        let rest = hidden + tail.len() as u64;
+        let (shown, rest) = match hidden {
+            0 => ([head, tail].concat(), 0),
+            _ => (head, rest),
+        };
+        self.pen.line(Tone::Plain, &format!("> {}", shown.join("\n")));
+        if rest > 0 {
+            self.pen.line(Tone::Dim, &format!("  … and {} more", counted(rest)));
+        }
+    }
+
+    /// The model has thought: what was drawn of it becomes a count.
+    fn thought(&mut self) {
+        if let Some(lines) = self.pen.thought() {
+            let (lines, (lap, turn)) = (counted(lines), self.turn);
+            let said = format!("  thought {lines}; cairn show {lap}/{turn}#reasoning");
+            self.pen.line(Tone::Dim, &said);
+        }
+    }
+
     fn replied(&mut self, text: &str) {
+        self.thought();
         if !self.streams && !text.is_empty() {
-            self.pen.says(text);
+            self.pen.says(if self.has_schema { schema::unfenced(text) } else { text });
         }
         self.pen.end_line();
     }
@@ -319,29 +371,50 @@ impl State {
             let store = self.store.clone();
             for change in &outcome.changes {
                 if let Some(store) = &store {
-                    self.pen.block(&diff::of(store, change), SHORT);
+                    let excerpt = Excerpt::cut(SHORT).with(&diff::of(store, change));
+                    self.pen.excerpt(Block::Diff, excerpt);
                 }
             }
         } else if is_command
             || !outcome.status.is_success()
             || outcome.settled != Settled::Performed
         {
-            self.pen.block(text, 12);
+            let excerpt = self.printed_all(outcome, text);
+            self.pen.excerpt(Block::Text, excerpt);
+        }
+    }
+
+    /// An op's result. Of a long output the model is told the two ends; what is counted is all of it.
+    fn printed_all(&self, outcome: &Outcome, text: &str) -> Excerpt {
+        let told = Excerpt::cut(OUTPUT).with(text);
+        let output = outcome.output.as_ref().filter(|output| output.bytes > text.len() as u64);
+        let (Some(output), Some(store)) = (output, &self.store) else { return told };
+        let mut all = Excerpt::cut(OUTPUT);
+        all.is_part = output.bytes != output.kept.bytes;
+        match store.each_of_content(&output.kept.hash, &mut |piece| all.take(piece)) {
+            Ok(()) => {
+                // How it ended stands on a line of its own.
+                all.end_line();
+                all.take(text.lines().last().unwrap_or_default().as_bytes());
+                all
+            }
+            Err(_) => told,
         }
     }
 
     fn ask(&mut self, proposal: &Proposal, shown: &str) {
         let label = proposal.items.first().map(|item| item.label.as_str()).unwrap_or_default();
         self.pen.line(Tone::Plain, &format!("? {} {label}", proposal.at));
-        self.pen.block(shown, QUESTION);
-        self.bell.ring(label);
-        self.question = Some(Question {
+        let question = Question {
             at: proposal.at,
             proposal: proposal.id.clone(),
             kind: proposal.kind,
             shown: shown.to_owned(),
             shown_hash: proposal.shown_hash,
-        });
+        };
+        self.pen.excerpt(question.block(), Excerpt::of(shown, QUESTION));
+        self.bell.ring(label);
+        self.question = Some(question);
         let _ = self.ask_again();
     }
 

@@ -8,16 +8,11 @@ mod outline;
 mod search;
 
 use crate::out::say;
-use crate::run::Usage;
-use crate::{cli, named, place};
+use crate::{cli, name, named, place};
 use anyhow::Result;
-use cairn_text::shown::clean;
 use cli::SessionsCommand;
 use serde_json::json;
 use std::process::ExitCode;
-
-/// The longest name, in bytes.
-const MOST_NAME: usize = 200;
 
 /// Runs the command.
 pub fn sessions(args: &cli::Sessions) -> Result<ExitCode> {
@@ -32,19 +27,14 @@ pub fn sessions(args: &cli::Sessions) -> Result<ExitCode> {
 }
 
 fn rename(args: &cli::Rename) -> Result<ExitCode> {
-    let name = args.name.trim();
-    if name.len() > MOST_NAME || name.chars().any(char::is_control) {
-        let fix = format!("a name has at most {MOST_NAME} bytes, on one line");
-        return Err(Usage(fix).into());
-    }
     let store = place::store()?;
     let session = named::session(&store, Some(&args.session))?;
-    store.rename(&session, Some(name).filter(|name| !name.is_empty()))?;
-    match (args.json, name.is_empty()) {
-        (true, true) => say!("{}", json!({"session": session, "name": null})),
-        (true, false) => say!("{}", json!({"session": session, "name": name})),
-        (false, true) => say!("session {session} has no name any more"),
-        (false, false) => say!("session {session} is called {}", clean(name)),
+    let name = name::of_session(&store, &session, &args.name)?;
+    store.rename(&session, name.as_deref())?;
+    match (args.json, &name) {
+        (true, _) => say!("{}", json!({"session": session, "name": name})),
+        (false, None) => say!("session {session} has no name any more"),
+        (false, Some(name)) => say!("session {session} is called {name}"),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -71,6 +71,41 @@ fn a_model_is_shown_with_its_source_and_an_unknown_one_is_not_made_up() {
 
 // keeps: models-known
 #[test]
+fn a_model_is_shown_with_the_endpoint_that_is_set_and_an_unknown_provider_is_said() {
+    let bench = bench();
+    bench.own(
+        "cairn.toml",
+        "[providers.anthropic]\nbase_url = \"http://127.0.0.1:9/x\"\n\
+         [providers.mine]\nbase_url = \"http://127.0.0.1:8/v1\"\nkey_env = \"MINE_KEY\"\n\
+         [models.\"mine/m\"]\ncontext = 5\n[models.\"nowhere/m\"]\ncontext = 5\n",
+    );
+    let check = |model: &str, endpoint: Value, format: Value| {
+        let said = shown(&bench, model);
+        assert_eq!((&said["endpoint"], &said["format"]), (&endpoint, &format), "{model}");
+        let text = bench.cairn(&["models", "show", model]).out;
+        let line = text.lines().find(|line| line.starts_with("endpoint ")).unwrap();
+        assert!(line.contains(endpoint.as_str().unwrap_or("none yet")), "{model}: {line}");
+    };
+    check("anthropic/claude-sonnet-4-5", json!("http://127.0.0.1:9/x"), json!("anthropic"));
+    check("openai/gpt-5", json!(bench.model.url()), json!("chat"));
+    check(
+        "google/gemini-2.5-pro",
+        json!("https://generativelanguage.googleapis.com"),
+        json!("gemini"),
+    );
+    check("mine/m", json!("http://127.0.0.1:8/v1"), json!("chat"));
+    check("nowhere/m", Value::Null, Value::Null);
+    assert_eq!(shown(&bench, "mine/m")["key_variables"], json!(["MINE_KEY"]));
+    refused(&bench.cairn(&["models", "show", "mine/other"]), "nothing is known of mine/other");
+    let nobody = bench.cairn(&["models", "show", "nobody/m"]);
+    refused(&nobody, "there is no provider \"nobody\"; known are openai");
+    assert!(!nobody.err.contains("can be used"), "{}", nobody.err);
+    refused(&bench.cairn(&["models", "show", "openai/"]), "is not a model; write provider/name");
+    refused(&bench.cairn(&["models", "show", "scripted/walkthrough"]), "is a script");
+}
+
+// keeps: models-known
+#[test]
 fn the_users_words_beat_the_users_file_and_a_project_has_no_say() {
     let bench = bench();
     bench.own("models.json", r#"{"openai":{"models":{"gpt-5":{"cost":{"input":1,"output":2}},"new":{"limit":{"context":5}}}}}"#);

@@ -358,6 +358,26 @@ fn an_answer_that_must_follow_a_schema_does_or_the_exit_code_says_so() {
 
 // keeps: output-schema
 #[test]
+fn a_fence_around_the_whole_answer_is_taken_off_and_no_other() {
+    let fenced = "```json\n{\"n\": 3}\n```";
+    let replies = json!([{"say": fenced}, {"say": fenced}, {"say": format!("Here:\n{fenced}")}]);
+    let bench = Bench::new(replies);
+    bench.temp.write("schema.json", r#"{"type": "object", "required": ["n"]}"#);
+    let run = |more: &[&str]| {
+        bench.cairn(&[&["run", "--output-schema", "schema.json", "count"], more].concat())
+    };
+    let done = run(&[]);
+    assert_eq!((done.code, done.out.as_str()), (0, "{\"n\": 3}\n"), "{}", done.err);
+    let told = run(&["-c", "--json"]).out;
+    let result: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    assert_eq!((&result["status"], &result["answer"]), (&json!("done"), &json!("{\"n\": 3}")));
+    let wrong = run(&["-c"]);
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.err.contains("the answer is not JSON"), "{}", wrong.err);
+}
+
+// keeps: output-schema
+#[test]
 fn how_much_to_think_is_asked_for_and_kept() {
     let bench = Bench::new(json!([{"say": "done"}]));
     bench.own("cairn.toml", "[models.\"openai/test\"]\nabilities = [\"tools\", \"reasoning\"]\n");

@@ -3,6 +3,7 @@
 use crate::bench_world::Bench;
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::json;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -24,8 +25,14 @@ impl Terminal {
         Terminal::open(bench, bench.command(&[&["run"], args].concat()))
     }
 
-    /// In front of this command.
-    pub fn open(bench: &Bench, run: Command) -> Terminal {
+    /// In front of this command, without colours.
+    pub fn open(bench: &Bench, mut run: Command) -> Terminal {
+        run.env("NO_COLOR", "1");
+        Terminal::sized(bench, &run, (80, 24))
+    }
+
+    /// In front of this command, on a screen of so many columns and rows.
+    pub fn sized(bench: &Bench, run: &Command, (columns, rows): (u16, u16)) -> Terminal {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -34,12 +41,14 @@ impl Terminal {
         let slave =
             rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
                 .unwrap();
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&slave, size).unwrap();
         // `setsid --ctty` makes the terminal the program's own, so that Ctrl-C reaches it.
         #[allow(clippy::disallowed_methods, reason = "tests start the program")]
         let mut command = Command::new("setsid");
         command.args(["--ctty", "--wait"]).arg(run.get_program()).args(run.get_args());
         command.env_clear().envs(run.get_envs().filter_map(|(k, v)| Some((k, v?))));
-        command.current_dir(bench.temp.workspace()).env("NO_COLOR", "1");
+        command.current_dir(bench.temp.workspace());
         let end = || Stdio::from(slave.try_clone().unwrap());
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         drop(slave);
