@@ -15,7 +15,10 @@ pub fn gc(args: &cli::Gc) -> Result<ExitCode> {
     let config = place::config(&place::root(None)?)?;
     let days = args.keep_days.unwrap_or_else(|| config.count("keep_days"));
     let before = now_ms().saturating_sub(days.saturating_mul(DAY_MS));
-    let freed = place::store()?.gc(Gc { before, dry_run: args.dry_run })?;
+    let store = place::store()?;
+    // An undo that is done after this is of a young run.
+    let keep = cairn_runtime::undo::needed(&store)?;
+    let freed = store.gc(&Gc { before, keep, dry_run: args.dry_run })?;
     if args.json {
         say!(
             "{}",
