@@ -22,9 +22,7 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
         return run::run(&cli::Run {
             task: Some(task.clone()),
             resume: Some(id.to_string()),
-            yolo: args.yolo,
-            read_only: args.read_only,
-            model: args.model.clone(),
+            terms: args.terms.clone(),
             json: args.json,
             ..cli::Run::default()
         });
