@@ -216,10 +216,13 @@ pub struct Bundle {
 
 /// Free the contents of runs that nobody touched for a while.
 #[derive(Args)]
-#[command(
-    after_help = "Facts and receipts always stay, so every session still verifies; what was freed reads as
-redacted, and such a run can no longer be continued or shown in full."
-)]
+#[command(after_help = "Examples:
+  cairn gc                       says what would be freed, and asks
+  cairn gc --keep-days 7 --yes   for programs
+  cairn gc --dry-run             only says it
+Facts and receipts always stay, so every session still verifies; what was freed reads as redacted, and
+such a run can no longer be continued, shown in full or undone. An undo that was not taken back keeps
+what `cairn redo` needs.")]
 pub struct Gc {
     /// Keep what was touched within so many days; the configured keep_days when absent.
     #[arg(long, value_name = "N")]
@@ -227,6 +230,9 @@ pub struct Gc {
     /// Only say what would be freed.
     #[arg(long)]
     pub dry_run: bool,
+    /// Without asking.
+    #[arg(long)]
+    pub yes: bool,
     /// As JSON.
     #[arg(long)]
     pub json: bool,

@@ -29,7 +29,13 @@ fn gc_frees_contents_of_old_runs_and_the_session_still_verifies() {
             .unwrap();
     assert!(dry["bytes"].as_u64().unwrap() > 50_000, "{dry}");
     assert_eq!(large(), 1);
-    let freed = bench.cairn(&["gc", "--keep-days", "0"]);
+    for args in [&["gc", "--keep-days", "0"][..], &["gc", "--keep-days", "0", "--json"]] {
+        let asked = bench.cairn(args);
+        assert_eq!((asked.code, asked.out.as_str()), (2, ""), "{args:?}");
+        assert!(asked.err.contains("nobody can be asked here, so add --yes"), "{}", asked.err);
+    }
+    assert_eq!(large(), 1, "nobody said yes");
+    let freed = bench.cairn(&["gc", "--keep-days", "0", "--yes"]);
     assert!(freed.out.starts_with("freed "), "{freed:?}");
     assert_eq!(large(), 0);
 
