@@ -206,12 +206,19 @@ pub struct Verify {
 
 /// Write a session into one file that can be checked anywhere.
 #[derive(Args)]
+#[command(after_help = "Examples:
+  cairn bundle -o audit.cairn           the session here
+  cairn bundle -o audit.cairn --force   again, in place of the file that is there
+The file is readable by you alone. `cairn verify audit.cairn --anchor …` checks it anywhere.")]
 pub struct Bundle {
     /// The session; the one here when absent.
     pub session: Option<String>,
-    /// The file.
+    /// The file; it must not exist.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Write over a file that is there.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Free the contents of runs that nobody touched for a while.

@@ -2,6 +2,7 @@
 
 use crate::bench_world::Bench;
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
 
 fn bash(command: &str) -> Value {
     json!({"calls": [{"tool": "bash", "args": {"command": command}}]})
@@ -103,11 +104,30 @@ fn a_bundle_is_checked_anywhere_and_needs_its_anchor_to_be_verified() {
     assert_eq!(verdict(&["--anchor", &anchor[..8]]).0, 2, "a part of an anchor proves nothing");
     std::fs::write(file, "hello").unwrap();
     assert_eq!(verdict(&[]), (7, "UNVERIFIABLE".into()));
-    let over = bench.cairn(&["bundle", "-o", file]);
-    assert_eq!(
-        (over.code, std::fs::read_to_string(file).unwrap().as_str()),
-        (2, "hello"),
-        "{}",
-        over.err
-    );
+}
+
+#[test]
+fn a_bundle_is_its_owners_alone_and_written_over_nothing_unless_forced() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    let path = bench.temp.path().join("audit.cairn");
+    let file = path.to_str().unwrap();
+    let mode = || std::fs::metadata(file).unwrap().permissions().mode() & 0o777;
+    assert_eq!(bench.cairn(&["bundle", "-o", file]).code, 0);
+    assert_eq!(mode(), 0o600);
+    for content in ["hello", "{\"format\":\"cairn-bundle\""] {
+        std::fs::write(file, content).unwrap();
+        let over = bench.cairn(&["bundle", "-o", file]);
+        assert_eq!(over.code, 2, "{}", over.out);
+        assert!(
+            over.err.contains("exists already") && over.err.contains("--force"),
+            "{}",
+            over.err
+        );
+        assert_eq!(std::fs::read_to_string(file).unwrap(), content);
+    }
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(bench.cairn(&["bundle", "-o", file, "--force"]).code, 0);
+    assert_eq!(mode(), 0o600);
+    assert_eq!(bench.cairn(&["verify", file]).code, 0);
 }
