@@ -122,6 +122,9 @@ pub struct Diff {
     /// The run; the newest here when absent.
     #[arg(long)]
     pub run: Option<String>,
+    /// Also what was undone.
+    #[arg(long)]
+    pub all: bool,
     /// Only the files, with lines added and removed.
     #[arg(long)]
     pub stat: bool,
