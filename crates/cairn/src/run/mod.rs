@@ -190,7 +190,11 @@ fn not_imported(store: &Store, place: Place) -> Result<Place> {
     let Place::Existing { run, session } = place else { return Ok(place) };
     let row = store.run(&run)?.filter(|row| row.imported);
     let run = match row {
-        Some(row) => crate::fork::make(store, &row, None, row.name.clone())?.0,
+        Some(row) => {
+            let id = cairn_runtime::new_run_id();
+            crate::fork::make(store, &row, None, (id.clone(), row.name.clone()))?;
+            id
+        }
         None => run,
     };
     Ok(Place::Existing { run, session })
