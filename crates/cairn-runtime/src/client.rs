@@ -5,9 +5,9 @@ use crate::{RunError, clock, holder, now_ms};
 use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
 use cairn_store::{Batch, Kept, Lease, NewRun, Store};
 use cairn_types::{
-    Approval, Begin, Body, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Intent, Mode,
-    OpName, Outcome, Remember, RunId, RunStarted, SessionId, Settled, Status, Surface, Verdict,
-    View, Writer,
+    Approval, Begin, Body, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Hash, Intent,
+    Mode, OpName, Outcome, Remember, RunId, RunStarted, SessionId, Settled, Status, Surface,
+    Verdict, View, Writer,
 };
 use cairn_world::{Probe, Refusal, World};
 use std::sync::Arc;
@@ -147,6 +147,7 @@ impl Client {
             problem: None,
         }));
         recording.facts.push(Body::Decision(allowed(at, op.by)));
+        self.keep_present(&op.changes)?;
         let changes = op.changes.clone();
         recording.facts.push(Body::Begin(Begin { at, changes, again: false }));
         self.record(recording);
@@ -159,6 +160,19 @@ impl Client {
         self.end();
         let receipt = self.commit().await?;
         Ok(ClientDone { run: self.lease.run().clone(), at, receipt, changes: made })
+    }
+
+    /// The bytes that are about to be overwritten or removed become contents like any, so that the op
+    /// can be taken back even if the run that wrote them is old. What changes meanwhile is found out
+    /// when the op is carried out.
+    fn keep_present(&mut self, changes: &[Change]) -> Result<(), RunError> {
+        let hash = |change: &Change| change.before.as_ref().and_then(|state| state.hash);
+        let missing = self.store.missing(changes.iter().filter_map(hash))?;
+        for change in changes.iter().filter(|c| hash(c).is_some_and(|h| missing.contains(&h))) {
+            let bytes = self.world.bytes(&change.path);
+            self.contents.extend(bytes.ok().filter(|bytes| Some(Hash::of(bytes)) == hash(change)));
+        }
+        Ok(())
     }
 
     /// What an earlier client began and was not seen to end.

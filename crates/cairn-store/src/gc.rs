@@ -19,10 +19,12 @@ use std::time::Duration;
 const SETTLED: Duration = Duration::from_secs(3600);
 
 /// What to free.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Default)]
 pub struct Gc {
     /// Runs whose last fact is older than this, milliseconds since 1970.
     pub before: u64,
+    /// Contents that stay whatever run names them: the caller knows what they are for.
+    pub keep: HashSet<Hash>,
     /// Only count.
     pub dry_run: bool,
 }
@@ -43,7 +45,7 @@ pub struct Freed {
 }
 
 /// Frees, with a connection of its own.
-pub(crate) fn gc(conn: &Connection, home: &Home, gc: Gc) -> Result<Freed, StoreError> {
+pub(crate) fn gc(conn: &Connection, home: &Home, gc: &Gc) -> Result<Freed, StoreError> {
     let (mut freed, files, old) = sweep_alone(conn, home, gc)?;
     if gc.dry_run {
         return Ok(freed);
@@ -60,7 +62,7 @@ pub(crate) fn gc(conn: &Connection, home: &Home, gc: Gc) -> Result<Freed, StoreE
 
 /// Sweeps in one transaction. If somebody takes one of the old runs meanwhile, it is old no longer,
 /// and the sweep begins again.
-fn sweep_alone(conn: &Connection, home: &Home, gc: Gc) -> Result<Swept, StoreError> {
+fn sweep_alone(conn: &Connection, home: &Home, gc: &Gc) -> Result<Swept, StoreError> {
     loop {
         conn.execute_batch("BEGIN IMMEDIATE")?;
         let swept = sweep(conn, home, gc);
@@ -77,9 +79,10 @@ fn sweep_alone(conn: &Connection, home: &Home, gc: Gc) -> Result<Swept, StoreErr
 type Swept = (Freed, Vec<PathBuf>, Vec<RunId>);
 
 /// Deletes the rows of contents no living run names; gives their files and the old runs.
-fn sweep(conn: &Connection, home: &Home, gc: Gc) -> Result<Swept, StoreError> {
+fn sweep(conn: &Connection, home: &Home, gc: &Gc) -> Result<Swept, StoreError> {
     let (living, old) = by_age(conn, home, gc.before)?;
-    let named = named_by(conn, &living)?;
+    let mut named = named_by(conn, &living)?;
+    named.extend(gc.keep.iter().map(|hash| hash.0));
     let mut freed = Freed { runs: old.len() as u64, ..Freed::default() };
     let mut files = Vec::new();
     let mut rows = conn.prepare("SELECT hash, length(data) FROM contents")?;

@@ -16,6 +16,7 @@ use crate::writer::{Ask, Writer, Writing};
 use crate::{StoreError, bundle, contents, export, heads, lease, open};
 use cairn_types::{Fact, Hash, RunId, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashSet;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -161,6 +162,23 @@ impl Store {
         self.read(|conn| contents::read(conn, &self.0.home, r))
     }
 
+    /// Those of these contents that are not here any more, or never were. Their bytes are not looked at.
+    pub fn missing(
+        &self,
+        hashes: impl IntoIterator<Item = Hash>,
+    ) -> Result<HashSet<Hash>, StoreError> {
+        let all: HashSet<Hash> = hashes.into_iter().collect();
+        self.read(|conn| {
+            let mut missing = HashSet::new();
+            for hash in all {
+                if !contents::is_kept(conn, &self.0.home, &hash)? {
+                    missing.insert(hash);
+                }
+            }
+            Ok(missing)
+        })
+    }
+
     /// Hands on a content's bytes piece by piece, their hash checked before the first. A large one is
     /// never whole in memory.
     pub fn each_of_content(&self, r: &Hash, take: &mut dyn FnMut(&[u8])) -> Result<(), StoreError> {
@@ -204,7 +222,7 @@ impl Store {
     }
 
     /// Frees what nobody needs any more.
-    pub fn gc(&self, what: Gc) -> Result<Freed, StoreError> {
+    pub fn gc(&self, what: &Gc) -> Result<Freed, StoreError> {
         self.alone(|conn| gc::gc(conn, &self.0.home, what))
     }
 

@@ -255,4 +255,9 @@ impl World {
     pub fn state(&self, path: &str) -> Result<Option<FileState>, Refusal> {
         Ok(state::at(self.roots.of(path), path)?.map(|(state, _)| state))
     }
+
+    /// The bytes of the file at a path beneath the root, given as it really is.
+    pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Refusal> {
+        state::bytes_at(self.roots.of(path), path)
+    }
 }

@@ -53,6 +53,19 @@ pub(crate) fn named(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Stand
     Ok(Some((state, stat)))
 }
 
+/// The bytes of the file at a real path.
+pub(crate) fn bytes_at(workspace: &Workspace, path: &str) -> Result<Vec<u8>, Refusal> {
+    let (directory, name) = path::split(path);
+    let opened = workspace
+        .directory(directory)
+        .and_then(|dir| entry(dir.as_fd(), name.as_bytes(), OFlags::RDONLY));
+    let mut bytes = Vec::new();
+    File::from(opened.map_err(|e| refusal(path, e))?)
+        .read_to_end(&mut bytes)
+        .map_err(|e| unread(path, &e))?;
+    Ok(bytes)
+}
+
 pub(crate) fn unread(path: &str, error: &std::io::Error) -> Refusal {
     Refusal::new(Status::FAILED, format!("{path} could not be read: {error}"))
 }

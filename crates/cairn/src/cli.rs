@@ -1,8 +1,10 @@
 //! The command line's shape. What a command does is elsewhere.
 
+mod back;
 mod machine;
 mod sessions;
 
+pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
 pub use machine::{Completions, Doctor, Man, Shell};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
 
@@ -94,36 +96,11 @@ their authors, and your own ~/.config/cairn/AGENTS.md as yours: docs/context.md.
 pub struct Run {
     /// The task. Piped input is added to it; without a task, the piped input is the task.
     pub task: Option<String>,
-    /// A picture (PNG, JPEG, GIF, WebP) or a PDF to show with the task; can be repeated.
-    #[arg(long, value_name = "FILE")]
-    pub image: Vec<PathBuf>,
-    /// Allow everything without asking.
-    #[arg(long, conflicts_with = "read_only")]
-    pub yolo: bool,
-    /// Look, change nothing.
-    #[arg(long, alias = "ask")]
-    pub read_only: bool,
-    /// The model, provider/name.
-    #[arg(long, value_name = "PROVIDER/NAME")]
-    pub model: Option<String>,
-    /// How much the model shall think, where it can: off, minimal, low, medium or high.
-    #[arg(long, value_name = "LEVEL", value_parser = ["off", "minimal", "low", "medium", "high"])]
-    pub effort: Option<String>,
-    /// A JSON Schema file that the answer must follow; otherwise the exit code is 1.
-    #[arg(long, value_name = "FILE")]
-    pub output_schema: Option<PathBuf>,
+    #[command(flatten)]
+    pub terms: Terms,
     /// The project's folder.
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// A folder besides the project's that the agent may work in; may be given several times.
-    #[arg(long, value_name = "DIR")]
-    pub add_dir: Vec<PathBuf>,
-    /// Turns at most; then it ends with exit code 4.
-    #[arg(long, value_name = "N")]
-    pub max_turns: Option<u64>,
-    /// US dollars at most per loop; then it ends with exit code 4.
-    #[arg(long, value_name = "USD")]
-    pub max_cost: Option<String>,
     /// A name for the run.
     #[arg(long)]
     pub name: Option<String>,
@@ -142,6 +119,38 @@ pub struct Run {
     /// Stop after so many steps; the run can be continued.
     #[arg(long, hide = true)]
     pub steps: Option<u64>,
+}
+
+/// What a task is worked on with, whichever run takes it.
+#[derive(Args, Clone, Default)]
+pub struct Terms {
+    /// A picture (PNG, JPEG, GIF, WebP) or a PDF to show with the task; can be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
+    /// Allow everything without asking.
+    #[arg(long, conflicts_with = "read_only")]
+    pub yolo: bool,
+    /// Look, change nothing.
+    #[arg(long, alias = "ask")]
+    pub read_only: bool,
+    /// The model, provider/name; a run that goes on has its own when absent.
+    #[arg(long, value_name = "PROVIDER/NAME")]
+    pub model: Option<String>,
+    /// How much the model shall think, where it can: off, minimal, low, medium or high.
+    #[arg(long, value_name = "LEVEL", value_parser = ["off", "minimal", "low", "medium", "high"])]
+    pub effort: Option<String>,
+    /// A JSON Schema file that the answer must follow; otherwise the exit code is 1.
+    #[arg(long, value_name = "FILE")]
+    pub output_schema: Option<PathBuf>,
+    /// A folder besides the project's that the agent may work in; may be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub add_dir: Vec<PathBuf>,
+    /// Turns at most; then it ends with exit code 4.
+    #[arg(long, value_name = "N")]
+    pub max_turns: Option<u64>,
+    /// US dollars at most per loop; then it ends with exit code 4.
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<String>,
 }
 
 /// Show what happened in a run.
@@ -178,134 +187,6 @@ pub struct Show {
     pub json: bool,
 }
 
-/// Make a new run that shares another's history so far.
-#[derive(Args)]
-#[command(after_help = "Examples:
-  cairn fork                                   the newest run here, as it is now
-  cairn fork --at 1/2 \"now with a hash map\"   after turn 2 of loop 1, with another task
-  cairn fork --run r1k8f3q0c7w2n5b             another run
-The files stay as they are; only the history is shared. `cairn rewind` takes both back.")]
-pub struct Fork {
-    /// A task for the new run; without one it is only made.
-    pub task: Option<String>,
-    /// The run; the newest here when absent.
-    #[arg(long)]
-    pub run: Option<String>,
-    /// After which turn, loop/turn; the last one when absent.
-    #[arg(long, value_name = "LOOP/TURN")]
-    pub at: Option<String>,
-    /// A name for the new run.
-    #[arg(long)]
-    pub name: Option<String>,
-    /// Allow everything without asking.
-    #[arg(long, requires = "task", conflicts_with = "read_only")]
-    pub yolo: bool,
-    /// Look, change nothing.
-    #[arg(long, requires = "task")]
-    pub read_only: bool,
-    /// The model, provider/name; the run's own when absent.
-    #[arg(long, value_name = "PROVIDER/NAME", requires = "task")]
-    pub model: Option<String>,
-    /// As JSON; with a task, one event per line.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Take back what a run's ops changed in files.
-#[derive(Args)]
-#[command(after_help = "Examples:
-  cairn undo                  the newest turn here that changed something
-  cairn undo 1/2/3            one row
-  cairn undo 1/2              one turn
-  cairn undo 1                one loop
-  cairn undo 1/2 --since      that turn and everything after it
-  cairn undo --dry-run        only show what would change
-Files that somebody else changed since are named and left alone, and then nothing is undone unless
---partial is given. What commands changed is not covered; it says which ran. `cairn redo` takes an
-undo back. The conversation stays; `cairn rewind` takes both back.")]
-pub struct Undo {
-    /// A row, turn or loop: 1/2/3, 1/2, 1, or its address log://RUN/1/2.
-    pub what: Option<String>,
-    /// The run; the newest here when absent.
-    #[arg(long)]
-    pub run: Option<String>,
-    /// Everything from there on.
-    #[arg(long, requires = "what")]
-    pub since: bool,
-    #[command(flatten)]
-    pub how: Careful,
-}
-
-/// Take back the newest undo.
-#[derive(Args)]
-#[command(after_help = "Examples:
-  cairn redo            take back the newest undo here
-  cairn redo --dry-run  only show what would change")]
-pub struct Redo {
-    /// Only undos of this run; of any run of the session here when absent.
-    #[arg(long)]
-    pub run: Option<String>,
-    #[command(flatten)]
-    pub how: Careful,
-}
-
-/// Go back to the end of a turn: the files, and the conversation in a new run.
-#[derive(Args)]
-#[command(after_help = "Examples:
-  cairn rewind 1/2        files and conversation as they were after turn 2 of loop 1
-  cairn run -c \"…\"      goes on from there
-The old run stays in the log as it was.")]
-pub struct Rewind {
-    /// The turn, loop/turn.
-    pub turn: String,
-    /// The run; the newest here when absent.
-    #[arg(long)]
-    pub run: Option<String>,
-    /// A name for the new run.
-    #[arg(long)]
-    pub name: Option<String>,
-    #[command(flatten)]
-    pub how: Careful,
-}
-
-/// How careful to be with files that are not as they were left.
-#[derive(Args)]
-pub struct Careful {
-    /// Leave files alone that somebody else changed since, and take back the rest.
-    #[arg(long)]
-    pub partial: bool,
-    /// Also overwrite what other runs or later rows wrote; never what somebody else did.
-    #[arg(long)]
-    pub force: bool,
-    /// Only show what would change.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// As JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Show what a run's ops changed in files, as one diff.
-#[derive(Args)]
-#[command(after_help = "Examples:
-  cairn diff            all that the newest run here changed
-  cairn diff 1/2        what one turn changed
-  cairn diff --stat     only which files, and how many lines
-What commands changed is not in it.")]
-pub struct Diff {
-    /// A row, turn or loop: 1/2/3, 1/2, 1, or its address log://RUN/1/2.
-    pub what: Option<String>,
-    /// The run; the newest here when absent.
-    #[arg(long)]
-    pub run: Option<String>,
-    /// Only the files, with lines added and removed.
-    #[arg(long)]
-    pub stat: bool,
-    /// As JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// Check a session or a bundle.
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -326,20 +207,30 @@ pub struct Verify {
 
 /// Write a session into one file that can be checked anywhere.
 #[derive(Args)]
+#[command(after_help = "Examples:
+  cairn bundle -o audit.cairn           the session here
+  cairn bundle -o audit.cairn --force   again, in place of the file that is there
+The file is readable by you alone. `cairn verify audit.cairn --anchor …` checks it anywhere.")]
 pub struct Bundle {
     /// The session; the one here when absent.
     pub session: Option<String>,
-    /// The file.
+    /// The file; it must not exist.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Write over a file that is there.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Free the contents of runs that nobody touched for a while.
 #[derive(Args)]
-#[command(
-    after_help = "Facts and receipts always stay, so every session still verifies; what was freed reads as
-redacted, and such a run can no longer be continued or shown in full."
-)]
+#[command(after_help = "Examples:
+  cairn gc                       says what would be freed, and asks
+  cairn gc --keep-days 7 --yes   for programs
+  cairn gc --dry-run             only says it
+Facts and receipts always stay, so every session still verifies; what was freed reads as redacted, and
+such a run can no longer be continued, shown in full or undone. An undo that was not taken back keeps
+what `cairn redo` needs.")]
 pub struct Gc {
     /// Keep what was touched within so many days; the configured keep_days when absent.
     #[arg(long, value_name = "N")]
@@ -347,6 +238,9 @@ pub struct Gc {
     /// Only say what would be freed.
     #[arg(long)]
     pub dry_run: bool,
+    /// Without asking.
+    #[arg(long)]
+    pub yes: bool,
     /// As JSON.
     #[arg(long)]
     pub json: bool,

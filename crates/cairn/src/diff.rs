@@ -1,10 +1,10 @@
-//! `cairn diff`: what rows changed, as one diff, from the images the store keeps. The disk is not
-//! looked at.
+//! `cairn diff`: what rows changed and was not undone, as one diff, from the images the store keeps.
+//! The disk is not looked at.
 
 use crate::out::say;
 use crate::{cli, named, place, undo};
 use anyhow::Result;
-use cairn_runtime::undo::{History, Span};
+use cairn_runtime::undo::{Changed, History, Span};
 use cairn_store::Store;
 use cairn_text::shown::clean;
 use cairn_types::{Change, FileKind, FileState};
@@ -20,8 +20,10 @@ pub fn diff(args: &cli::Diff) -> Result<ExitCode> {
     let run = named::addressed(&store, named_run.as_deref(), args.run.as_deref())?;
     let history = History::read(&store, &run.session, &run.id)?;
     let span = span.unwrap_or(Span::All);
-    let rows = history.rows.iter().filter(|row| span.holds(row.at));
-    let paths = parts(rows.flat_map(|row| &row.changes));
+    let (open, all) = (history.open_rows(span), history.rows);
+    let all: Vec<Changed> = all.into_iter().filter(|row| span.holds(row.at)).collect();
+    let rows = if args.all { &all } else { &open };
+    let paths = parts(rows.iter().flat_map(|row| &row.changes));
     let mut out = crate::out::stdout();
     let is_terminal = out.is_terminal();
     for (path, parts) in &paths {
@@ -46,7 +48,14 @@ pub fn diff(args: &cli::Diff) -> Result<ExitCode> {
     }
     drop(out);
     if paths.is_empty() && !args.json {
-        say!("no op there changed a file");
+        let is_undone = !all.is_empty();
+        say!(
+            "{}",
+            match is_undone {
+                true => "what ops there changed in files is undone; --all shows it",
+                false => "no op there changed a file",
+            }
+        );
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -16,15 +16,15 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
     let store = place::store()?;
     let (address, at) = args.at.as_deref().map(point).transpose()?.unzip();
     let parent = named::workable(&store, address.flatten().as_deref(), args.run.as_deref())?;
-    let (id, n) = make(&store, &parent, at, name::of_run(&store, args.name.as_deref())?)?;
+    let name = name::of_run(&store, args.name.as_deref())?;
+    let id = new_run_id();
+    let n = make(&store, &parent, at, (id.clone(), name))?;
     if let Some(task) = &args.task {
         drop(store);
         return run::run(&cli::Run {
             task: Some(task.clone()),
             resume: Some(id.to_string()),
-            yolo: args.yolo,
-            read_only: args.read_only,
-            model: args.model.clone(),
+            terms: args.terms.clone(),
             json: args.json,
             ..cli::Run::default()
         });
@@ -37,19 +37,18 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the fork; gives its id and how many facts it shares.
+/// Makes the fork with this id and name; gives how many facts it shares.
 pub fn make(
     store: &Store,
     parent: &RunRow,
     at: Option<(u32, u32)>,
-    name: Option<String>,
-) -> Result<(RunId, u64)> {
+    (id, name): (RunId, Option<String>),
+) -> Result<u64> {
     let facts = store.facts(&parent.id, 0)?;
     let n = shared(&facts, at).ok_or_else(|| no_turn(parent, at))?;
-    let id = new_run_id();
     let lease = store.lease(&id, &holder())?;
     let run = NewRun {
-        id: id.clone(),
+        id,
         session: parent.session.clone(),
         name,
         parent: Some(ForkPoint { run: parent.id.clone(), n }),
@@ -64,7 +63,7 @@ pub fn make(
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(store.commit(batch))?;
-    Ok((id, n))
+    Ok(n)
 }
 
 /// Says that there is nothing to fork there, before anything is done.

@@ -3,6 +3,7 @@
 use crate::tally::Tally;
 use crate::{cli, money, named, place, to_wire};
 use anyhow::Result;
+use cairn_runtime::undo::{self, Undone};
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{Body, ContentRef, Coord, Fact, Outcome, Reply, RunId, Settled, Stream, Usage};
@@ -16,13 +17,14 @@ pub fn log(args: &cli::Log) -> Result<ExitCode> {
     let store = place::store_to_read()?;
     let run = named::run(&store, args.run.as_deref())?;
     let facts = store.facts(&run.id, 0)?;
+    let undone = undo::standing(&store, &run.session)?;
     let mut out = crate::out::stdout();
     // Someone who pipes into `head` is not an error.
     let _ = match (args.facts, args.json) {
         (true, true) => print_facts_json(&facts, &mut out),
         (true, false) => print_facts(&facts, &mut out),
-        (false, true) => print_rows_json(&run.id, &facts, &mut out),
-        (false, false) => print_rows(&run, &facts, &store, &mut out),
+        (false, true) => print_rows_json(&run.id, &facts, &undone, &mut out),
+        (false, false) => print_rows(&run, &facts, (&store, &undone), &mut out),
     };
     Ok(ExitCode::SUCCESS)
 }
@@ -49,7 +51,18 @@ fn print_facts(facts: &[Fact], out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-fn print_rows_json(run: &RunId, facts: &[Fact], out: &mut impl Write) -> Result<()> {
+/// Those of a row's paths that are undone.
+fn undone_paths<'a>(undone: &[Undone], run: &RunId, outcome: &'a Outcome) -> Vec<&'a str> {
+    let paths = outcome.changes.iter().map(|change| change.path.as_str());
+    paths.filter(|path| undone.iter().any(|undo| undo.took(run, outcome.at, path))).collect()
+}
+
+fn print_rows_json(
+    run: &RunId,
+    facts: &[Fact],
+    undone: &[Undone],
+    out: &mut impl Write,
+) -> Result<()> {
     let mut intents = HashMap::new();
     for fact in facts {
         match &fact.body {
@@ -58,6 +71,7 @@ fn print_rows_json(run: &RunId, facts: &[Fact], out: &mut impl Write) -> Result<
             }
             Body::Outcome(outcome) => {
                 let intent = intents.get(&outcome.at);
+                let undone = undone_paths(undone, &fact.run, outcome);
                 let row = json!({
                     "address": cairn_types::Address::row(run, outcome.at),
                     "tool": intent.map(|i| &i.tool),
@@ -65,6 +79,8 @@ fn print_rows_json(run: &RunId, facts: &[Fact], out: &mut impl Write) -> Result<
                     "status": outcome.status,
                     "exit": outcome.exit,
                     "changes": outcome.changes,
+                    "undone": undone.len() == outcome.changes.len() && !undone.is_empty(),
+                    "undone_paths": undone,
                     "settled": outcome.settled,
                     "at": fact.at,
                 });
@@ -76,11 +92,17 @@ fn print_rows_json(run: &RunId, facts: &[Fact], out: &mut impl Write) -> Result<
     Ok(())
 }
 
-fn print_rows(run: &RunRow, facts: &[Fact], store: &Store, out: &mut impl Write) -> Result<()> {
+fn print_rows(
+    run: &RunRow,
+    facts: &[Fact],
+    (store, undone): (&Store, &[Undone]),
+    out: &mut impl Write,
+) -> Result<()> {
     let name = run.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     writeln!(out, "run {}{}, session {}", run.id, clean(&name), run.session)?;
     let mut printer = Printer {
         store,
+        undone,
         out,
         rows: HashMap::new(),
         begun: BTreeMap::new(),
@@ -94,6 +116,7 @@ fn print_rows(run: &RunRow, facts: &[Fact], store: &Store, out: &mut impl Write)
 /// Prints a run's rows fact by fact.
 struct Printer<'a, W> {
     store: &'a Store,
+    undone: &'a [Undone],
     out: &'a mut W,
     /// What ops without an outcome so far are.
     rows: HashMap<Coord, String>,
@@ -136,7 +159,7 @@ impl<W: Write> Printer<'_, W> {
                 None => return Ok(()),
             },
             Body::Reply(reply) => return self.reply(&at, reply),
-            Body::Outcome(outcome) => return self.outcome(&at, outcome),
+            Body::Outcome(outcome) => return self.outcome(&at, &fact.run, outcome),
             Body::Stream(of) => format!("{at}  {}", stream(of)),
             Body::Fault(fault) => {
                 format!("{at}  the model could not be had: {}", clean(&fault.message))
@@ -166,7 +189,7 @@ impl<W: Write> Printer<'_, W> {
         Ok(())
     }
 
-    fn outcome(&mut self, at: &str, outcome: &Outcome) -> Result<()> {
+    fn outcome(&mut self, at: &str, run: &RunId, outcome: &Outcome) -> Result<()> {
         self.begun.remove(&outcome.at);
         let row = self.rows.remove(&outcome.at).unwrap_or_default();
         let exit = outcome.exit.map(|exit| format!(" exit {exit}")).unwrap_or_default();
@@ -174,10 +197,16 @@ impl<W: Write> Printer<'_, W> {
             Settled::Performed | Settled::NotPerformed => String::new(),
             other => format!(" ({})", to_wire::word(&other)),
         };
-        writeln!(self.out, "{at}  {}  {row}  → {}{exit}{known}", outcome.at, outcome.status)?;
+        let undone = undone_paths(self.undone, run, outcome);
+        let is_whole = undone.len() == outcome.changes.len();
+        let mark = if is_whole && !undone.is_empty() { "  undone" } else { "" };
+        let status = outcome.status;
+        writeln!(self.out, "{at}  {}  {row}  → {status}{exit}{known}{mark}", outcome.at)?;
         for change in &outcome.changes {
             let (kind, path) = (to_wire::word(&change.kind), clean(&change.path));
-            writeln!(self.out, "            {kind} {path}")?;
+            let is_marked = !is_whole && undone.contains(&change.path.as_str());
+            let mark = if is_marked { "  undone" } else { "" };
+            writeln!(self.out, "            {kind} {path}{mark}")?;
         }
         Ok(())
     }

@@ -1,18 +1,18 @@
 //! `cairn undo`, `redo` and `rewind`: what ops changed is taken back, as ops of the session's client
-//! run. Files that somebody else changed are named and left alone.
+//! run. Files that somebody else changed are named and left alone. What is said of it is `report`'s.
+
+mod report;
 
 use crate::cli::Careful;
-use crate::out::say;
 use crate::run::Usage;
 use crate::{cli, fork, name, named, place, run};
 use anyhow::Result;
-use cairn_runtime::undo::{History, Plan, Span, Undone};
-use cairn_runtime::{Client, ClientOp, folders_of, holder};
+use cairn_runtime::undo::{History, Plan, Span, Undone, open_runs, standing};
+use cairn_runtime::{Client, ClientOp, folders_of, holder, new_run_id};
 use cairn_store::{Lease, RunRow, Store};
-use cairn_text::shown::clean;
-use cairn_types::{Address, Change, ChangeKind, RowAddress, RunId};
+use cairn_types::{Address, RowAddress, RunId, SessionId};
 use cairn_world::{Settings, Workspace, World};
-use serde_json::{Value, json};
+use report::{Made, Report};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Where an undo works.
 struct Place {
     store: Store,
-    run: RunRow,
+    session: SessionId,
     world: Arc<World>,
     /// Held unless nothing is to be changed.
     client: Option<Client>,
@@ -31,18 +31,15 @@ struct Place {
 
 impl Place {
     /// What an earlier undo was cut off from is finished first: a plan is made for what is there.
-    fn of(store: Store, run: RunRow, how: &Careful) -> Result<Place> {
-        if run.imported {
-            let why = "was imported: what it changed, it changed elsewhere";
-            return Err(Usage(format!("run {} {why}; nothing is undone here", run.id)).into());
-        }
-        let root = named::session_row(&store, &run.session)?.root;
+    fn of(store: Store, run: &RunRow, how: &Careful) -> Result<Place> {
+        let session = run.session.clone();
+        let root = named::session_row(&store, &session)?.root;
         let workspace = Workspace::open(Path::new(&root))?;
         // No command is run.
         let settings = Settings::new("/bin/sh".into(), Vec::new());
         // An undo that is finished or taken back may be another run's.
         let mut folders = Vec::new();
-        for other in store.runs(&run.session)? {
+        for other in store.runs(&session)? {
             let (there, _) = run::folders(folders_of(&store.facts(&other.id, 0)?));
             folders.extend(there);
         }
@@ -50,19 +47,27 @@ impl Place {
         folders.dedup();
         let world = Arc::new(World::with_folders(workspace, &folders, settings)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let mut place = Place { store, run, world, client: None, lease: None, runtime };
+        let mut place = Place { store, session, world, client: None, lease: None, runtime };
         if !how.dry_run {
-            place.hold(&place.run.id.clone())?;
-            let (store, session) = (place.store.clone(), place.run.session.clone());
-            let taking = Client::take(store, place.world.clone(), &session);
+            let taking = Client::take(place.store.clone(), place.world.clone(), &place.session);
             place.client = Some(place.runtime.block_on(taking)?);
         }
         Ok(place)
     }
 
-    /// Keeps others from driving a run; says who does.
+    /// The same, for a run that is named: nobody drives it.
+    fn with(store: Store, run: &RunRow, how: &Careful) -> Result<Place> {
+        refuse_imported(run)?;
+        let lease = (!how.dry_run).then(|| store.lease(&run.id, &holder())).transpose()?;
+        let mut place = Place::of(store, run, how)?;
+        place.lease = lease;
+        Ok(place)
+    }
+
+    /// Keeps others from driving a run, or says who does; where something is to be changed.
     fn hold(&mut self, run: &RunId) -> Result<()> {
-        if self.lease.as_ref().is_none_or(|lease| lease.run() != run) {
+        let is_held = self.lease.as_ref().is_some_and(|lease| lease.run() == run);
+        if self.client.is_some() && !is_held {
             self.lease = Some(self.store.lease(run, &holder())?);
         }
         Ok(())
@@ -72,7 +77,17 @@ impl Place {
     fn history(&self, run: &RunId) -> Result<History> {
         let (_, gone) = run::folders(folders_of(&self.store.facts(run, 0)?));
         run::tell_gone(&gone);
-        Ok(History::read(&self.store, &self.run.session, run)?)
+        Ok(History::read(&self.store, &self.session, run)?)
+    }
+}
+
+fn refuse_imported(run: &RunRow) -> Result<(), Usage> {
+    match run.imported {
+        true => Err(Usage(format!(
+            "run {} was imported: what it changed, it changed elsewhere; nothing is undone here",
+            run.id
+        ))),
+        false => Ok(()),
     }
 }
 
@@ -80,6 +95,10 @@ impl Place {
 struct Deed {
     done: &'static str,
     op: ClientOp,
+    /// The run whose rows it is about.
+    of: RunId,
+    /// Whether that is the run anybody would think of.
+    is_newest: bool,
     /// Sentences about what was passed over on the way to it.
     passed: Vec<String>,
 }
@@ -89,64 +108,89 @@ pub fn undo(args: &cli::Undo) -> Result<ExitCode> {
     let (address, span) = span(args.what.as_deref())?;
     let store = place::store()?;
     let run = named::workable(&store, address.as_deref(), args.run.as_deref())?;
-    let mut place = Place::of(store, run, &args.how)?;
-    let history = place.history(&place.run.id)?;
-    let plan_of = |span| Plan::undo(&history, span, &place.world, args.how.force);
-    let (plan, passed) = match (span, args.since) {
-        (Some(span), false) => (plan_of(span), Vec::new()),
-        (Some(span), true) => (plan_of(from(span)?), Vec::new()),
-        (None, _) => newest(&history, plan_of)?,
+    let (mut place, chosen) = match (span, args.run.is_some()) {
+        (Some(span), _) => {
+            let place = Place::with(store, &run, &args.how)?;
+            let span = if args.since { from(span)? } else { span };
+            let history = place.history(&run.id)?;
+            let plan = Plan::undo(&history, span, &place.world, args.how.force);
+            (place, Chosen { of: run.id.clone(), plan, passed: Vec::new() })
+        }
+        (None, true) => {
+            let mut place = Place::with(store, &run, &args.how)?;
+            let chosen = newest(&mut place, &[&run.id], args.how.force)?;
+            (place, chosen.ok_or_else(|| all_undone(&format!("run {}", run.id)))?)
+        }
+        (None, false) => {
+            let mut place = Place::of(store, &run, &args.how)?;
+            let open = open_runs(&place.store, &place.session)?;
+            let open: Vec<&RunId> = open.iter().map(|run| &run.id).collect();
+            let chosen = newest(&mut place, &open, args.how.force)?;
+            (place, chosen.ok_or_else(|| all_undone("the work here"))?)
+        }
     };
+    let Chosen { of, plan, passed } = chosen;
     if plan.rows.is_empty() && plan.commands.is_empty() {
         return Err(Usage(format!(
-            "no row there changed a file that is not undone already; `cairn log {}` lists them",
-            place.run.id
+            "no row there changed a file that is not undone already; `cairn log {of}` lists them"
         ))
         .into());
     }
-    let op = plan.undo_op(&place.run.id, run::person());
-    Ok(carry_out(&mut place, &plan, &args.how, Deed { done: "undone", op, passed })?.0)
+    let op = plan.undo_op(&of, run::person());
+    let deed = Deed { done: "undone", op, is_newest: of == run.id, of, passed };
+    Ok(carry_out(&mut place, &plan, &args.how, deed)?.tell())
 }
 
-/// The newest turn of which something is left to undo; turns of which nothing is are passed over.
-fn newest(history: &History, plan_of: impl Fn(Span) -> Plan) -> Result<(Plan, Vec<String>)> {
+/// What `cairn undo` is about.
+struct Chosen {
+    of: RunId,
+    plan: Plan,
+    passed: Vec<String>,
+}
+
+fn all_undone(what: &str) -> Usage {
+    Usage(format!("{what} changed no file that is not undone already"))
+}
+
+/// The newest turn of these runs, newest first, of which something is left to undo; turns of which
+/// nothing is are passed over.
+fn newest(place: &mut Place, runs: &[&RunId], insist: bool) -> Result<Option<Chosen>> {
+    let mut idle: Option<Chosen> = None;
     let mut passed = Vec::new();
-    for (lap, turn) in history.open_turns() {
-        let plan = plan_of(Span::Turn(lap, turn));
-        if !plan.is_idle() {
-            return Ok((plan, passed));
+    for run in runs {
+        place.hold(run)?;
+        let history = place.history(run)?;
+        for (lap, turn) in history.open_turns() {
+            let plan = Plan::undo(&history, Span::Turn(lap, turn), &place.world, insist);
+            let of = (*run).clone();
+            if !plan.is_idle() {
+                return Ok(Some(Chosen { of, plan, passed }));
+            }
+            let of_run = if runs.len() > 1 { format!(" of run {run}") } else { String::new() };
+            passed.push(format!(
+                "  passed over: {lap}/{turn}{of_run}, of which nothing is left to undo"
+            ));
+            idle.get_or_insert(Chosen { of, plan, passed: Vec::new() });
         }
-        passed.push(format!("  passed over: {lap}/{turn}, of which nothing is left to undo"));
     }
-    match history.open_turns().first() {
-        Some((lap, turn)) => Ok((plan_of(Span::Turn(*lap, *turn)), passed)),
-        None => {
-            let run = &history.run;
-            Err(Usage(format!("run {run} changed no file that is not undone already")).into())
-        }
-    }
+    Ok(idle.map(|idle| Chosen { passed, ..idle }))
 }
 
 /// `cairn redo`.
 pub fn redo(args: &cli::Redo) -> Result<ExitCode> {
     let store = place::store()?;
     let run = named::workable(&store, None, args.run.as_deref())?;
-    let (id, session) = (run.id.clone(), run.session.clone());
+    if args.run.is_some() {
+        refuse_imported(&run)?;
+    }
+    let mut place = Place::of(store, &run, &args.how)?;
     // Of a run that is named, its own; otherwise the session's, whose newest run may be driven.
-    let undos = |store: &Store| -> Result<Vec<Undone>> {
-        let of = |undone: &Undone| args.run.is_none() || undone.run == id;
-        let all = History::read(store, &session, &id)?.undone;
-        Ok(all.into_iter().rev().filter(of).collect())
-    };
-    let newest = undos(&store)?.into_iter().next();
-    let target = newest.map_or(Ok(None), |undone| store.run(&undone.run))?;
-    let mut place = Place::of(store, target.unwrap_or(run), &args.how)?;
-    let mut undos = undos(&place.store)?.into_iter().peekable();
+    let of = |undone: &Undone| args.run.is_none() || undone.run == run.id;
+    let all = standing(&place.store, &place.session)?;
+    let mut undos = all.into_iter().rev().filter(of).peekable();
     let mut passed = Vec::new();
     while let Some(undone) = undos.next() {
-        if !args.how.dry_run {
-            place.hold(&undone.run)?;
-        }
+        place.hold(&undone.run)?;
         let history = place.history(&undone.run)?;
         let plan = Plan::redo(&undone, &history, &place.world, args.how.force);
         if plan.is_idle() && undos.peek().is_some() {
@@ -155,10 +199,29 @@ pub fn redo(args: &cli::Redo) -> Result<ExitCode> {
             continue;
         }
         let op = plan.redo_op(&undone, run::person());
-        let deed = Deed { done: "done again", op, passed };
-        return Ok(carry_out(&mut place, &plan, &args.how, deed)?.0);
+        let of = undone.run.clone();
+        let deed = Deed { done: "done again", op, of, is_newest: true, passed };
+        let mut report = carry_out(&mut place, &plan, &args.how, deed)?;
+        let made = match report.row {
+            Some(_) => forward(&place, &undone),
+            None => Ok(None),
+        };
+        return told(&mut report, made);
     }
     Err(Usage("there is no undo here that could be taken back".to_owned()).into())
+}
+
+/// After a rewind the conversation goes forward with the files: a new run shares all of the old one.
+fn forward(place: &Place, undone: &Undone) -> Result<Option<Made>> {
+    let Some(rewound) = &undone.rewound else { return Ok(None) };
+    // A rewind that a crash cut short made no run; its conversation never went back.
+    let (Some(_), Some(old)) = (place.store.run(rewound)?, place.store.run(&undone.run)?) else {
+        return Ok(None);
+    };
+    let run = new_run_id();
+    fork::make(&place.store, &old, None, (run.clone(), old.name.clone()))?;
+    let from = format!("the end of run {}", old.id);
+    Ok(Some(Made { run, parent: old.id, session: old.session, from }))
 }
 
 /// `cairn rewind`.
@@ -167,23 +230,34 @@ pub fn rewind(args: &cli::Rewind) -> Result<ExitCode> {
     let store = place::store()?;
     let run = named::workable(&store, address.as_deref(), args.run.as_deref())?;
     let name = name::of_run(&store, args.name.as_deref())?;
-    let mut place = Place::of(store, run, &args.how)?;
-    fork::check(&place.store, &place.run, (lap, turn))?;
-    let history = place.history(&place.run.id)?;
+    let mut place = Place::with(store, &run, &args.how)?;
+    fork::check(&place.store, &run, (lap, turn))?;
+    let history = place.history(&run.id)?;
     let plan = Plan::undo(&history, Span::After(lap, turn), &place.world, args.how.force);
-    let op = plan.undo_op(&place.run.id, run::person());
-    let deed = Deed { done: "undone", op, passed: Vec::new() };
-    let (code, done) = carry_out(&mut place, &plan, &args.how, deed)?;
-    if !done || args.how.dry_run {
-        return Ok(code);
+    let into = new_run_id();
+    let op = plan.rewind_op(&run.id, &into, run::person());
+    let deed = Deed { done: "undone", op, of: run.id.clone(), is_newest: true, passed: Vec::new() };
+    let mut report = carry_out(&mut place, &plan, &args.how, deed)?;
+    if report.blocked || args.how.dry_run {
+        return Ok(report.tell());
     }
-    let (id, _) = fork::make(&place.store, &place.run, Some((lap, turn)), name)?;
-    if args.how.json {
-        say!("{}", json!({"run": id, "session": place.run.session, "parent": place.run.id}));
-    } else {
-        say!("{id}\ngo on from {lap}/{turn}: cairn run -c \"…\"");
-    }
-    Ok(code)
+    let made = fork::make(&place.store, &run, Some((lap, turn)), (into.clone(), name));
+    let made = made.map(|_| {
+        let from = format!("{lap}/{turn}");
+        Some(Made { run: into, parent: run.id, session: run.session, from })
+    });
+    told(&mut report, made)
+}
+
+/// Says what was done, also when the run that should go with it could not be made.
+fn told(report: &mut Report<'_>, made: Result<Option<Made>>) -> Result<ExitCode> {
+    let (made, failed) = match made {
+        Ok(made) => (made, None),
+        Err(why) => (None, Some(why)),
+    };
+    report.made = made;
+    let code = report.tell();
+    failed.map_or(Ok(code), Err)
 }
 
 /// `1/2/3`, `1/2`, `1`, or an address, which may name a run.
@@ -219,16 +293,16 @@ fn from(span: Span) -> Result<Span> {
     }
 }
 
-/// Shows a plan and carries it out, unless something stands in its way. Whether nothing did.
-fn carry_out(
+/// Carries a plan out, unless something stands in its way.
+fn carry_out<'a>(
     place: &mut Place,
-    plan: &Plan,
-    how: &Careful,
+    plan: &'a Plan,
+    how: &'a Careful,
     deed: Deed,
-) -> Result<(ExitCode, bool)> {
+) -> Result<Report<'a>> {
     let blocked = !plan.conflicts.is_empty() && !how.partial;
     let op = deed.op.clone();
-    let mut report = Report { plan, how, deed, blocked, receipt: None, row: None };
+    let mut report = Report { plan, how, deed, blocked, receipt: None, row: None, made: None };
     let client = place.client.as_mut().filter(|_| !blocked && !plan.changes.is_empty());
     if let Some(client) = client {
         let made = place.runtime.block_on(client.perform(op))?;
@@ -236,93 +310,5 @@ fn carry_out(
         report.receipt = made.receipt;
         report.row = Some(Address::row(&made.run, made.at));
     }
-    report.tell();
-    let code = if blocked { ExitCode::from(1) } else { ExitCode::SUCCESS };
-    Ok((code, !blocked))
-}
-
-/// What is said about an undo.
-struct Report<'a> {
-    plan: &'a Plan,
-    how: &'a Careful,
-    deed: Deed,
-    blocked: bool,
-    receipt: Option<String>,
-    row: Option<String>,
-}
-
-impl Report<'_> {
-    fn tell(&self) {
-        if self.how.json {
-            say!("{}", self.json());
-        } else {
-            self.lines().iter().for_each(|line| say!("{}", clean(line)));
-        }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "done": self.row.is_some(),
-            "why": self.row.is_none().then(|| self.verdict()),
-            "rows": self.plan.rows,
-            "changes": self.plan.changes,
-            "conflicts": self.plan.conflicts.iter().map(|c| json!({
-                "path": c.path, "why": c.why, "force": c.may_insist,
-            })).collect::<Vec<_>>(),
-            "kept": self.plan.kept,
-            "not_covered": self.plan.commands.iter().map(|c| json!({
-                "row": c.at, "command": c.command,
-            })).collect::<Vec<_>>(),
-            "row": self.row,
-            "receipt": self.receipt,
-        })
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let mut lines = self.deed.passed.clone();
-        let shows_changes = !self.blocked || self.how.dry_run;
-        for change in self.plan.changes.iter().filter(|_| shows_changes) {
-            lines.push(format!("  {} {}", verb(change), change.path));
-        }
-        for conflict in &self.plan.conflicts {
-            let force = if conflict.may_insist { "; --force overwrites it" } else { "" };
-            lines.push(format!("  left alone: {}{force}", conflict.why));
-        }
-        for path in &self.plan.kept {
-            lines.push(format!("  left alone: {path}/ holds something else"));
-        }
-        for command in &self.plan.commands {
-            let (at, what) = (command.at, &command.command);
-            lines.push(format!("  not covered: what the command {at} changed: {what}"));
-        }
-        lines.push(self.verdict());
-        lines
-    }
-
-    fn verdict(&self) -> String {
-        let (changes, conflicts) = (self.plan.changes.len(), self.plan.conflicts.len());
-        let paths = if changes == 1 { "1 path".to_owned() } else { format!("{changes} paths") };
-        let done = self.deed.done;
-        if self.blocked || (changes == 0 && conflicts > 0) {
-            let what = match conflicts {
-                1 => "1 path is not as it was left".to_owned(),
-                n => format!("{n} paths are not as they were left"),
-            };
-            let rest = if changes > 0 { "; --partial takes back the rest" } else { "" };
-            return format!("nothing was {done}: {what}{rest}");
-        }
-        match (&self.row, changes) {
-            (_, 0) => "nothing to do: no path differs from what it was".to_owned(),
-            (None, _) => format!("{paths} would be {done}"),
-            (Some(row), _) => format!("{paths} {done}; row {row}"),
-        }
-    }
-}
-
-fn verb(change: &Change) -> &'static str {
-    match change.kind {
-        ChangeKind::Created => "brought back",
-        ChangeKind::Modified => "as before",
-        ChangeKind::Deleted => "removed",
-    }
+    Ok(report)
 }

@@ -99,7 +99,9 @@ fn drawn(heads: &[&str], groups: &BTreeMap<Vec<String>, Tally>, total: &Tally) -
     sides.push(Side::Left);
     let mut out = lined_up(&sides, &rows);
     if total.unmeasured > 0 && total.unmeasured < total.turns {
-        out += &format!("of {} turns the provider did not say the tokens\n", total.unmeasured);
+        let turns = if total.unmeasured == 1 { "turn" } else { "turns" };
+        let n = total.unmeasured;
+        out += &format!("of {n} {turns} the provider did not say the tokens\n");
     }
     out
 }

@@ -7,7 +7,9 @@ use anyhow::{Context, Result};
 use cairn_runtime::now_ms;
 use cairn_store::{Report, Verdict, verify_bytes};
 use serde_json::json;
-use std::io::{Read, Write};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -85,20 +87,12 @@ fn print(report: &Report, as_json: bool) {
     }
 }
 
-/// Whether a path holds something that a bundle must not be written over.
-fn is_something_else(path: &Path) -> bool {
-    let mut start = [0; 32];
-    match std::fs::File::open(path).and_then(|mut file| file.read(&mut start)) {
-        Ok(read) => read > 0 && !start.starts_with(b"{\"format\":\"cairn-bundle\""),
-        Err(e) => e.kind() != std::io::ErrorKind::NotFound,
-    }
-}
-
 /// Runs `cairn bundle`.
 pub fn bundle(args: &cli::Bundle) -> Result<ExitCode> {
-    if is_something_else(&args.output) {
+    if !args.force && args.output.symlink_metadata().is_ok() {
         let output = args.output.display();
-        return Err(Usage(format!("{output} exists and is no bundle; name another file")).into());
+        let fix = "name another file, or add --force to write over it";
+        return Err(Usage(format!("{output} exists already; {fix}")).into());
     }
     let store = place::store()?;
     let session = named::session(&store, args.session.as_deref())?;
@@ -113,7 +107,9 @@ pub fn bundle(args: &cli::Bundle) -> Result<ExitCode> {
         .to_owned();
     name.push(".part");
     let part = args.output.with_file_name(name);
-    let mut file = std::io::BufWriter::new(std::fs::File::create(&part).with_context(failed)?);
+    let _ = std::fs::remove_file(&part);
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part);
+    let mut file = std::io::BufWriter::new(file.with_context(failed)?);
     let written = store
         .bundle(&session, &mut file)
         .map_err(anyhow::Error::from)
@@ -122,7 +118,10 @@ pub fn bundle(args: &cli::Bundle) -> Result<ExitCode> {
         let _ = std::fs::remove_file(&part);
         return Err(error);
     }
-    std::fs::rename(&part, &args.output).with_context(failed)?;
+    if let Err(why) = std::fs::rename(&part, &args.output) {
+        let _ = std::fs::remove_file(&part);
+        return Err(why).with_context(failed);
+    }
     say!("{} holds session {session}\nanchor {anchor}", args.output.display());
     say!("check it anywhere with: cairn verify {} --anchor {anchor}", args.output.display());
     Ok(ExitCode::SUCCESS)

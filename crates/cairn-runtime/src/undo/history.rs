@@ -1,13 +1,15 @@
 //! What a session's runs changed, row by row, and what of it was taken back. Read from the log;
 //! the disk is not looked at.
 
+use super::standing::{Undone, standing};
 use crate::RunError;
 use crate::client::client_run;
-use cairn_store::Store;
-use cairn_types::{Body, Change, Coord, Effect, Fact, Intent, OpName, RunId, SessionId, Settled};
+use cairn_store::{RunRow, Store};
+use cairn_types::{
+    Body, Change, Coord, Effect, Fact, Hash, Intent, OpName, RunId, SessionId, Settled,
+};
 use cairn_world::same;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A row that changed files.
 #[derive(Debug, Clone)]
@@ -33,38 +35,6 @@ pub struct Command {
     pub when: u64,
     /// The command, in one line.
     pub command: String,
-}
-
-/// An undo that stands: it was done, and was not taken back since.
-#[derive(Debug, Clone)]
-pub struct Undone {
-    /// The client's row.
-    pub at: Coord,
-    /// The run whose rows were undone.
-    pub run: RunId,
-    /// The rows.
-    pub rows: Vec<Coord>,
-    /// The paths that were taken back, when some were left alone; absent in old logs, where a row
-    /// went back whole.
-    pub paths: Option<Vec<String>>,
-    /// When, milliseconds since 1970.
-    pub when: u64,
-    /// What the undo changed.
-    pub changes: Vec<Change>,
-}
-
-impl Undone {
-    /// Without what a redo took back.
-    fn less(&mut self, redo: &RedoInput) {
-        let stands =
-            |path: &String| redo.paths.as_ref().is_some_and(|redone| !redone.contains(path));
-        self.changes.retain(|change| stands(&change.path));
-        let paths = self
-            .paths
-            .take()
-            .unwrap_or_else(|| self.changes.iter().map(|change| change.path.clone()).collect());
-        self.paths = Some(paths.into_iter().filter(stands).collect());
-    }
 }
 
 /// Which rows of a run are meant.
@@ -96,25 +66,6 @@ impl Span {
     }
 }
 
-/// What an undo's row says it undid.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct UndoInput {
-    pub(crate) run: RunId,
-    pub(crate) rows: Vec<Coord>,
-    /// Those of the rows' paths that were taken back; old logs do not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) paths: Option<Vec<String>>,
-}
-
-/// What a redo's row says it took back.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct RedoInput {
-    pub(crate) undo: Coord,
-    /// Those of the undo's paths that were done again; old logs do not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) paths: Option<Vec<String>>,
-}
-
 /// One run's rows, and everything else that happened to the same files.
 #[derive(Debug, Clone)]
 pub struct History {
@@ -128,6 +79,8 @@ pub struct History {
     pub others: Vec<Changed>,
     /// Undos that stand, oldest first.
     pub undone: Vec<Undone>,
+    /// Contents that going back would need and that are no longer kept.
+    pub(super) freed: HashSet<Hash>,
 }
 
 impl History {
@@ -139,21 +92,17 @@ impl History {
         let mut facts = store.facts(run, 0)?;
         facts.retain(|fact| !imported.iter().any(|run| run.id == fact.run));
         let (rows, commands) = rows(&facts);
-        let client = client_run(store, session)?;
         let mut others = Vec::new();
-        let mut undone = Vec::new();
-        for other in runs {
-            if other.id == *run {
-                continue;
-            }
+        for other in runs.iter().filter(|other| other.id != *run) {
             let theirs = store.facts(&other.id, 0)?;
-            if Some(&other.id) == client.as_ref() {
-                undone = standing(store, &theirs);
-            }
             others.extend(self::rows(&theirs).0.into_iter().filter(|row| row.run == other.id));
         }
         others.sort_by_key(|row| row.when);
-        Ok(History { run: run.clone(), rows, commands, others, undone })
+        let undone = standing(store, session)?;
+        let all = rows.iter().flat_map(|row| &row.changes);
+        let all = all.chain(undone.iter().flat_map(|undo| &undo.changes));
+        let freed = store.missing(all.filter_map(|change| change.before.as_ref()?.hash))?;
+        Ok(History { run: run.clone(), rows, commands, others, undone, freed })
     }
 
     /// Whether all that a row of this run changed was undone and is still so.
@@ -164,15 +113,12 @@ impl History {
 
     /// Whether what a row did to this path was undone and is still so.
     fn is_taken_back(&self, row: &Changed, path: &str) -> bool {
-        let is_of = |undone: &&Undone| undone.run == row.run || undone.run == self.run;
-        self.undone.iter().filter(is_of).any(|undone| {
-            let took = undone.paths.as_ref().is_none_or(|paths| paths.iter().any(|p| p == path));
-            took && undone.rows.contains(&row.at)
-        })
+        self.undone.iter().any(|undone| undone.took(&row.run, row.at, path))
     }
 
     /// The rows there with what they changed and was not undone, oldest first.
-    pub(crate) fn open_rows(&self, span: Span) -> Vec<Changed> {
+    #[must_use]
+    pub fn open_rows(&self, span: Span) -> Vec<Changed> {
         let mut open: Vec<Changed> =
             self.rows.iter().filter(|row| span.holds(row.at)).cloned().collect();
         for row in &mut open {
@@ -194,8 +140,27 @@ impl History {
     }
 }
 
+/// The session's runs that changed something which is not undone, newest first.
+pub fn open_runs(store: &Store, session: &SessionId) -> Result<Vec<RunRow>, RunError> {
+    let (imported, runs): (Vec<_>, Vec<_>) =
+        store.runs(session)?.into_iter().partition(|run| run.imported);
+    let client = client_run(store, session)?;
+    let undone = standing(store, session)?;
+    let is_undone =
+        |row: &Changed, path: &str| undone.iter().any(|undone| undone.took(&row.run, row.at, path));
+    let mut open = Vec::new();
+    for run in runs.into_iter().filter(|run| Some(&run.id) != client.as_ref()) {
+        let changed = rows(&store.facts(&run.id, 0)?).0;
+        let mut here = changed.iter().filter(|row| !imported.iter().any(|run| run.id == row.run));
+        if here.any(|row| row.changes.iter().any(|change| !is_undone(row, &change.path))) {
+            open.push(run);
+        }
+    }
+    Ok(open)
+}
+
 /// The rows of these facts that changed files, and the commands that ran.
-fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
+pub(super) fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
     let (mut changed, mut commands) = (Vec::new(), Vec::new());
     let mut intents: Vec<&Intent> = Vec::new();
     for fact in facts {
@@ -245,25 +210,4 @@ pub(crate) fn changed_since(
     }
     let differs = |c: &Change| !same(c.before.as_ref(), c.after.as_ref());
     Ok(states.into_iter().filter(|(_, change)| differs(change)).map(|(path, _)| path).collect())
-}
-
-/// The undos of a client run that were not taken back.
-fn standing(store: &Store, facts: &[Fact]) -> Vec<Undone> {
-    let mut undone: Vec<Undone> = Vec::new();
-    for row in rows(facts).0 {
-        let intent = facts.iter().find_map(|fact| match &fact.body {
-            Body::Intent(intent) if intent.at == row.at => Some(intent),
-            _ => None,
-        });
-        let Some(bytes) = intent.and_then(|i| store.content(&i.input.hash).ok()) else { continue };
-        if let Ok(input) = serde_json::from_slice::<UndoInput>(&bytes) {
-            let UndoInput { run, rows, paths } = input;
-            let (at, when, changes) = (row.at, row.when, row.changes);
-            undone.push(Undone { at, run, rows, paths, when, changes });
-        } else if let Ok(input) = serde_json::from_slice::<RedoInput>(&bytes) {
-            undone.iter_mut().filter(|undo| undo.at == input.undo).for_each(|u| u.less(&input));
-            undone.retain(|undo| !undo.changes.is_empty());
-        }
-    }
-    undone
 }

@@ -3,7 +3,9 @@
 
 mod history;
 mod plan;
+mod standing;
 
 pub(crate) use history::changed_since;
-pub use history::{Changed, Command as UncoveredCommand, History, Span, Undone};
+pub use history::{Changed, Command as UncoveredCommand, History, Span, open_runs};
 pub use plan::{Conflict, Plan};
+pub use standing::{Undone, needed, standing};

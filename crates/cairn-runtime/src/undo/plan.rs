@@ -1,10 +1,11 @@
 //! What an undo would change, and what stands in its way. Looks at the disk, changes nothing.
 
-use super::history::{Changed, Command, History, RedoInput, Span, UndoInput, Undone};
+use super::history::{Changed, Command, History, Span};
+use super::standing::{RedoInput, UndoInput, Undone};
 use crate::client::ClientOp;
-use cairn_types::{By, Change, Coord, FileKind, FileState, RunId};
+use cairn_types::{By, Change, Coord, FileKind, FileState, Hash, RunId};
 use cairn_world::{World, same};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Something that an undo does not overwrite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +83,13 @@ impl Plan {
             self.take_back(path, net, at, insist);
         }
         self.leave_what_has_no_place(at.1);
-        self.keep_what_was_moved(rows);
+        // What is left alone may have held the bytes of another.
+        let mut left = usize::MAX;
+        while left != self.conflicts.len() {
+            left = self.conflicts.len();
+            self.leave_what_was_freed(at.0);
+            self.keep_what_was_moved(rows);
+        }
         self.leave_full_directories(at.1);
         self.paths = nets.into_keys().filter(|path| !self.leaves(path)).collect();
         self
@@ -145,6 +152,24 @@ impl Plan {
 
     fn conflict(&mut self, path: &str, why: String, may_insist: bool) {
         self.conflicts.push(Conflict { path: path.to_owned(), why, may_insist });
+    }
+
+    /// What would have to become bytes that are not kept any more stays as it is. What is overwritten
+    /// or removed is kept first, so its bytes can be had.
+    fn leave_what_was_freed(&mut self, history: &History) {
+        let held: HashSet<Hash> =
+            self.changes.iter().filter_map(|c| c.before.as_ref()?.hash).collect();
+        let is_freed = |change: &Change| {
+            let hash = change.after.as_ref().and_then(|state| state.hash);
+            hash.is_some_and(|hash| history.freed.contains(&hash) && !held.contains(&hash))
+        };
+        let (freed, changes): (Vec<Change>, Vec<Change>) =
+            std::mem::take(&mut self.changes).into_iter().partition(is_freed);
+        self.changes = changes;
+        for Change { path, .. } in freed {
+            let why = format!("{path} cannot go back: its former content was freed by `cairn gc`");
+            self.conflict(&path, why, false);
+        }
     }
 
     /// What was moved and cannot go back stays where it is: it may be the only copy.
@@ -226,8 +251,18 @@ impl Plan {
     /// The op that carries an undo out.
     #[must_use]
     pub fn undo_op(&self, run: &RunId, by: By) -> ClientOp {
+        self.undo_into(run, None, by)
+    }
+
+    /// The op that carries out a rewind's undo; the other run goes on from there.
+    #[must_use]
+    pub fn rewind_op(&self, run: &RunId, into: &RunId, by: By) -> ClientOp {
+        self.undo_into(run, Some(into.clone()), by)
+    }
+
+    fn undo_into(&self, run: &RunId, rewound: Option<RunId>, by: By) -> ClientOp {
         let paths = Some(self.paths.clone());
-        let input = UndoInput { run: run.clone(), rows: self.rows.clone(), paths };
+        let input = UndoInput { run: run.clone(), rows: self.rows.clone(), paths, rewound };
         let (first, last) = (self.rows.first(), self.rows.last());
         let target = match (first, last) {
             (Some(first), Some(last)) if first != last => format!("{run} {first} to {last}"),

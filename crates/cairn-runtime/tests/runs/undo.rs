@@ -1,8 +1,9 @@
 //! Undo to any point: random ops of a real run with somebody else's edits in between, then back.
 
 use crate::kit::{Told, block_on, script, start, store};
-use cairn_runtime::undo::{History, Plan, Span};
+use cairn_runtime::undo::{Conflict, History, Plan, Span, needed};
 use cairn_runtime::{Client, Place};
+use cairn_store::{Gc, Store};
 use cairn_testkit::{ModelServer, TempHome, cases};
 use cairn_types::By;
 use cairn_world::{Settings, Workspace, World};
@@ -187,19 +188,30 @@ fn count(plan: &Plan) {
     }
 }
 
+/// Frees whatever may be freed, however young it is.
+fn gc(store: &Store) {
+    let keep = needed(store).unwrap();
+    store.gc(&Gc { before: u64::MAX, keep, dry_run: false }).unwrap();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases("CAIRN_UNDO_CASES", 60), max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     // keeps: undo-exact
+    // keeps: undo-after-gc
     #[test]
     fn undo_to_any_point_gives_what_was_there_or_names_a_conflict(
         turns in prop::collection::vec(turn(), 1..9),
         back_to in any::<prop::sample::Index>(),
+        (freed_before, freed_after) in (prop::bool::weighted(0.3), any::<bool>()),
     ) {
         let done = work(&turns);
         let back_to = back_to.index(turns.len());
         let root = done.temp.workspace();
         let store = store(&done.temp.home());
+        if freed_before {
+            gc(&store);
+        }
         let settings = Settings::new("/bin/sh".into(), Vec::new());
         let world = Arc::new(World::new(Workspace::open(&root).unwrap(), settings));
         let history = History::read(&store, &done.session, &done.run).unwrap();
@@ -211,7 +223,8 @@ proptest! {
 
         let outside: BTreeSet<&String> = done.touched[back_to..].iter().flatten().collect();
         // What was moved from a path that is left alone is left alone with it.
-        let is_own = |c: &&cairn_runtime::undo::Conflict| !c.why.contains(" was moved from ");
+        let is_freed = |c: &Conflict| freed_before && c.why.contains(" was freed by ");
+        let is_own = |c: &&Conflict| !c.why.contains(" was moved from ") && !is_freed(c);
         for conflict in plan.conflicts.iter().filter(is_own) {
             // Somebody else's edit, of it or of what it stands in or holds.
             let is_near = |p: &&&String| {
@@ -243,7 +256,7 @@ proptest! {
                 prop_assert_eq!(after.get(path), before.get(path), "{} was not to change", path);
             }
         }
-        if outside.is_empty() {
+        if outside.is_empty() && !plan.conflicts.iter().any(is_freed) {
             prop_assert!(plan.conflicts.is_empty());
             // What rows made again with the same bytes is not touched, and keeps its own time.
             let settled = |picture: &Picture| -> Picture {
@@ -257,7 +270,11 @@ proptest! {
             prop_assert_eq!(settled(&after), settled(then));
         }
 
+        if freed_after {
+            gc(&store);
+        }
         let history = History::read(&store, &done.session, &done.run).unwrap();
+        prop_assert_eq!(history.undone.is_empty(), changed.is_empty(), "an undo is known as one");
         if let Some(undone) = history.undone.last() {
             let again = Plan::undo(&history, span, &world, false);
             let was_left = |path: &String| !plan.paths.contains(path);

@@ -48,7 +48,10 @@ async fn an_imported_session_is_the_one_that_was_exported_and_says_whose_it_is()
     let imported = import(&there, &file).unwrap();
     assert_eq!((imported.session, imported.runs, imported.own), (session(), 2, false));
     assert_eq!(there.bundle().await, bundle, "the same bytes come out again");
-    let freed = there.store.gc(cairn_store::Gc { before: 4_000, dry_run: true }).unwrap();
+    let freed = there
+        .store
+        .gc(&cairn_store::Gc { before: 4_000, dry_run: true, ..Default::default() })
+        .unwrap();
     assert_eq!(freed.contents, 0, "what came a moment ago is not old, however old it is");
     let row = &there.store.sessions().unwrap()[0];
     assert_eq!((row.name.as_deref(), row.root.as_str()), (Some("mine"), "/elsewhere"));
@@ -234,7 +237,7 @@ async fn what_a_deletion_left_when_it_was_cut_off_is_removed_later_and_nothing_e
     let other = cairn_types::SessionId::new(8, 8);
     let text = String::from_utf8(texts[0].clone()).unwrap();
     std::fs::write(&lost, text.replace(session().as_str(), other.as_str())).unwrap();
-    bench.store.gc(cairn_store::Gc { before: 0, dry_run: false }).unwrap();
+    bench.store.gc(&cairn_store::Gc::default()).unwrap();
     assert_eq!(heads(), [lost]);
     assert_eq!(bench.store.verify_session(&other, None).unwrap().verdict, Verdict::Refuted);
 }

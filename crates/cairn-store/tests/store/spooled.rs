@@ -158,6 +158,6 @@ async fn what_a_crash_left_of_a_spool_is_freed_when_nobody_can_be_writing_it() {
     std::fs::write(&young, "x").unwrap();
     let file = File::create(&old).unwrap();
     file.set_modified(young.metadata().unwrap().modified().unwrap() - hours_ago).unwrap();
-    let freed = bench.store.gc(Gc { before: 0, dry_run: false }).unwrap();
+    let freed = bench.store.gc(&Gc::default()).unwrap();
     assert_eq!((freed.files, old.exists(), young.exists()), (1, false, true));
 }

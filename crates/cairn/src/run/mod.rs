@@ -65,13 +65,13 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
         (false, false) if input::has_terminal_beside() => Talk::Beside,
         (false, false) => Talk::Nobody,
     };
-    let shown = pictures::read(&args.image)?;
+    let shown = pictures::read(&args.terms.image)?;
     let here = place::root(args.cwd.as_deref())?;
     // A run that goes on may work elsewhere, with another project's configuration.
     let is_new = args.resume.is_none() && !args.go_on;
     let early = is_new.then(|| configured(args, &here)).transpose()?;
     let task = task(args, talk)?.map(|text| Task { text, shown });
-    if task.is_none() && !args.image.is_empty() {
+    if task.is_none() && !args.terms.image.is_empty() {
         return Err(Usage("--image goes with a task; write one in quotes".into()).into());
     }
     let store = place::store()?;
@@ -116,16 +116,16 @@ struct Order<'a> {
 
 fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     let mut config = place::config(root)?;
-    if let Some(model) = &args.model {
+    if let Some(model) = &args.terms.model {
         config.lay(Layer::flag("model", "model", Value::Text(model.clone()))?)?;
     }
-    if let Some(effort) = &args.effort {
+    if let Some(effort) = &args.terms.effort {
         config.lay(Layer::flag("effort", "effort", Value::Text(effort.clone()))?)?;
     }
-    if let Some(turns) = args.max_turns {
+    if let Some(turns) = args.terms.max_turns {
         config.lay(Layer::flag("max_turns", "max-turns", Value::Count(turns))?)?;
     }
-    if let Some(usd) = &args.max_cost {
+    if let Some(usd) = &args.terms.max_cost {
         config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
     }
     Ok(config)
@@ -193,7 +193,11 @@ fn not_imported(store: &Store, place: Place) -> Result<Place> {
     let Place::Existing { run, session } = place else { return Ok(place) };
     let row = store.run(&run)?.filter(|row| row.imported);
     let run = match row {
-        Some(row) => crate::fork::make(store, &row, None, row.name.clone())?.0,
+        Some(row) => {
+            let id = cairn_runtime::new_run_id();
+            crate::fork::make(store, &row, None, (id.clone(), row.name.clone()))?;
+            id
+        }
         None => run,
     };
     Ok(Place::Existing { run, session })
@@ -226,7 +230,7 @@ impl Order<'_> {
             provider: chosen.provider,
             sink: shown.sink(),
             root: self.root.to_string_lossy().into_owned(),
-            mode: if self.args.read_only { Mode::ReadOnly } else { Mode::Act },
+            mode: if self.args.terms.read_only { Mode::ReadOnly } else { Mode::Act },
             approval: self.approval(),
             caps: Caps {
                 turns: u32::try_from(self.config.count("max_turns"))?,
@@ -241,12 +245,12 @@ impl Order<'_> {
                 },
                 folders: folders.iter().map(|folder| folder.display().to_string()).collect(),
                 effort: Effort::of_word(self.config.text("effort")),
-                schema: self.args.output_schema.as_deref().map(schema::read).transpose()?,
+                schema: self.args.terms.output_schema.as_deref().map(schema::read).transpose()?,
             },
         };
         let (driver, commands) = start.take(place, task).await?;
         let remarks: Vec<String> = chosen.remark.into_iter().chain(unseen).collect();
-        shown.began(&driver, &remarks, !self.args.read_only);
+        shown.began(&driver, &remarks, !self.args.terms.read_only);
         Ok((driver, commands, shown))
     }
 
@@ -260,7 +264,7 @@ impl Order<'_> {
             }
             Place::New { .. } => Vec::new(),
         };
-        for given in &self.args.add_dir {
+        for given in &self.args.terms.add_dir {
             let folder = place::folder(given)?;
             if folder.starts_with(&self.root) || self.root.starts_with(&folder) {
                 let (folder, root) = (folder.display(), self.root.display());
@@ -277,7 +281,7 @@ impl Order<'_> {
     }
 
     fn approval(&self) -> Approval {
-        match (self.args.yolo, self.talk) {
+        match (self.args.terms.yolo, self.talk) {
             (true, _) => Approval::Yolo,
             (false, Talk::Nobody) => Approval::Nobody,
             (false, Talk::Terminal | Talk::Beside | Talk::Json) => Approval::Ask,

@@ -139,9 +139,10 @@ impl Screen {
         state.pen.line(
             Tone::Plain,
             &format!(
-                "{}: {} turns, {} tokens in, {} out, {cost}, {}.{} s",
+                "{}: {} {}, {} tokens in, {} out, {cost}, {}.{} s",
                 result.status,
                 result.turns,
+                if result.turns == 1 { "turn" } else { "turns" },
                 usage.input,
                 usage.output,
                 result.duration_ms / 1000,

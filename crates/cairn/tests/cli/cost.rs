@@ -71,7 +71,7 @@ fn the_price_comes_from_the_list_of_models_and_what_is_not_listed_is_unknown_not
     assert_eq!((&unknown["cost"], &unknown["cost_shown"]), (&Value::Null, &Value::Null));
     assert_eq!(unknown["unpriced_turns"], 1);
     let said = bench.cairn(&["run", "greet"]).err;
-    assert!(said.contains("done: 1 turns, 100 tokens in, 7 out, cost unknown, "), "{said}");
+    assert!(said.contains("done: 1 turn, 100 tokens in, 7 out, cost unknown, "), "{said}");
     assert!(
         bench.cairn(&["log"]).out.contains("\nrun: 1 turn, 100 tokens in, 7 out, cost unknown\n")
     );

@@ -2,6 +2,7 @@
 
 use crate::bench_world::Bench;
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
 
 fn bash(command: &str) -> Value {
     json!({"calls": [{"tool": "bash", "args": {"command": command}}]})
@@ -29,7 +30,13 @@ fn gc_frees_contents_of_old_runs_and_the_session_still_verifies() {
             .unwrap();
     assert!(dry["bytes"].as_u64().unwrap() > 50_000, "{dry}");
     assert_eq!(large(), 1);
-    let freed = bench.cairn(&["gc", "--keep-days", "0"]);
+    for args in [&["gc", "--keep-days", "0"][..], &["gc", "--keep-days", "0", "--json"]] {
+        let asked = bench.cairn(args);
+        assert_eq!((asked.code, asked.out.as_str()), (2, ""), "{args:?}");
+        assert!(asked.err.contains("nobody can be asked here, so add --yes"), "{}", asked.err);
+    }
+    assert_eq!(large(), 1, "nobody said yes");
+    let freed = bench.cairn(&["gc", "--keep-days", "0", "--yes"]);
     assert!(freed.out.starts_with("freed "), "{freed:?}");
     assert_eq!(large(), 0);
 
@@ -97,11 +104,30 @@ fn a_bundle_is_checked_anywhere_and_needs_its_anchor_to_be_verified() {
     assert_eq!(verdict(&["--anchor", &anchor[..8]]).0, 2, "a part of an anchor proves nothing");
     std::fs::write(file, "hello").unwrap();
     assert_eq!(verdict(&[]), (7, "UNVERIFIABLE".into()));
-    let over = bench.cairn(&["bundle", "-o", file]);
-    assert_eq!(
-        (over.code, std::fs::read_to_string(file).unwrap().as_str()),
-        (2, "hello"),
-        "{}",
-        over.err
-    );
+}
+
+#[test]
+fn a_bundle_is_its_owners_alone_and_written_over_nothing_unless_forced() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    let path = bench.temp.path().join("audit.cairn");
+    let file = path.to_str().unwrap();
+    let mode = || std::fs::metadata(file).unwrap().permissions().mode() & 0o777;
+    assert_eq!(bench.cairn(&["bundle", "-o", file]).code, 0);
+    assert_eq!(mode(), 0o600);
+    for content in ["hello", "{\"format\":\"cairn-bundle\""] {
+        std::fs::write(file, content).unwrap();
+        let over = bench.cairn(&["bundle", "-o", file]);
+        assert_eq!(over.code, 2, "{}", over.out);
+        assert!(
+            over.err.contains("exists already") && over.err.contains("--force"),
+            "{}",
+            over.err
+        );
+        assert_eq!(std::fs::read_to_string(file).unwrap(), content);
+    }
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(bench.cairn(&["bundle", "-o", file, "--force"]).code, 0);
+    assert_eq!(mode(), 0o600);
+    assert_eq!(bench.cairn(&["verify", file]).code, 0);
 }

@@ -31,4 +31,5 @@ mod survive;
 mod tamper;
 mod terminal;
 mod undo;
+mod undo_later;
 mod wires;

@@ -4,6 +4,7 @@
 use crate::bench_world::{Bench, Dice, done, size};
 use cairn_store::{Access, Options, Store};
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::process::Stdio;
@@ -324,43 +325,79 @@ fn a_crash_at_any_changing_system_call_loses_nothing_and_repeats_nothing() {
     assert!(points * 10 >= wanted * 9, "only {points} of {wanted} calls were cut");
 }
 
-// keeps: one-driver
-#[test]
-fn an_undo_cut_off_anywhere_is_finished_by_the_next() {
-    let worked = || {
-        let bench = Bench::new(json!([
-            {"calls": [
-                {"tool": "write", "args": {"path": "new/b", "content": "b\n"}},
-                {"tool": "move", "args": {"from": "old", "to": "new/old"}},
-                {"tool": "remove", "args": {"path": "gone"}},
-            ]},
-            {"say": "done"},
-        ]));
-        for path in ["old/1", "old/2", "gone"] {
-            bench.temp.write(path, path);
-        }
-        assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
-        bench
-    };
-    let calls = changing_calls(&worked, &["undo"]);
+/// A run that made, moved and removed files.
+fn moved() -> Bench {
+    let bench = Bench::new(json!([
+        {"calls": [
+            {"tool": "write", "args": {"path": "new/b", "content": "b\n"}},
+            {"tool": "move", "args": {"from": "old", "to": "new/old"}},
+            {"tool": "remove", "args": {"path": "gone"}},
+        ]},
+        {"say": "done"},
+    ]));
+    for path in ["old/1", "old/2", "gone"] {
+        bench.temp.write(path, path);
+    }
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    bench
+}
+
+/// Cuts the undo of that off at several moments, each with a home of its own, and has it checked.
+fn cut_undo_off(check: impl Fn(&Bench)) {
+    let calls = changing_calls(&moved, &["undo"]);
     let wanted = usize::try_from(size("CAIRN_UNDO_POINTS", 12)).unwrap().min(calls.len());
     let mut points = 0;
     for point in 0..wanted {
         let (name, when) = &calls[point * calls.len() / wanted];
-        let bench = worked();
+        let bench = moved();
         let rule = format!("inject={name}:signal=SIGKILL:when={when}");
         points += usize::from(!strace(&bench, &["undo"], &rule).wait().unwrap().success());
-        let again = bench.cairn(&["undo"]);
-        // What was recorded as done is not done again.
-        assert!(again.code == 0 || again.err.contains("not undone already"), "{again:?}");
-        for path in ["old/1", "old/2", "gone"] {
-            assert_eq!(bench.temp.read(path), path, "{name} {when}");
-        }
-        assert!(!bench.file("new").exists(), "{name} {when}");
+        check(&bench);
         assert_eq!(bench.cairn(&["verify"]).code, 0, "{name} {when}");
     }
     println!("{points} undo crash points of {}", calls.len());
     assert!(points * 10 >= wanted * 8, "only {points} of {wanted} calls were cut");
+}
+
+fn is_all_back(bench: &Bench) {
+    for path in ["old/1", "old/2", "gone"] {
+        assert_eq!(bench.temp.read(path), path);
+    }
+    assert!(!bench.file("new").exists());
+}
+
+// keeps: one-driver
+#[test]
+fn an_undo_cut_off_anywhere_is_finished_by_the_next() {
+    cut_undo_off(|bench| {
+        let again = bench.cairn(&["undo"]);
+        // What was recorded as done is not done again.
+        assert!(again.code == 0 || again.err.contains("not undone already"), "{again:?}");
+        is_all_back(bench);
+    });
+}
+
+// keeps: undo-after-gc
+#[test]
+fn an_undo_cut_off_before_gc_is_finished_whole_or_did_not_begin() {
+    let ends = [Cell::new(0), Cell::new(0)];
+    cut_undo_off(|bench| {
+        std::thread::sleep(Duration::from_millis(5));
+        let freed = bench.cairn(&["gc", "--keep-days", "0", "--yes"]);
+        assert_eq!(freed.code, 0, "{}", freed.err);
+        let again = bench.cairn(&["undo"]);
+        let is_freed = again.out.contains("gone cannot go back: its former content was freed");
+        ends[usize::from(is_freed)].update(|n| n + 1);
+        if is_freed {
+            assert_eq!(again.code, 1, "{again:?}");
+            assert_eq!(bench.temp.read("new/old/1"), "old/1");
+            assert!(!bench.file("old").exists() && !bench.file("gone").exists());
+        } else {
+            assert!(again.code == 0 || again.err.contains("not undone already"), "{again:?}");
+            is_all_back(bench);
+        }
+    });
+    assert!(ends.iter().all(|n| n.get() > 0), "both ends are seen: {ends:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::bench_world::Bench;
 use serde_json::{Value, json};
 
-fn write(path: &str, content: &str) -> Value {
+pub fn write(path: &str, content: &str) -> Value {
     json!({"calls": [
         {"tool": "read", "args": {"path": path}},
         {"tool": "write", "args": {"path": path, "content": content}},
@@ -11,7 +11,7 @@ fn write(path: &str, content: &str) -> Value {
 }
 
 /// A run whose turns made `new/b`, changed `a` twice, and ran a command.
-fn worked() -> Bench {
+pub fn worked() -> Bench {
     let bench = Bench::new(json!([
         write("a", "two\n"),
         write("new/b", "b\n"),
@@ -28,7 +28,7 @@ fn worked() -> Bench {
 }
 
 /// Another run in the same place, with a model of its own; gives its id.
-fn run_of(bench: &Bench, replies: Value, args: &[&str]) -> String {
+pub fn run_of(bench: &Bench, replies: Value, args: &[&str]) -> String {
     let other = Bench::new(replies);
     let args = [&["run", "--yolo", "--json"], args].concat();
     let output = bench.command(&args).env("OPENAI_BASE_URL", other.model.url()).output().unwrap();
@@ -39,14 +39,14 @@ fn run_of(bench: &Bench, replies: Value, args: &[&str]) -> String {
 }
 
 /// Two runs: the first wrote `a`, the second `b`.
-fn two_runs() -> (Bench, String, String) {
+pub fn two_runs() -> (Bench, String, String) {
     let bench = Bench::new(json!([]));
     let first = run_of(&bench, json!([write("a", "a\n"), {"say": "done"}]), &["one"]);
     let second = run_of(&bench, json!([write("b", "b\n"), {"say": "done"}]), &["two"]);
     (bench, first, second)
 }
 
-fn row(out: &str) -> String {
+pub fn row(out: &str) -> String {
     out.split("row ").nth(1).map(|row| row.trim().to_owned()).unwrap_or_default()
 }
 
@@ -56,7 +56,7 @@ fn undo_walks_back_turn_by_turn_and_redo_forth() {
     let bench = worked();
     let undo = bench.cairn(&["undo"]);
     assert_eq!(undo.code, 0, "{}", undo.err);
-    assert!(undo.out.starts_with("  as before a\n1 path undone; row log://"), "{}", undo.out);
+    assert!(undo.out.starts_with("  restored a\n1 path undone; row log://"), "{}", undo.out);
     assert_eq!(bench.temp.read("a"), "two\n");
     let shown = bench.cairn(&["show", &row(&undo.out)]);
     assert!(shown.out.contains("undo") && shown.out.contains("a"), "{}", shown.out);
@@ -150,7 +150,7 @@ fn what_was_left_alone_can_be_undone_later() {
     assert_eq!(bench.cairn(&["undo", "1", "--partial"]).code, 0);
     bench.temp.write("a", "three\n");
     let undo = bench.cairn(&["undo", "1"]);
-    assert!(undo.out.contains("  as before a\n"), "{}{}", undo.out, undo.err);
+    assert!(undo.out.contains("  restored a\n"), "{}{}", undo.out, undo.err);
     assert_eq!(bench.temp.read("a"), "one\n");
     assert_eq!(bench.cairn(&["undo", "1/1"]).code, 2, "now all of it is undone");
     for expected in ["three\n", "three\n"] {
@@ -273,7 +273,7 @@ fn an_address_names_the_run_and_may_not_contradict_the_flag() {
         &["rewind", "--json", &turn],
     ] {
         let done = bench.cairn(args);
-        let told: Value = serde_json::from_str(done.out.lines().last().unwrap()).unwrap();
+        let told: Value = serde_json::from_str(&done.out).unwrap();
         assert_eq!(told["parent"], first.as_str(), "{args:?}");
     }
     assert_eq!((bench.temp.read("a"), bench.temp.read("b")), ("a\n".into(), "b\n".into()));
@@ -327,7 +327,11 @@ fn a_run_that_is_being_driven_is_not_undone() {
 fn rewind_takes_files_and_conversation_back_together() {
     let bench = worked();
     let dry = bench.cairn(&["rewind", "1/1", "--dry-run"]);
-    assert!(dry.out.contains("3 paths would be undone"), "{}", dry.out);
+    assert_eq!(
+        dry.out,
+        "  would restore a\n  would remove new\n  would remove new/b\n  \
+         not covered: what the command 1/3/1 changed: echo made > c\n3 paths would be undone\n"
+    );
     assert_eq!(bench.temp.read("a"), "three\n");
     let wrong = bench.cairn(&["rewind", "7/1"]);
     assert_eq!(wrong.code, 2);
