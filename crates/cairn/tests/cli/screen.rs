@@ -202,7 +202,7 @@ fn a_thought_goes_into_no_pipe_and_without_colours_only_its_count_is_shown() {
     assert_eq!(piped.out, "The answer.\n");
     assert!(!piped.err.contains("thought") && !piped.err.contains("look."), "{}", piped.err);
     let mut terminal = Terminal::open(&bench, bench.command(&["run", "work"]));
-    let shown = terminal.until("done: 1 turns");
+    let shown = terminal.until("done: 1 turn,");
     assert!(shown.contains("  thought 9 lines; cairn show 1/1#reasoning\r\n"), "{shown:?}");
     assert!(!shown.contains("look.") && !shown.contains('\u{1b}'), "{shown:?}");
 }
