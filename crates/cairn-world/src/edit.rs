@@ -175,6 +175,8 @@ pub(crate) fn written(workspace: &Workspace, before: Option<&FileState>, after: 
         mode: before.map_or(workspace.new_file_mode(), |state| state.mode),
         mtime_ns: None,
         link: None,
+        uid: before.and_then(|state| state.uid),
+        gid: before.and_then(|state| state.gid),
     }
 }
 

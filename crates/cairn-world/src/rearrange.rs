@@ -69,10 +69,13 @@ pub(crate) fn prepare_copy(roots: &Roots, from: &str, to: &str) -> Prepared {
         let ends = Ends::of(roots, from, to)?;
         let tree = Tree::at(roots.of(&ends.from), &ends.from)?;
         let mut changes = missing_directories(roots.of(&ends.to), &ends.to);
+        let group_bit = roots.of(&ends.to).group_bit(crate::path::split(&ends.to).0);
         for (rest, state) in &tree.entries {
-            // A copy acts as nobody but its owner.
-            let mode = state.mode & 0o1777;
-            let state = FileState { mtime_ns: None, mode, ..state.clone() };
+            // A copy is the copier's, and acts as nobody but its owner.
+            let group_bit = if state.kind == FileKind::Directory { group_bit } else { 0 };
+            let mode = state.mode & 0o1777 | group_bit;
+            let (mtime_ns, uid, gid) = (None, None, None);
+            let state = FileState { mtime_ns, mode, uid, gid, ..state.clone() };
             changes.push(Change::between(joined(&ends.to, rest), None, Some(state)));
         }
         Ok(ends.worked("copy", "copied", tree, changes))

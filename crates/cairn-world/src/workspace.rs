@@ -132,6 +132,18 @@ impl Workspace {
         0o777 & !self.umask
     }
 
+    /// The bit by which a directory made at this real path takes its group from the one it is made
+    /// in, as the system gives it: that of the nearest directory there is.
+    pub(crate) fn group_bit(&self, mut directory: &str) -> u32 {
+        loop {
+            match self.directory(directory) {
+                Ok(handle) => return rustix::fs::fstat(&handle).map_or(0, |s| s.st_mode & 0o2000),
+                Err(Errno::NOENT) if directory != "." => directory = path::split(directory).0,
+                Err(_) => return 0,
+            }
+        }
+    }
+
     pub(crate) fn root(&self) -> BorrowedFd<'_> {
         self.root.as_fd()
     }

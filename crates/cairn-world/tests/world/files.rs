@@ -307,22 +307,6 @@ async fn every_edit_answers_with_a_status_and_a_fact() {
 }
 
 #[tokio::test]
-async fn what_an_unfinished_write_left_is_removed() {
-    let place = Place::new();
-    let action = whole("f", "new\n");
-    let changes = place.world.prepare(&action).changes;
-    // The name follows from the path and from what was to be written.
-    let key = format!("f\0{}", changes[0].after.as_ref().unwrap().hash.unwrap());
-    let name = format!(".cairn-{}.tmp", cairn_types::Hash::of(key.as_bytes()).short());
-    place.put(&name, "half");
-    assert_eq!(place.world.probe(&changes), Probe::NotDone);
-    assert!(!place.root.join(&name).exists());
-    place.put(&name, "half");
-    assert_eq!(place.perform(&action, &changes).await.status, Status::CREATED);
-    assert!(!place.root.join(&name).exists());
-}
-
-#[tokio::test]
 async fn a_read_is_told_with_numbers_whatever_the_file_is_like() {
     let place = Place::new();
     place.put("empty", "");
