@@ -199,9 +199,8 @@ impl Workspace {
                 Err(e) => return Err(refusal(given, e)),
             };
             let next = parts[known];
-            if rustix::fs::statat(&handle, next, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-                let text = format!("{next} in {given} is a link to something that does not exist");
-                return Err(Refusal::new(Status::CONFLICT, text));
+            if let Ok(there) = rustix::fs::statat(&handle, next, AtFlags::SYMLINK_NOFOLLOW) {
+                return Err(not_new(given, next, &there));
             }
             let real = self.real_path(given, &handle)?;
             return Ok(path::joined(&real, &parts[known..].join("/")));
@@ -278,6 +277,17 @@ pub(crate) fn refusal(given: &str, error: Errno) -> Refusal {
         return Refusal::new(status, format!("{given}: {}", io::Error::from(error)));
     }
     Refusal::new(status, format!("{given} {fact}"))
+}
+
+/// Why a path that leads nowhere cannot be made, although something of its name is there.
+fn not_new(given: &str, name: &str, there: &Stat) -> Refusal {
+    if FileType::from_raw_mode(there.st_mode).is_symlink() {
+        let text = format!("{name} in {given} is a link to something that does not exist");
+        return Refusal::new(Status::CONFLICT, text);
+    }
+    // Only `..` out of something that is not there leads to it.
+    let text = format!("{given} leads through a directory that does not exist");
+    Refusal::new(Status::NOT_FOUND, text)
 }
 
 fn not_a_file(given: &str) -> Refusal {

@@ -299,6 +299,10 @@ async fn every_edit_answers_with_a_status_and_a_fact() {
     check(whole("a\u{1b}b", "x"), "400 the path a\\u{1b}b holds control characters").await;
     let dangling = "409 dangling in dangling is a link to something that does not exist";
     check(whole("dangling", "x"), dangling).await;
+    let through = "404 nope/../text leads through a directory that does not exist";
+    check(whole("nope/../text", "x"), through).await;
+    check(replace("nope/../text", "a", "x"), through).await;
+    check(whole("inner/../text2", "x\n"), "201 created text2, 1 line").await;
     check(replace("alias", "old", "new"), "200 updated inner/target\n1\tnew").await;
     assert!(place.root.join("alias").is_symlink());
     assert_eq!(place.text("inner/target"), "new\n");
