@@ -7,6 +7,7 @@ mod context;
 mod edit;
 mod exec;
 mod find;
+mod git_dir;
 mod leftovers;
 mod list;
 mod media;

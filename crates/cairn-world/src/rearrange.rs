@@ -29,6 +29,8 @@ struct Tree {
     entries: Vec<(String, FileState)>,
     contents: Vec<Vec<u8>>,
     bytes: u64,
+    /// Repositories' own directories beside `.git`.
+    own: Vec<String>,
 }
 
 /// What removing would change.
@@ -171,7 +173,8 @@ impl Tree {
     fn at(workspace: &Workspace, path: &str) -> Result<Tree, Refusal> {
         let (directory, name) = crate::path::split(path);
         let dir = workspace.directory(directory).map_err(|e| refusal(path, e))?;
-        let mut tree = Tree::default();
+        let own = workspace.own_directories(directory);
+        let mut tree = Tree { own, ..Tree::default() };
         tree.add(dir.as_fd(), name, (path, String::new()))?;
         match tree.entries.is_empty() {
             true => Err(Refusal::new(Status::NOT_FOUND, format!("{path} does not exist"))),
@@ -189,7 +192,7 @@ impl Tree {
         self.refuse_large(dir, name, root)?;
         let standing: Standing = state::named(dir, name, &path)?;
         let Some((state, _)) = standing else { return Ok(()) };
-        if name.eq_ignore_ascii_case(".git") {
+        if name.eq_ignore_ascii_case(".git") || self.own.contains(&path) {
             let text = format!("{root} holds a repository's own directory, {path}");
             return Err(Refusal::new(Status::REFUSED, text));
         }

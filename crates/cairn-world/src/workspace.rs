@@ -1,6 +1,7 @@
 //! The one door to workspace files: everything is opened beneath a directory handle, links that
 //! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
 
+use crate::git_dir;
 use crate::path;
 use crate::settled::Refusal;
 use cairn_types::Status;
@@ -230,7 +231,19 @@ impl Workspace {
         let inner = inner.to_str().ok_or_else(not_utf8)?;
         let parts: Vec<&str> = inner.split('/').collect();
         path::refuse_git(given, &parts)?;
+        if git_dir::named(self.root(), inner).iter().any(|own| real.starts_with(own)) {
+            let text = format!("{given} is inside a repository's own directory");
+            return Err(Refusal::new(Status::REFUSED, text));
+        }
         Ok(self.told(inner))
+    }
+
+    /// The repositories' own directories that must not go with what is at a real path, given as they
+    /// are told.
+    pub(crate) fn own_directories(&self, path: &str) -> Vec<String> {
+        let Ok(root) = link_of(&self.root) else { return Vec::new() };
+        let told = |own: &PathBuf| Some(self.told(own.strip_prefix(&root).ok()?.to_str()?));
+        git_dir::named(self.root(), self.inner(path)).iter().filter_map(told).collect()
     }
 }
 
@@ -257,7 +270,7 @@ fn beneath<P: rustix::path::Arg + Copy>(
     }
 }
 
-fn link_of(fd: &OwnedFd) -> Result<PathBuf, Errno> {
+pub(crate) fn link_of(fd: &OwnedFd) -> Result<PathBuf, Errno> {
     let link = rustix::fs::readlink(format!("/proc/self/fd/{}", fd.as_raw_fd()), Vec::new())?;
     Ok(PathBuf::from(std::ffi::OsStr::from_bytes(link.as_bytes())))
 }

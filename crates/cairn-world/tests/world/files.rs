@@ -157,6 +157,45 @@ async fn no_path_reaches_outside_the_root_or_into_git() {
 }
 
 #[tokio::test]
+async fn a_repositorys_own_directory_is_out_of_reach_under_any_name() {
+    let refused = "is inside a repository's own directory";
+    let outside = tempfile::tempdir().unwrap();
+    let elsewhere = outside.path().display().to_string();
+    for (at, says, own) in [
+        (".git", "gitdir: repo.git\n".to_owned(), "repo.git"),
+        (".git", "gitdir: ./deep/../deep/own\n".to_owned(), "deep/own"),
+        ("sub/.git", "gitdir: own".to_owned(), "sub/own"),
+        (".git", "gitdir: ROOT/repo.git\n".to_owned(), "repo.git"),
+        (".git", "-> repo.git".to_owned(), "repo.git"),
+        (".git", format!("gitdir: {elsewhere}\n"), ""),
+        (".git", "not a name at all".to_owned(), ""),
+        (".git", "gitdir: .\n".to_owned(), ""),
+    ] {
+        let place = Place::new();
+        for path in ["repo.git", "deep/own", "sub/own"] {
+            place.put(&format!("{path}/config"), "c\n");
+        }
+        match says.strip_prefix("-> ") {
+            Some(target) => symlink(target, place.root.join(at)).unwrap(),
+            None => place.put(at, says.replace("ROOT", place.root.to_str().unwrap())),
+        }
+        for path in ["repo.git", "deep/own", "sub/own"] {
+            let config = format!("{path}/config");
+            let new = format!("{path}/hooks/pre-commit");
+            let kill = Action::Kill { path: path.to_owned() };
+            let away = Action::Move { from: path.to_owned(), to: format!("away/to/{path}") };
+            let actions = [read(&config), whole(&new, "x\n"), whole(&config, "x\n"), away, kill];
+            for action in actions {
+                let told = place.told(&action).await;
+                let is_refused = told.contains(refused) || told.contains("holds a repository's");
+                assert_eq!(is_refused, path == own, "{at} {says} {path} {action:?}: {told}");
+                assert_eq!(told.starts_with("403"), is_refused || told.contains("inside .git"));
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn magic_links_are_not_followed() {
     assert!(fs::read("/proc/self/root/proc/version").is_ok(), "control");
     let done = perform(&world(Path::new("/proc/self")), &read("root/proc/version"), &[]).await;
