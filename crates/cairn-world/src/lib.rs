@@ -139,6 +139,16 @@ impl World {
         }
     }
 
+    /// The same beside the caller's thread, since a file or a tree can be large.
+    pub async fn prepare_beside(&self, action: &Action) -> Prepared {
+        let (world, action) = (self.clone(), action.clone());
+        let prepared = tokio::task::spawn_blocking(move || world.prepare(&action));
+        prepared.await.unwrap_or_else(|e| {
+            let settled = Performed::told(Status::FAILED, format!("it could not be prepared: {e}"));
+            Prepared { settled: Some(settled), ..Prepared::default() }
+        })
+    }
+
     /// Does what was prepared. Files are changed only if they are as they were then (else 409).
     pub async fn act(&self, action: &Action, prepared: &Prepared, acting: Acting<'_>) -> Performed {
         let begun = Instant::now();

@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -364,4 +365,16 @@ fn what_is_new_in_a_directory_that_gives_its_group_has_that_group() {
     for path in ["shared/new/deep/f", "shared/copy/inner/f"] {
         assert_eq!(shown(path), (shown("shared").0, 0), "{path}");
     }
+}
+
+#[tokio::test]
+async fn preparing_leaves_the_callers_thread_free() {
+    let holder = tempfile::tempdir().unwrap();
+    fs::write(holder.path().join("f"), vec![b'x'; 8 << 20]).unwrap();
+    let world = world(holder.path());
+    let action = rm("f");
+    let mut preparing = Box::pin(world.prepare_beside(&action));
+    let asked = std::future::poll_fn(|cx| Poll::Ready(preparing.as_mut().poll(cx))).await;
+    assert!(asked.is_pending(), "all of it was read by whoever asked");
+    assert_eq!(preparing.await, world.prepare(&action));
 }
