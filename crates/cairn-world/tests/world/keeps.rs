@@ -78,6 +78,7 @@ fn kept(contents: &[Vec<u8>]) -> impl Fn(&Hash) -> Option<Vec<u8>> {
 
 /// Somebody saves a file again and again while it is changed. Each time, what they saved must come to
 /// be there, or must have been seen by a change, whose row keeps it.
+// keeps: last-moment
 #[test]
 fn what_somebody_saves_while_a_file_is_changed_is_never_lost() {
     let exchange = Exchange { old: "saved".into(), new: "edited".into(), all: false };
