@@ -31,8 +31,8 @@ impl Driver {
             .map_err(|misread| unreadable(misread.message))
     }
 
-    pub(crate) fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
-        let prepared = self.would(&self.action(at)?)?;
+    pub(crate) async fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
+        let prepared = self.would(&self.action(at)?).await?;
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, Settled::NotPerformed);
         }
@@ -43,11 +43,11 @@ impl Driver {
 
     /// An earlier driver put this question. If what would happen is no longer what it shows, it is
     /// put afresh, or settled when there is nothing left to ask. Whether it stands as it was.
-    pub(crate) fn question_stands(&mut self, at: Coord) -> Result<bool, RunError> {
+    pub(crate) async fn question_stands(&mut self, at: Coord) -> Result<bool, RunError> {
         if self.engine.op(at).is_none_or(|op| op.begin.is_some()) {
             return Ok(true);
         }
-        let prepared = self.would(&self.action(at)?)?;
+        let prepared = self.would(&self.action(at)?).await?;
         if let Some(settled) = prepared.settled {
             self.settled_by(at, settled, Settled::NotPerformed)?;
             return Ok(false);
@@ -92,7 +92,7 @@ impl Driver {
         let action = self.action(at)?;
         let prepared = match self.prepared.take() {
             Some((of, prepared)) if of == at => prepared,
-            _ => self.would(&action)?,
+            _ => self.would(&action).await?,
         };
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, Settled::NotPerformed);
@@ -145,7 +145,7 @@ impl Driver {
             (false, Probe::NotDone) => Found::NotDone,
             (false, Probe::Partly) => Found::Partly,
         };
-        let shown = self.would(&action)?.shown;
+        let shown = self.would(&action).await?.shown;
         match self.engine.found(at, found, &shown) {
             Settlement::Record(mut recording) => {
                 if let (Found::Partly, [Body::Outcome(outcome)]) = (found, &mut recording.facts[..])

@@ -54,14 +54,14 @@ pub(crate) fn ending(stream: &Stream) -> String {
 
 impl Driver {
     /// What an action would do, without doing anything.
-    pub(crate) fn would(&self, action: &Action) -> Result<Prepared, RunError> {
+    pub(crate) async fn would(&self, action: &Action) -> Result<Prepared, RunError> {
         match action {
             Action::Kill { path } if rows::is_row(path) => self.would_end(path),
             Action::Exec { background: true, .. } if self.streams.0.len() >= MOST => {
                 let text = format!("{MOST} commands run in the background, and no more may");
                 Ok(settled(Status::LIMIT, text))
             }
-            _ => Ok(self.world.prepare(action)),
+            _ => Ok(self.world.prepare_beside(action).await),
         }
     }
 

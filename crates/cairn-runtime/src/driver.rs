@@ -149,7 +149,7 @@ impl Driver {
                 }
                 Step::Record(recording) => self.record_step(recording).await?,
                 Step::AskModel { messages, .. } => self.ask_model(messages).await?,
-                Step::Prepare(at) => self.prepare(at)?,
+                Step::Prepare(at) => self.prepare(at).await?,
                 Step::Read(ats) => self.read(&ats).await?,
                 Step::Await(at) => self.await_word(at).await?,
                 Step::Act { at, again } => self.act(at, again).await?,
@@ -309,7 +309,7 @@ impl Driver {
         if self.gone {
             return self.answer(proposal.id, Verdict::Refuse, By::Nobody);
         }
-        if !self.told.contains(&proposal.id) && !self.question_stands(at)? {
+        if !self.told.contains(&proposal.id) && !self.question_stands(at).await? {
             return Ok(());
         }
         let received = match self.question_put(&proposal)? {

@@ -62,6 +62,12 @@ pub struct FileState {
     /// A symlink's target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+    /// Who owns it; absent where nobody in particular does, and in rows of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+    /// Its group; absent as the owner is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gid: Option<u32>,
 }
 
 /// The kinds of thing at a path.

@@ -1,16 +1,17 @@
 //! Makes a list of changes come true, all of them or none, and tells after a crash how far it came.
 //! Every op that changes files, and every undo, goes through here.
 
+use crate::leftovers;
 use crate::path;
 use crate::roots::Roots;
 use crate::settled::{Probe, Refusal};
 use crate::state::{self, Standing, same};
+use crate::swap::Problem;
 use crate::workspace::{Workspace, refusal};
 use crate::write;
 use cairn_types::{Change, ChangeKind, FileKind, FileState, Hash, Status};
 use rustix::io::Errno;
 use std::cmp::Reverse;
-use std::os::fd::AsFd;
 
 /// Where the bytes behind a state come from.
 pub type Contents<'a> = dyn Fn(&Hash) -> Option<Vec<u8>> + 'a;
@@ -37,20 +38,110 @@ pub(crate) fn apply(
         let now = state::at(roots.of(&change.path), &change.path)?;
         match standing(change, &now) {
             Probe::Done if list == List::GoOn => {}
+            Probe::Partly if list == List::GoOn => todo.push((change, now)),
             Probe::NotDone => todo.push((change, now)),
             Probe::Done | Probe::Partly | Probe::Neither => {
                 return Err(changed_since(&change.path));
             }
         }
     }
+    let todo = in_order(todo);
+    let all: Vec<&Change> = todo.iter().map(|(change, _)| *change).collect();
+    open_up(roots, &all);
     let mut done: Vec<&Change> = Vec::with_capacity(todo.len());
-    for (change, now) in in_order(todo) {
-        if let Err(problem) = one(roots, change, &now, contents) {
-            return Err(rolled_back(problem, roll_back(roots, &done, contents)));
+    let made = todo.into_iter().try_for_each(|(change, now)| {
+        let made = one(roots, change, &now, contents);
+        if matches!(made, Ok(()) | Err(Failure { is_made: true, .. })) {
+            done.push(change);
         }
-        done.push(change);
+        made.map_err(|failure| failure.refusal)
+    });
+    if let Err(problem) = made.and_then(|()| finish(roots, &all)) {
+        let left = roll_back(roots, &done, contents);
+        leave_as_before(roots, &all);
+        return Err(rolled_back(problem, left));
     }
     changes.iter().map(|change| as_it_now_is(roots, change)).collect()
+}
+
+/// A change that could not be made, or not be made durable.
+struct Failure {
+    refusal: Refusal,
+    /// Whether it stands all the same.
+    is_made: bool,
+}
+
+impl Failure {
+    fn of(path: &str, problem: Problem) -> Failure {
+        let is_made = matches!(problem, Problem::NotDurable(_));
+        let refusal = match problem {
+            Problem::Stale => changed_since(path),
+            Problem::Kept(name) => {
+                let kept = path::joined(path::split(path).0, &name);
+                let text = format!("{path} was changed just now, and is as it was last saved");
+                let text = format!("{text}; what stood there shortly before is kept as {kept}");
+                Refusal::new(Status::CONFLICT, text)
+            }
+            Problem::NotDurable(e) => {
+                let e = std::io::Error::from(e);
+                let text = format!("{path} could not be made safe against a power cut: {e}");
+                Refusal::new(Status::FAILED, text)
+            }
+            Problem::System(e) => refusal(path, e),
+        };
+        Failure { refusal, is_made }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Failure { refusal, is_made: false }
+    }
+}
+
+/// The directories among some states, the inner before the outer.
+fn directories<'a>(
+    changes: &[&'a Change],
+    state: impl Fn(&'a Change) -> Option<&'a FileState>,
+) -> Vec<(&'a str, &'a FileState)> {
+    let is_directory = |state: &&FileState| state.kind == FileKind::Directory;
+    let mut found: Vec<_> = changes
+        .iter()
+        .filter_map(|change| Some((change.path.as_str(), state(change).filter(is_directory)?)))
+        .collect();
+    found.sort_by_key(|(path, _)| Reverse(*path));
+    found
+}
+
+/// Opens the read-only directories that are to go, so that what is in them can go first. Where that
+/// is not allowed, what is in them will not go either.
+fn open_up(roots: &Roots, changes: &[&Change]) {
+    let going = |change: &&Change| change.after.is_none();
+    let going: Vec<&Change> = changes.iter().copied().filter(going).collect();
+    for (path, state) in directories(&going, |change| change.before.as_ref()).into_iter().rev() {
+        if state.mode & 0o700 != 0o700 {
+            let _ = write::open_up(roots.of(path), path, state.mode);
+        }
+    }
+}
+
+/// Gives the directories that were made their modes and times, now that everything is in them.
+fn finish(roots: &Roots, changes: &[&Change]) -> Result<(), Refusal> {
+    let finish = |(path, state): (&str, &FileState)| {
+        write::finish(roots.of(path), path, state).map_err(|e| Failure::of(path, e).refusal)
+    };
+    directories(changes, |change| change.after.as_ref()).into_iter().try_for_each(finish)
+}
+
+/// Gives directories that were to go, and stay, their modes and times again.
+fn leave_as_before(roots: &Roots, changes: &[&Change]) {
+    for (path, state) in directories(changes, |change| change.before.as_ref()) {
+        let now = state::at(roots.of(path), path).ok().flatten();
+        let now = now.as_ref().map(|(now, _)| now);
+        if same(now, Some(state)) || write::is_opened(Some(state), now) {
+            let _ = write::finish(roots.of(path), path, state);
+        }
+    }
 }
 
 /// The fact that a file is not as it was.
@@ -100,13 +191,10 @@ fn one(
     change: &Change,
     now: &Standing,
     contents: &Contents<'_>,
-) -> Result<(), Refusal> {
-    let failed = |e: Errno| match e {
-        Errno::STALE | Errno::EXIST | Errno::NOTEMPTY => changed_since(&change.path),
-        e => refusal(&change.path, e),
-    };
+) -> Result<(), Failure> {
+    let failed = |problem| Failure::of(&change.path, problem);
     let Some(after) = &change.after else {
-        return write::take_away(roots.of(&change.path), &change.path, now).map_err(failed);
+        return write::take_away(roots.of(&change.path), change, now).map_err(failed);
     };
     let bytes = match after.hash {
         None => Vec::new(),
@@ -125,10 +213,14 @@ fn roll_back(roots: &Roots, done: &[&Change], contents: &Contents<'_>) -> Vec<St
     for change in done.iter().rev() {
         let back = inverse(change);
         let taken_back = match state::at(roots.of(&back.path), &back.path) {
-            Ok(now) if standing(&back, &now) == Probe::NotDone => {
-                one(roots, &back, &now, contents).is_ok()
-            }
-            Ok(now) => standing(&back, &now) == Probe::Done,
+            Ok(now) => match standing(&back, &now) {
+                Probe::Done => true,
+                Probe::Neither => false,
+                Probe::NotDone | Probe::Partly => match one(roots, &back, &now, contents) {
+                    Ok(()) => true,
+                    Err(failure) => failure.is_made,
+                },
+            },
             Err(_) => false,
         };
         if !taken_back {
@@ -161,28 +253,39 @@ fn as_it_now_is(roots: &Roots, change: &Change) -> Result<Change, Refusal> {
     let after = match &change.after {
         None => None,
         Some(meant) => match state::at(roots.of(&change.path), &change.path) {
-            Ok(Some((state, _))) if same(Some(&state), Some(meant)) => Some(state),
+            Ok(Some((state, _))) if is_what_was_meant(&state, meant) => Some(state),
             _ => Some(meant.clone()),
         },
     };
     Ok(Change { after, ..change.clone() })
 }
 
+/// Whether a state is what a change was to lead to, but for acting as an owner who it could not be
+/// given to.
+fn is_what_was_meant(state: &FileState, meant: &FileState) -> bool {
+    let without = FileState { mode: meant.mode & 0o1777, ..meant.clone() };
+    same(Some(state), Some(meant)) || same(Some(state), Some(&without))
+}
+
+/// How far one change came. `Partly` is a directory that is as before or as meant, but still open to
+/// its owner so that things in it could come or go.
 fn standing(change: &Change, now: &Standing) -> Probe {
-    let is = |state: &Option<FileState>| same(now.as_ref().map(|(s, _)| s), state.as_ref());
-    match (is(&change.after), is(&change.before)) {
+    let now = now.as_ref().map(|(state, _)| state);
+    let (before, after) = (change.before.as_ref(), change.after.as_ref());
+    let is_between = || write::is_opened(after, now) || write::is_opened(before, now);
+    match (same(now, after), same(now, before)) {
         (true, _) => Probe::Done,
         (false, true) => Probe::NotDone,
+        (false, false) if is_between() => Probe::Partly,
         (false, false) => Probe::Neither,
     }
 }
 
-/// How far these changes came, by what is on disk. Removes what an unfinished write left behind,
-/// and makes durable what is there: whoever was cut off may not have come to it.
+/// How far these changes came, by what is on disk. Clears up what an unfinished write left behind.
 pub(crate) fn probe(roots: &Roots, expected: &[Change]) -> Probe {
+    leftovers::clear(roots, expected);
     let mut found: Option<Probe> = None;
     for change in expected {
-        clear(roots, change);
         let this = state::at(roots.of(&change.path), &change.path)
             .map_or(Probe::Neither, |now| standing(change, &now));
         found = Some(match (found, this) {
@@ -195,25 +298,21 @@ pub(crate) fn probe(roots: &Roots, expected: &[Change]) -> Probe {
     found.unwrap_or(Probe::Neither)
 }
 
-fn clear(roots: &Roots, change: &Change) {
-    if let Ok(dir) = roots.of(&change.path).directory(path::split(&change.path).0) {
-        write::clear(dir.as_fd(), &write::temporary(change));
-        let _ = rustix::fs::fsync(&dir);
-    }
-}
-
 /// The directories that must be made so that a path can be, outermost first.
 pub(crate) fn missing_directories(workspace: &Workspace, path: &str) -> Vec<Change> {
     let mut made = Vec::new();
     let mut directory = path::split(path).0;
+    let mode = workspace.new_directory_mode() | workspace.group_bit(directory);
     while directory != "." && matches!(workspace.directory(directory), Err(Errno::NOENT)) {
         let state = FileState {
             kind: FileKind::Directory,
             hash: None,
             bytes: None,
-            mode: workspace.new_directory_mode(),
+            mode,
             mtime_ns: None,
             link: None,
+            uid: None,
+            gid: None,
         };
         made.push(Change::between(directory.to_owned(), None, Some(state)));
         directory = path::split(directory).0;

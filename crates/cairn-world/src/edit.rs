@@ -175,10 +175,20 @@ pub(crate) fn written(workspace: &Workspace, before: Option<&FileState>, after: 
         mode: before.map_or(workspace.new_file_mode(), |state| state.mode),
         mtime_ns: None,
         link: None,
+        uid: before.and_then(|state| state.uid),
+        gid: before.and_then(|state| state.gid),
     }
 }
 
 impl Worked {
+    /// With the mode and owner of this state, where there is one.
+    pub(crate) fn like(mut self, state: Option<&FileState>) -> Worked {
+        if let (Some(after), Some(state)) = (&mut self.change.after, state) {
+            (after.mode, after.uid, after.gid) = (state.mode, state.uid, state.gid);
+        }
+        self
+    }
+
     /// What a person is shown: the diff, and one line.
     fn shown(&self) -> (String, String) {
         let path = &self.change.path;

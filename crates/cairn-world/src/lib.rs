@@ -7,6 +7,8 @@ mod context;
 mod edit;
 mod exec;
 mod find;
+mod git_dir;
+mod leftovers;
 mod list;
 mod media;
 mod notebook;
@@ -18,6 +20,8 @@ mod rearrange;
 mod roots;
 mod settled;
 mod state;
+mod swap;
+mod temporary;
 mod todo;
 mod walk;
 mod workspace;
@@ -133,6 +137,16 @@ impl World {
                 Prepared { label, ..Prepared::default() }
             }
         }
+    }
+
+    /// The same beside the caller's thread, since a file or a tree can be large.
+    pub async fn prepare_beside(&self, action: &Action) -> Prepared {
+        let (world, action) = (self.clone(), action.clone());
+        let prepared = tokio::task::spawn_blocking(move || world.prepare(&action));
+        prepared.await.unwrap_or_else(|e| {
+            let settled = Performed::told(Status::FAILED, format!("it could not be prepared: {e}"));
+            Prepared { settled: Some(settled), ..Prepared::default() }
+        })
     }
 
     /// Does what was prepared. Files are changed only if they are as they were then (else 409).

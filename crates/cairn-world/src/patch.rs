@@ -4,10 +4,11 @@
 use crate::edit::{There, Worked, look, not_text, status_of, worked, written};
 use crate::roots::Roots;
 use crate::settled::Refusal;
+use crate::state;
 use crate::workspace::Workspace;
 use cairn_text::edit::Edited;
 use cairn_text::patch::{FilePatch, PatchProblem, Patched, parse};
-use cairn_types::{Change, Status};
+use cairn_types::{Change, FileKind, FileState, Status};
 
 /// What a patch would change. `path` is the file of a patch that names none, or names this one.
 pub(crate) fn work_out(
@@ -60,6 +61,13 @@ fn is_same(named: &str, given: &str) -> bool {
 /// Works out one file's patch, on what earlier parts made of the file.
 fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> Result<(), Refusal> {
     let workspace = roots.of(path);
+    let link = link_at(workspace, path);
+    if let Some(link) = &link
+        && let Some(gone) = without_link(patch, link, all)?
+    {
+        all.push(gone);
+        return Ok(());
+    }
     let (real, before) = look(workspace, path)?;
     let earlier = all.iter().position(|done| done.change.path == real);
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
@@ -72,20 +80,53 @@ fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> R
         },
     };
     let patched = patch.apply(text.as_deref()).map_err(|problem| refusal(Some(&real), &problem))?;
-    if let Some(n) = earlier {
-        all.remove(n);
+    if let (Some((place, _)), true) = (&link, goes(&patched, patch)) {
+        let text = format!("{place} is a link to {real}; name the one that is to go");
+        return Err(Refusal::new(Status::CONFLICT, text));
     }
+    // A file that an earlier part made or moved here is still that file.
+    let made = earlier.and_then(|n| all.remove(n).change.after);
+    let like = made.or_else(|| before.as_ref().map(|(_, state)| state.clone()));
     match (patched, &patch.moved_to) {
         (Patched::Deleted, _) => all.extend(removed(real, before)),
         (Patched::Edited(edited), None) => {
-            all.push(worked(workspace, (real, before), edited)?);
+            all.push(worked(workspace, (real, before), edited)?.like(like.as_ref()));
         }
         (Patched::Edited(edited), Some(to)) => {
-            all.push(moved(roots.of(to), to, before.as_ref(), edited)?);
+            all.push(moved(roots.of(to), to, like.as_ref(), edited)?);
             all.extend(removed(real, before));
         }
     }
     Ok(())
+}
+
+/// Whether nothing is left at a file's own place.
+fn goes(patched: &Patched, patch: &FilePatch) -> bool {
+    *patched == Patched::Deleted || patch.moved_to.is_some()
+}
+
+/// The link that a path names, if it names one.
+fn link_at(workspace: &Workspace, path: &str) -> Option<(String, FileState)> {
+    let place = workspace.place_of(path).ok()?;
+    let (state, _) = state::at(workspace, &place).ok()??;
+    (state.kind == FileKind::Symlink).then_some((place, state))
+}
+
+/// The removal of a link, if that is what a patch says. As in git, the text of a link is where it
+/// leads.
+fn without_link(
+    patch: &FilePatch,
+    (place, link): &(String, FileState),
+    all: &[Worked],
+) -> Result<Option<Worked>, Refusal> {
+    if !matches!(patch.apply(link.link.as_deref()), Ok(Patched::Deleted)) {
+        return Ok(None);
+    }
+    if all.iter().any(|done| done.change.path == *place) {
+        return Err(refusal(Some(place), &PatchProblem::NoFile));
+    }
+    let text = link.link.clone().unwrap_or_default().into_bytes();
+    Ok(removed(place.clone(), Some((text, link.clone()))))
 }
 
 /// A file that goes; nothing when an earlier part of the same patch made it.
@@ -100,7 +141,7 @@ fn removed(real: String, before: Option<There>) -> Option<Worked> {
 fn moved(
     workspace: &Workspace,
     to: &str,
-    before: Option<&There>,
+    like: Option<&FileState>,
     edited: Edited,
 ) -> Result<Worked, Refusal> {
     let (real, there) = look(workspace, to)?;
@@ -108,7 +149,7 @@ fn moved(
         return Err(Refusal::new(Status::CONFLICT, format!("{real} is there already")));
     }
     let Edited { content, spans, notes } = edited;
-    let after = written(workspace, before.map(|(_, state)| state), &content);
+    let after = written(workspace, like, &content);
     let change = Change::between(real, None, Some(after));
     Ok(Worked { change, before: None, after: Some(content), spans, notes })
 }

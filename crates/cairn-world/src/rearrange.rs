@@ -29,6 +29,8 @@ struct Tree {
     entries: Vec<(String, FileState)>,
     contents: Vec<Vec<u8>>,
     bytes: u64,
+    /// Repositories' own directories beside `.git`.
+    own: Vec<String>,
 }
 
 /// What removing would change.
@@ -69,10 +71,13 @@ pub(crate) fn prepare_copy(roots: &Roots, from: &str, to: &str) -> Prepared {
         let ends = Ends::of(roots, from, to)?;
         let tree = Tree::at(roots.of(&ends.from), &ends.from)?;
         let mut changes = missing_directories(roots.of(&ends.to), &ends.to);
+        let group_bit = roots.of(&ends.to).group_bit(crate::path::split(&ends.to).0);
         for (rest, state) in &tree.entries {
-            // A copy acts as nobody but its owner.
-            let mode = state.mode & 0o1777;
-            let state = FileState { mtime_ns: None, mode, ..state.clone() };
+            // A copy is the copier's, and acts as nobody but its owner.
+            let group_bit = if state.kind == FileKind::Directory { group_bit } else { 0 };
+            let mode = state.mode & 0o1777 | group_bit;
+            let (mtime_ns, uid, gid) = (None, None, None);
+            let state = FileState { mtime_ns, mode, uid, gid, ..state.clone() };
             changes.push(Change::between(joined(&ends.to, rest), None, Some(state)));
         }
         Ok(ends.worked("copy", "copied", tree, changes))
@@ -168,7 +173,8 @@ impl Tree {
     fn at(workspace: &Workspace, path: &str) -> Result<Tree, Refusal> {
         let (directory, name) = crate::path::split(path);
         let dir = workspace.directory(directory).map_err(|e| refusal(path, e))?;
-        let mut tree = Tree::default();
+        let own = workspace.own_directories(directory);
+        let mut tree = Tree { own, ..Tree::default() };
         tree.add(dir.as_fd(), name, (path, String::new()))?;
         match tree.entries.is_empty() {
             true => Err(Refusal::new(Status::NOT_FOUND, format!("{path} does not exist"))),
@@ -186,7 +192,7 @@ impl Tree {
         self.refuse_large(dir, name, root)?;
         let standing: Standing = state::named(dir, name, &path)?;
         let Some((state, _)) = standing else { return Ok(()) };
-        if name.eq_ignore_ascii_case(".git") {
+        if name.eq_ignore_ascii_case(".git") || self.own.contains(&path) {
             let text = format!("{root} holds a repository's own directory, {path}");
             return Err(Refusal::new(Status::REFUSED, text));
         }

@@ -10,8 +10,11 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 
+/// Something that was seen.
+pub(crate) type Seen = (FileState, Stat);
+
 /// Something at a path, or nothing.
-pub(crate) type Standing = Option<(FileState, Stat)>;
+pub(crate) type Standing = Option<Seen>;
 
 /// What stands at a real path.
 pub(crate) fn at(workspace: &Workspace, path: &str) -> Result<Standing, Refusal> {
@@ -91,10 +94,11 @@ fn of(stat: &Stat, kind: FileKind) -> FileState {
     let nanos = i64::try_from(stat.st_mtime_nsec).unwrap_or(0);
     let mtime_ns = stat.st_mtime.checked_mul(1_000_000_000).and_then(|s| s.checked_add(nanos));
     let mode = stat.st_mode & 0o7777;
-    FileState { kind, hash: None, bytes: None, mode, mtime_ns, link: None }
+    let (uid, gid) = (Some(stat.st_uid), Some(stat.st_gid));
+    FileState { kind, hash: None, bytes: None, mode, mtime_ns, link: None, uid, gid }
 }
 
-/// Whether two states are the same but for their times. A link's mode means nothing.
+/// Whether two states are the same but for their times and owners. A link's mode means nothing.
 #[must_use]
 pub fn same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
     let mode = |s: &FileState| if s.kind == FileKind::Symlink { 0 } else { s.mode };

@@ -1,6 +1,7 @@
 //! The one door to workspace files: everything is opened beneath a directory handle, links that
 //! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
 
+use crate::git_dir;
 use crate::path;
 use crate::settled::Refusal;
 use cairn_types::Status;
@@ -132,6 +133,18 @@ impl Workspace {
         0o777 & !self.umask
     }
 
+    /// The bit by which a directory made at this real path takes its group from the one it is made
+    /// in, as the system gives it: that of the nearest directory there is.
+    pub(crate) fn group_bit(&self, mut directory: &str) -> u32 {
+        loop {
+            match self.directory(directory) {
+                Ok(handle) => return rustix::fs::fstat(&handle).map_or(0, |s| s.st_mode & 0o2000),
+                Err(Errno::NOENT) if directory != "." => directory = path::split(directory).0,
+                Err(_) => return 0,
+            }
+        }
+    }
+
     pub(crate) fn root(&self) -> BorrowedFd<'_> {
         self.root.as_fd()
     }
@@ -187,9 +200,8 @@ impl Workspace {
                 Err(e) => return Err(refusal(given, e)),
             };
             let next = parts[known];
-            if rustix::fs::statat(&handle, next, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-                let text = format!("{next} in {given} is a link to something that does not exist");
-                return Err(Refusal::new(Status::CONFLICT, text));
+            if let Ok(there) = rustix::fs::statat(&handle, next, AtFlags::SYMLINK_NOFOLLOW) {
+                return Err(not_new(given, next, &there));
             }
             let real = self.real_path(given, &handle)?;
             return Ok(path::joined(&real, &parts[known..].join("/")));
@@ -219,7 +231,19 @@ impl Workspace {
         let inner = inner.to_str().ok_or_else(not_utf8)?;
         let parts: Vec<&str> = inner.split('/').collect();
         path::refuse_git(given, &parts)?;
+        if git_dir::named(self.root(), inner).iter().any(|own| real.starts_with(own)) {
+            let text = format!("{given} is inside a repository's own directory");
+            return Err(Refusal::new(Status::REFUSED, text));
+        }
         Ok(self.told(inner))
+    }
+
+    /// The repositories' own directories that must not go with what is at a real path, given as they
+    /// are told.
+    pub(crate) fn own_directories(&self, path: &str) -> Vec<String> {
+        let Ok(root) = link_of(&self.root) else { return Vec::new() };
+        let told = |own: &PathBuf| Some(self.told(own.strip_prefix(&root).ok()?.to_str()?));
+        git_dir::named(self.root(), self.inner(path)).iter().filter_map(told).collect()
     }
 }
 
@@ -246,7 +270,7 @@ fn beneath<P: rustix::path::Arg + Copy>(
     }
 }
 
-fn link_of(fd: &OwnedFd) -> Result<PathBuf, Errno> {
+pub(crate) fn link_of(fd: &OwnedFd) -> Result<PathBuf, Errno> {
     let link = rustix::fs::readlink(format!("/proc/self/fd/{}", fd.as_raw_fd()), Vec::new())?;
     Ok(PathBuf::from(std::ffi::OsStr::from_bytes(link.as_bytes())))
 }
@@ -266,6 +290,17 @@ pub(crate) fn refusal(given: &str, error: Errno) -> Refusal {
         return Refusal::new(status, format!("{given}: {}", io::Error::from(error)));
     }
     Refusal::new(status, format!("{given} {fact}"))
+}
+
+/// Why a path that leads nowhere cannot be made, although something of its name is there.
+fn not_new(given: &str, name: &str, there: &Stat) -> Refusal {
+    if FileType::from_raw_mode(there.st_mode).is_symlink() {
+        let text = format!("{name} in {given} is a link to something that does not exist");
+        return Refusal::new(Status::CONFLICT, text);
+    }
+    // Only `..` out of something that is not there leads to it.
+    let text = format!("{given} leads through a directory that does not exist");
+    Refusal::new(Status::NOT_FOUND, text)
 }
 
 fn not_a_file(given: &str) -> Refusal {

@@ -1,123 +1,197 @@
-//! Puts one thing in its place, whole or not at all, or takes it away; made durable before it
-//! returns. What belongs together is `apply`'s.
+//! Makes one thing beside its place and brings it there whole, or takes one away; made durable before
+//! it returns. How places are exchanged is `swap`'s, what belongs together is `apply`'s.
 
+use crate::leftovers;
 use crate::path;
-use crate::state::Standing;
-use crate::workspace::Workspace;
-use cairn_types::{Change, FileKind, FileState, Hash};
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
+use crate::state::{Seen, Standing};
+use crate::swap::{self, Problem};
+use crate::temporary::Names;
+use crate::workspace::{Workspace, entry};
+use cairn_types::{Change, FileKind, FileState};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Makes the path of a change what `state` says; `was` is what was just seen there. `STALE` when
-/// something else is there by now.
+/// What lets its owner change what is in a directory.
+const OPEN: u32 = 0o700;
+
+/// Makes the path of a change what `state` says; `was` is what was just seen there. A directory is
+/// left open to its owner: `finish` gives it its mode and time once everything is in it.
 pub(crate) fn put(
     workspace: &Workspace,
     change: &Change,
     state: &FileState,
     (bytes, was): (&[u8], &Standing),
-) -> Result<(), Errno> {
+) -> Result<(), Problem> {
     let (directory, name) = path::split(&change.path);
     let dir = workspace.directory(directory)?;
-    let is_directory = was.as_ref().is_some_and(|(was, _)| was.kind == FileKind::Directory);
-    if is_directory && state.kind == FileKind::Directory {
-        set_mode(dir.as_fd(), name, state.mode)?;
-    } else {
-        let temporary = temporary(change);
-        let made = make(dir.as_fd(), &temporary, state, (bytes, was));
-        // What is of another kind has to go first, but only once the new one is there whole.
-        let is_turned = was.as_ref().is_some_and(|(was, _)| was.kind != state.kind);
-        let placed = made.and_then(|()| match is_turned {
-            true => {
-                take_away(workspace, &change.path, was)?;
-                place(dir.as_fd(), &temporary, name, &None)
+    match was {
+        Some((was, _)) if was.kind == FileKind::Directory && state.kind == was.kind => {
+            set_mode(dir.as_fd(), name, state.mode | OPEN)?;
+        }
+        was => {
+            let names = Names::new(change);
+            let made = make(dir.as_fd(), &names.making, state, (bytes, was.as_ref()))
+                .map_err(Problem::System);
+            let placed = made.and_then(|()| bring(dir.as_fd(), &names, (name, state), was));
+            if let Err(problem) = placed {
+                leftovers::remove(dir.as_fd(), &names.making);
+                return Err(problem);
             }
-            false => place(dir.as_fd(), &temporary, name, was),
-        });
-        if let Err(e) = placed {
-            clear(dir.as_fd(), &temporary);
-            return Err(e);
         }
     }
-    // It is in its place: whatever fails from here on, that is what happened.
-    let _ = rustix::fs::fsync(&dir);
-    Ok(())
+    durable(&dir)
 }
 
-/// Takes away what was just seen at the path of a change. `STALE` when something else is there by
-/// now, `NOTEMPTY` when a directory still holds something.
-pub(crate) fn take_away(workspace: &Workspace, path: &str, was: &Standing) -> Result<(), Errno> {
-    let (directory, name) = path::split(path);
+/// Brings what was made to its place.
+fn bring(
+    dir: BorrowedFd<'_>,
+    names: &Names,
+    (name, state): (&str, &FileState),
+    was: &Standing,
+) -> Result<(), Problem> {
+    let Some(was) = was else { return swap::place(dir, &names.making, name) };
+    // From here on what stands beside the place may be somebody else's, and its name says so.
+    rustix::fs::renameat(dir, &names.making, dir, &names.aside)?;
+    let stat = rustix::fs::statat(dir, &names.aside, AtFlags::SYMLINK_NOFOLLOW)?;
+    swap::replace(dir, (&names.aside, &(state.clone(), stat)), name, was)
+}
+
+/// Takes away what was just seen at the path of a change.
+pub(crate) fn take_away(
+    workspace: &Workspace,
+    change: &Change,
+    was: &Standing,
+) -> Result<(), Problem> {
+    let (directory, name) = path::split(&change.path);
     let dir = workspace.directory(directory)?;
-    let Some((state, stat)) = was else { return Ok(()) };
-    let flags = match state.kind {
-        FileKind::Directory => AtFlags::REMOVEDIR,
-        FileKind::File | FileKind::Symlink => {
-            still_there(dir.as_fd(), name, stat)?;
-            AtFlags::empty()
-        }
+    let Some(was) = was else { return Ok(()) };
+    swap::take_away(dir.as_fd(), name, &Names::new(change).aside, was)?;
+    durable(&dir)
+}
+
+/// Gives a directory that is there its mode and its time, where the state names one.
+pub(crate) fn finish(workspace: &Workspace, path: &str, state: &FileState) -> Result<(), Problem> {
+    if state.mode & OPEN == OPEN && state.mtime_ns.is_none() {
+        return Ok(());
+    }
+    let made = workspace.directory(path)?;
+    rustix::fs::fchmod(&made, Mode::from_raw_mode(state.mode))?;
+    set_time(state, |times| rustix::fs::futimens(&made, times))?;
+    durable(&made)
+}
+
+/// Opens a directory to its owner, so that what is in it can go.
+pub(crate) fn open_up(workspace: &Workspace, path: &str, mode: u32) -> Result<(), Errno> {
+    let (directory, name) = path::split(path);
+    set_mode(workspace.directory(directory)?.as_fd(), name, mode | OPEN)
+}
+
+/// Whether a directory is as `state` says but for being open to its owner.
+pub(crate) fn is_opened(state: Option<&FileState>, now: Option<&FileState>) -> bool {
+    let mode = |state: Option<&FileState>| {
+        state.filter(|state| state.kind == FileKind::Directory).map(|state| state.mode)
     };
-    match rustix::fs::unlinkat(&dir, name, flags) {
-        Err(Errno::EXIST) => return Err(Errno::NOTEMPTY),
-        done => done?,
+    match (mode(state), mode(now)) {
+        (Some(mode), Some(now)) => mode & OPEN != OPEN && now == mode | OPEN,
+        _ => false,
     }
-    let _ = rustix::fs::fsync(&dir);
-    Ok(())
 }
 
+fn durable(dir: &OwnedFd) -> Result<(), Problem> {
+    match rustix::fs::fsync(dir) {
+        // A file system that knows no such thing for directories.
+        Ok(()) | Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
+        Err(e) => Err(Problem::NotDurable(e)),
+    }
+}
+
+/// Sets the mode of a directory; a link that took its place meanwhile is not followed.
 fn set_mode(dir: BorrowedFd<'_>, name: &str, mode: u32) -> Result<(), Errno> {
-    rustix::fs::chmodat(dir, name, Mode::from_raw_mode(mode), AtFlags::empty())
-}
-
-/// The name of what is made first. It follows from the change, so that it can be found again.
-pub(crate) fn temporary(change: &Change) -> String {
-    let after = change.after.as_ref().and_then(|s| s.hash).map(|h| h.to_string());
-    let key = format!("{}\0{}", change.path, after.unwrap_or_default());
-    format!(".cairn-{}.tmp", Hash::of(key.as_bytes()).short())
-}
-
-/// Removes what was made first and not put in its place.
-pub(crate) fn clear(dir: BorrowedFd<'_>, temporary: &str) {
-    if rustix::fs::unlinkat(dir, temporary, AtFlags::empty()).is_err() {
-        let _ = rustix::fs::unlinkat(dir, temporary, AtFlags::REMOVEDIR);
-    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = rustix::fs::openat(dir, name, flags, Mode::empty())?;
+    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    rustix::fs::chmod(path, Mode::from_raw_mode(mode))
 }
 
 fn make(
     dir: BorrowedFd<'_>,
     name: &str,
     state: &FileState,
-    (bytes, was): (&[u8], &Standing),
+    (bytes, was): (&[u8], Option<&Seen>),
 ) -> Result<(), Errno> {
-    clear(dir, name);
-    if state.kind == FileKind::Directory {
-        rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o700))?;
-        return set_mode(dir, name, state.mode);
+    let owner = Owner::of(state, was);
+    match state.kind {
+        FileKind::Directory => {
+            rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(OPEN))?;
+            let made = entry(dir, name.as_bytes(), OFlags::RDONLY | OFlags::DIRECTORY)?;
+            owner.give(|uid, gid| rustix::fs::fchown(&made, uid, gid));
+            rustix::fs::fchmod(&made, Mode::from_raw_mode(state.mode | OPEN))
+        }
+        FileKind::Symlink => {
+            rustix::fs::symlinkat(state.link.as_deref().unwrap_or_default(), dir, name)?;
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            owner.give(|uid, gid| rustix::fs::chownat(dir, name, uid, gid, flags));
+            set_time(state, |times| rustix::fs::utimensat(dir, name, times, flags))
+        }
+        FileKind::File => make_file(dir, name, state, (bytes, &owner)),
     }
-    if state.kind == FileKind::Symlink {
-        rustix::fs::symlinkat(state.link.as_deref().unwrap_or_default(), dir, name)?;
-        return set_time(state, |times| {
-            rustix::fs::utimensat(dir, name, times, AtFlags::SYMLINK_NOFOLLOW)
-        });
-    }
+}
+
+fn make_file(
+    dir: BorrowedFd<'_>,
+    name: &str,
+    state: &FileState,
+    (bytes, owner): (&[u8], &Owner),
+) -> Result<(), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o600))?;
-    if let Some((_, was)) = was {
-        // The owner stays where we may give files away; where not, the file becomes ours.
-        let owner = rustix::fs::Uid::from_raw(was.st_uid);
-        let _ = rustix::fs::fchown(&made, Some(owner), Some(rustix::fs::Gid::from_raw(was.st_gid)));
-    }
+    owner.give(|uid, gid| rustix::fs::fchown(&made, uid, gid));
     let mut file = File::from(made);
     let io = |e: std::io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
     file.write_all(bytes).map_err(io)?;
-    // A file that root makes for nobody in particular does not act as root.
-    let is_roots = was.is_none() && rustix::process::geteuid().is_root();
-    let mode = if is_roots { state.mode & 0o1777 } else { state.mode };
+    let stat = rustix::fs::fstat(&file)?;
+    let mode = owner.mode(state.mode, (stat.st_uid, stat.st_gid));
     rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     set_time(state, |times| rustix::fs::futimens(&file, times))?;
     rustix::fs::fsync(&file)
+}
+
+/// Whose something shall be, where that is known.
+struct Owner {
+    uid: Option<u32>,
+    gid: Option<u32>,
+}
+
+impl Owner {
+    /// As the state says, or else as what it replaces is. What is new belongs to whom the system
+    /// gives it.
+    fn of(state: &FileState, was: Option<&Seen>) -> Owner {
+        Owner {
+            uid: state.uid.or(was.map(|(_, stat)| stat.st_uid)),
+            gid: state.gid.or(was.map(|(_, stat)| stat.st_gid)),
+        }
+    }
+
+    /// Gives it away where we may; where not, it stays ours, in its group if we are of it.
+    fn give(&self, chown: impl Fn(Option<Uid>, Option<Gid>) -> Result<(), Errno>) {
+        let (uid, gid) = (self.uid.map(Uid::from_raw), self.gid.map(Gid::from_raw));
+        if (uid.is_some() || gid.is_some()) && chown(uid, gid).is_err() && gid.is_some() {
+            let _ = chown(None, gid);
+        }
+    }
+
+    /// The mode it may have: a file acts as its owner or group only if they are those it was meant
+    /// for, and what root makes for nobody in particular does not act as root.
+    fn mode(&self, mode: u32, (uid, gid): (u32, u32)) -> u32 {
+        let is_roots = rustix::process::geteuid().is_root();
+        let meant = |wanted: Option<u32>, is: u32| wanted.map_or(!is_roots, |wanted| wanted == is);
+        let uid_bit = if meant(self.uid, uid) { 0 } else { 0o4000 };
+        let gid_bit = if meant(self.gid, gid) { 0 } else { 0o2000 };
+        mode & !(uid_bit | gid_bit)
+    }
 }
 
 /// Sets the time of modification where the state names one.
@@ -132,33 +206,12 @@ fn set_time(
     set(&Timestamps { last_access, last_modification })
 }
 
-/// Renames into place if what is there is still what was seen; `STALE` if it is not.
-fn place(dir: BorrowedFd<'_>, temporary: &str, name: &str, was: &Standing) -> Result<(), Errno> {
-    let Some((_, was)) = was else {
-        return match rustix::fs::renameat_with(dir, temporary, dir, name, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS) => rustix::fs::renameat(dir, temporary, dir, name),
-            Err(Errno::EXIST) => Err(Errno::STALE),
-            renamed => renamed,
-        };
-    };
-    still_there(dir, name, was)?;
-    rustix::fs::renameat(dir, temporary, dir, name)
-}
-
-fn still_there(dir: BorrowedFd<'_>, name: &str, was: &Stat) -> Result<(), Errno> {
-    let key = |s: &Stat| (s.st_dev, s.st_ino, s.st_size, s.st_mtime, s.st_mtime_nsec);
-    match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(is) if key(&is) == key(was) => Ok(()),
-        Ok(_) | Err(Errno::NOENT) => Err(Errno::STALE),
-        Err(e) => Err(e),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::state;
     use cairn_types::ChangeKind;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
     fn a_file_that_changed_between_reading_and_placing_is_left_as_it_is() {
@@ -173,9 +226,24 @@ mod tests {
         std::fs::write(&file, "someone else's\n").unwrap();
         for was in [was, None] {
             let refused = put(&workspace, &change, &state, (b"ours\n", &was));
-            assert_eq!(refused, Err(Errno::STALE));
+            assert_eq!(refused, Err(Problem::Stale));
             assert_eq!(std::fs::read(&file).unwrap(), b"someone else's\n");
             assert_eq!(std::fs::read_dir(holder.path()).unwrap().count(), 1);
         }
+    }
+
+    #[test]
+    fn a_mode_is_set_on_no_target_of_a_link() {
+        let holder = tempfile::tempdir().unwrap();
+        let root = holder.path();
+        std::fs::create_dir(root.join("target")).unwrap();
+        symlink("target", root.join("link")).unwrap();
+        let mode = || std::fs::metadata(root.join("target")).unwrap().permissions().mode() & 0o777;
+        let before = mode();
+        let workspace = Workspace::open(root).unwrap();
+        assert_eq!(open_up(&workspace, "link", 0o070), Err(Errno::NOTDIR));
+        assert_eq!(mode(), before);
+        open_up(&workspace, "target", 0o070).unwrap();
+        assert_eq!(mode(), 0o770);
     }
 }

@@ -12,6 +12,8 @@ fn state(content: &str) -> FileState {
         mode: 0o644,
         mtime_ns: None,
         link: None,
+        uid: None,
+        gid: None,
     }
 }
 

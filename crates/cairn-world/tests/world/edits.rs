@@ -160,17 +160,69 @@ async fn a_patch_that_cannot_be_is_refused_with_a_reason_and_nothing_changes() {
 
 #[tokio::test]
 async fn a_moved_file_keeps_its_mode() {
-    let holder = tempfile::tempdir().unwrap();
-    let file = holder.path().join("run.sh");
-    fs::write(&file, "echo a\n").unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-    let world = world(holder.path());
-    let text = "*** Begin Patch\n*** Update File: run.sh\n*** Move to: go.sh\n@@\n-echo a\n+echo b\n*** End Patch\n";
-    let action = patch(None, text);
-    let prepared = world.prepare(&action);
-    act(&world, &action, &prepared).await;
-    let mode = fs::metadata(holder.path().join("go.sh")).unwrap().permissions().mode();
-    assert_eq!((mode & 0o777, file.exists()), (0o755, false));
+    let once = "*** Update File: run.sh\n*** Move to: go.sh\n@@\n-echo a\n+echo b\n";
+    let then = "*** Update File: go.sh\n@@\n-echo b\n+echo c\n";
+    let on = "*** Update File: go.sh\n*** Move to: run.sh2\n@@\n-echo b\n+echo c\n";
+    for (parts, name) in [
+        (once.to_owned(), "go.sh"),
+        (format!("{once}{then}"), "go.sh"),
+        (format!("{once}{on}"), "run.sh2"),
+    ] {
+        let holder = tempfile::tempdir().unwrap();
+        let file = holder.path().join("run.sh");
+        fs::write(&file, "echo a\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let world = world(holder.path());
+        let action = patch(None, &format!("*** Begin Patch\n{parts}*** End Patch\n"));
+        let prepared = world.prepare(&action);
+        let done = act(&world, &action, &prepared).await;
+        assert_eq!(done.status.0, 200, "{}", done.text);
+        let mode = fs::metadata(holder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!((mode & 0o777, file.exists()), (0o755, false), "{parts}");
+        assert_eq!(files(holder.path()).len(), 1, "{parts}");
+    }
+}
+
+#[tokio::test]
+async fn a_patch_that_removes_a_link_removes_no_target() {
+    let git = "--- a/link\n+++ /dev/null\n@@ -1 +0,0 @@\n-target\n\\ No newline at end of file\n";
+    let lines = "--- a/link\n+++ /dev/null\n@@ -1 +0,0 @@\n-text\n";
+    let section =
+        |text: &str| patch(None, &format!("*** Begin Patch\n*** {text}\n*** End Patch\n"));
+    let through = "409 link is a link to target; name the one that is to go";
+    for (action, told) in [
+        (section("Delete File: link"), "200 removed link"),
+        (section("Delete File: dangling"), "200 removed dangling"),
+        (patch(None, git), "200 removed link"),
+        (patch(None, lines), through),
+        (section("Update File: link\n*** Move to: there\n@@\n-text\n+new"), through),
+        (section("Delete File: link\n*** Delete File: target"), "200 removed link\nremoved target"),
+    ] {
+        let holder = tempfile::tempdir().unwrap();
+        let root = holder.path();
+        fs::write(root.join("target"), "text\n").unwrap();
+        std::os::unix::fs::symlink("target", root.join("link")).unwrap();
+        std::os::unix::fs::symlink("nowhere", root.join("dangling")).unwrap();
+        let world = world(root);
+        let prepared = world.prepare(&action);
+        let done = match &prepared.settled {
+            Some(settled) => settled.clone(),
+            None => act(&world, &action, &prepared).await,
+        };
+        assert_eq!(format!("{} {}", done.status, done.text), told, "{action:?}");
+        assert_eq!(root.join("target").exists(), !told.contains("removed target"), "{action:?}");
+        let gone = |name: &str| told.contains(&format!("removed {name}"));
+        for name in ["link", "dangling"] {
+            assert_eq!(!root.join(name).is_symlink(), gone(name), "{action:?}");
+        }
+        let back: Vec<_> = done.changes.iter().map(cairn_world::inverse).collect();
+        let contents = |hash: &cairn_types::Hash| {
+            let is = |bytes: &&Vec<u8>| cairn_types::Hash::of(bytes) == *hash;
+            prepared.contents.iter().find(is).cloned()
+        };
+        world.apply(&back, &contents).unwrap();
+        assert_eq!(fs::read_to_string(root.join("link")).unwrap(), "text\n");
+    }
 }
 
 #[tokio::test]

@@ -157,6 +157,45 @@ async fn no_path_reaches_outside_the_root_or_into_git() {
 }
 
 #[tokio::test]
+async fn a_repositorys_own_directory_is_out_of_reach_under_any_name() {
+    let refused = "is inside a repository's own directory";
+    let outside = tempfile::tempdir().unwrap();
+    let elsewhere = outside.path().display().to_string();
+    for (at, says, own) in [
+        (".git", "gitdir: repo.git\n".to_owned(), "repo.git"),
+        (".git", "gitdir: ./deep/../deep/own\n".to_owned(), "deep/own"),
+        ("sub/.git", "gitdir: own".to_owned(), "sub/own"),
+        (".git", "gitdir: ROOT/repo.git\n".to_owned(), "repo.git"),
+        (".git", "-> repo.git".to_owned(), "repo.git"),
+        (".git", format!("gitdir: {elsewhere}\n"), ""),
+        (".git", "not a name at all".to_owned(), ""),
+        (".git", "gitdir: .\n".to_owned(), ""),
+    ] {
+        let place = Place::new();
+        for path in ["repo.git", "deep/own", "sub/own"] {
+            place.put(&format!("{path}/config"), "c\n");
+        }
+        match says.strip_prefix("-> ") {
+            Some(target) => symlink(target, place.root.join(at)).unwrap(),
+            None => place.put(at, says.replace("ROOT", place.root.to_str().unwrap())),
+        }
+        for path in ["repo.git", "deep/own", "sub/own"] {
+            let config = format!("{path}/config");
+            let new = format!("{path}/hooks/pre-commit");
+            let kill = Action::Kill { path: path.to_owned() };
+            let away = Action::Move { from: path.to_owned(), to: format!("away/to/{path}") };
+            let actions = [read(&config), whole(&new, "x\n"), whole(&config, "x\n"), away, kill];
+            for action in actions {
+                let told = place.told(&action).await;
+                let is_refused = told.contains(refused) || told.contains("holds a repository's");
+                assert_eq!(is_refused, path == own, "{at} {says} {path} {action:?}: {told}");
+                assert_eq!(told.starts_with("403"), is_refused || told.contains("inside .git"));
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn magic_links_are_not_followed() {
     assert!(fs::read("/proc/self/root/proc/version").is_ok(), "control");
     let done = perform(&world(Path::new("/proc/self")), &read("root/proc/version"), &[]).await;
@@ -299,27 +338,15 @@ async fn every_edit_answers_with_a_status_and_a_fact() {
     check(whole("a\u{1b}b", "x"), "400 the path a\\u{1b}b holds control characters").await;
     let dangling = "409 dangling in dangling is a link to something that does not exist";
     check(whole("dangling", "x"), dangling).await;
+    let through = "404 nope/../text leads through a directory that does not exist";
+    check(whole("nope/../text", "x"), through).await;
+    check(replace("nope/../text", "a", "x"), through).await;
+    check(whole("inner/../text2", "x\n"), "201 created text2, 1 line").await;
     check(replace("alias", "old", "new"), "200 updated inner/target\n1\tnew").await;
     assert!(place.root.join("alias").is_symlink());
     assert_eq!(place.text("inner/target"), "new\n");
     let mode = fs::metadata(place.root.join("one")).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode & !0o644, 0);
-}
-
-#[tokio::test]
-async fn what_an_unfinished_write_left_is_removed() {
-    let place = Place::new();
-    let action = whole("f", "new\n");
-    let changes = place.world.prepare(&action).changes;
-    // The name follows from the path and from what was to be written.
-    let key = format!("f\0{}", changes[0].after.as_ref().unwrap().hash.unwrap());
-    let name = format!(".cairn-{}.tmp", cairn_types::Hash::of(key.as_bytes()).short());
-    place.put(&name, "half");
-    assert_eq!(place.world.probe(&changes), Probe::NotDone);
-    assert!(!place.root.join(&name).exists());
-    place.put(&name, "half");
-    assert_eq!(place.perform(&action, &changes).await.status, Status::CREATED);
-    assert!(!place.root.join(&name).exists());
 }
 
 #[tokio::test]

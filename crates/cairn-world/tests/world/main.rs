@@ -11,4 +11,5 @@
 mod edits;
 mod files;
 mod find;
+mod keeps;
 mod rearrange;

@@ -1,0 +1,52 @@
+//! Where a repository keeps its own files when that is not `.git`: a `.git` that is a file, or a
+//! link, names another directory, and that is then as much out of reach. Changes nothing.
+
+use crate::workspace::{entry, link_of};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// What is read of a file that names a directory.
+const MAX_NAME: u64 = 8 << 10;
+
+/// The real paths of the directories that are named by a `.git` in the root, or in a directory on
+/// the way from there to a real path beneath it.
+pub(crate) fn named(root: BorrowedFd<'_>, path: &str) -> Vec<PathBuf> {
+    let inner = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+    let mut directory = PathBuf::from(".");
+    let mut found = Vec::from_iter(named_in(root, &directory));
+    for part in inner {
+        directory.push(part);
+        found.extend(named_in(root, &directory));
+    }
+    found
+}
+
+/// The directory that the `.git` of this one names. One that this one lies in itself is left out:
+/// nothing would be left in reach.
+fn named_in(root: BorrowedFd<'_>, directory: &Path) -> Option<PathBuf> {
+    let here = open(root, directory, OFlags::NOFOLLOW)?;
+    let stat = rustix::fs::statat(&here, ".git", AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let name = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => PathBuf::from(".git"),
+        FileType::RegularFile => PathBuf::from(text_of(here.as_fd())?),
+        _ => return None,
+    };
+    let own = link_of(&open(here.as_fd(), &name, OFlags::empty())?).ok()?;
+    (!link_of(&here).ok()?.starts_with(&own)).then_some(own)
+}
+
+fn open(dir: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Option<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | flags;
+    rustix::fs::openat(dir, path, flags, Mode::empty()).ok()
+}
+
+/// What the file `.git` of a directory names.
+fn text_of(directory: BorrowedFd<'_>) -> Option<String> {
+    let file = entry(directory, b".git", OFlags::RDONLY).ok()?;
+    let mut text = String::new();
+    File::from(file).take(MAX_NAME).read_to_string(&mut text).ok()?;
+    Some(text.strip_prefix("gitdir:")?.trim().to_owned())
+}
