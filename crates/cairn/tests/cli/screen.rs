@@ -84,7 +84,7 @@ fn code(rest: &mut std::str::Chars) -> String {
 /// Everything that a run at a terminal of this size shows.
 fn seen(bench: &Bench, args: &[&str], size: (u16, u16)) -> String {
     let mut terminal = Terminal::sized(bench, &bench.command(args), size);
-    let shown = terminal.until(" turns, ") + &terminal.until("run r");
+    let shown = terminal.until(" tokens in, ") + &terminal.until("run r");
     assert_eq!(terminal.code(), Some(0), "{shown}");
     shown
 }
