@@ -6,6 +6,7 @@
 //! a person is asked. The locale is taken to be UTF-8 or C, and the environment to define no functions.
 
 mod allow;
+mod behind;
 mod builtins;
 mod deny;
 mod here;

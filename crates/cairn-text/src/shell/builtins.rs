@@ -98,7 +98,7 @@ pub(super) fn lasts(command: &Simple) -> bool {
 /// Whether a command changes the directory later ones run in.
 pub(super) fn moves(command: &Simple) -> bool {
     let name = command.words.first().map(|word| word.text.as_str());
-    matches!(name, Some("cd" | "pushd" | "popd"))
+    matches!(name, Some("cd" | "chdir" | "pushd" | "popd"))
 }
 
 /// Whether a builtin might evaluate what a quoted word of its holds: bash expands the subscript in

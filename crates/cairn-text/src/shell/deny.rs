@@ -4,10 +4,15 @@
 //! A pattern is looked for in each command of a line. The command word is compared by its last path
 //! part. Options of the pattern may stand anywhere, joined or apart (`-rf`, `-r -f`, `-fr`), and a few
 //! long ones count as their letters (`--recursive`, `--force`). Other words of the pattern must stand
-//! in its order, with nothing but options and their values between. Behind programs that run others
-//! (`sudo`, `env`, `xargs`, `find -exec`, `ssh`, …) every word may begin a command, and words that are
-//! shell text are read again. What a program in another language or a script does is not looked into.
+//! in its order, with nothing but options and their values between. A pattern without a last `*` that
+//! fits but for further words is `Perhaps`.
+//!
+//! Programs that run others (`sudo`, `env`, `xargs`, `find -exec`, `ssh`, …) are looked behind, through
+//! several of them, and words that are shell text are read again. A pattern of several words that stands
+//! anywhere else behind a program is `Perhaps`, as is a program of another language that names the
+//! command, and a shell that reads what it runs. What a script does is not looked into.
 
+use super::behind;
 use super::parse::parse;
 use super::pattern::{Glob, Pattern};
 use super::raw;
@@ -27,6 +32,9 @@ pub enum Denies {
 
 /// Shell text within shell text is read this deep.
 const MAX_DEPTH: usize = 4;
+
+/// The text of an unsure line is looked at up to this size.
+const MAX_TEXT: usize = 16 << 10;
 
 /// Whether a rule denies a line that was read. An unsure line is `Perhaps`, as nothing else is known
 /// of it here; see [`denies_text`].
@@ -61,14 +69,19 @@ fn in_text(pattern: &Pattern, text: &str, depth: usize) -> Denies {
     if let CommandLine::Known(_) = line {
         return in_line(pattern, &line, depth);
     }
+    if pattern.is_everything() {
+        return Denies::Yes;
+    }
+    if text.len() > MAX_TEXT {
+        return Denies::Perhaps;
+    }
     let pieces = raw::pieces(text);
     let plain = worst(pieces.iter().map(|piece| in_words(pattern, &piece.words, depth + 1)));
-    let named = pattern.words.first().and_then(Glob::literal).map(base);
-    let absent = named.is_some_and(|name| !name.is_empty() && !raw::stripped(text).contains(name));
+    let name = pattern.words.first().and_then(Glob::literal).map(base);
+    let absent = name.is_some_and(|name| !name.is_empty() && !raw::stripped(text).contains(name));
     let steady =
         raw::is_simple(text) && pieces.iter().all(|piece| piece.steady && is_steady(&piece.words));
     match plain {
-        _ if pattern.is_everything() => Denies::Yes,
         Denies::No if absent && steady => Denies::No,
         Denies::No => Denies::Perhaps,
         found => found,
@@ -94,40 +107,50 @@ fn in_simple(pattern: &Pattern, command: &Simple, depth: usize) -> Denies {
             .redirects
             .iter()
             .any(|r| matches!(r.kind, RedirectKind::HereDoc | RedirectKind::Read));
-    let Some((first, rest)) = command.words.split_first() else { return Denies::No };
-    let reads = fed
-        && wrappers::kind(base(&first.text)) == Kind::Shell
-        && rest.iter().all(|word| word.text.starts_with('-') || word.text == "/dev/stdin");
-    let fed = if reads { Denies::Perhaps } else { Denies::No };
-    in_words(pattern, &command.words, depth).max(fed)
+    let reads = fed && behind::runs_input(&command.words);
+    in_words(pattern, &command.words, depth).max(perhaps(reads))
+}
+
+fn perhaps(holds: bool) -> Denies {
+    if holds { Denies::Perhaps } else { Denies::No }
 }
 
 fn in_words(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
     let Some((first, rest)) = words.split_first() else { return Denies::No };
     let direct = Fit::of(pattern, words).denies();
     let behind = match wrappers::kind(base(&first.text)) {
-        Kind::Runs | Kind::Shell => within(pattern, rest, depth),
-        Kind::RunsWithMore => {
-            let short = (0..rest.len()).any(|at| Fit::of(pattern, &rest[at..]) == Fit::Short);
-            within(pattern, rest, depth).max(if short { Denies::Perhaps } else { Denies::No })
-        }
-        Kind::Interprets => {
-            let name = pattern.words.first().and_then(Glob::literal).map_or("", base);
-            let named = rest.iter().any(|word| has_name(&word.text, name));
-            if named { Denies::Perhaps } else { Denies::No }
+        Kind::Runs | Kind::Shell | Kind::RunsWithMore => wrapped(pattern, words, depth),
+        Kind::Interprets => named(pattern, rest),
+        Kind::Takes if first.text == "git" && rest.iter().any(|w| wrappers::git_runs(&w.text)) => {
+            named(pattern, rest).max(within(pattern, rest, depth)).min(Denies::Perhaps)
         }
         Kind::Takes => Denies::No,
-        // One word may be anything; a few in a row are hardly there by chance.
-        Kind::Unknown if pattern.words.len() > 1 => {
-            let found = worst(starts(pattern, rest));
-            found.min(Denies::Perhaps)
-        }
-        Kind::Unknown => Denies::No,
+        Kind::Unknown => anywhere(pattern, rest),
     };
     direct.max(behind)
 }
 
-/// Looks for the pattern at every word, and in every word that is text for a shell.
+/// Looks for the command's name in words that are a program in another language.
+fn named(pattern: &Pattern, words: &[Word]) -> Denies {
+    let name = pattern.words.first().and_then(Glob::literal).map_or("", base);
+    perhaps(words.iter().any(|word| has_name(&word.text, name)))
+}
+
+/// Looks behind a wrapper: certainly where the command it runs begins, and not so certainly elsewhere.
+fn wrapped(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
+    let heads = behind::heads(words);
+    let found = worst(heads.iter().map(|at| Fit::of(pattern, &words[*at..]).denies()));
+    let kind_at = |at: &usize| wrappers::kind(base(&words[*at].text));
+    let more = heads.iter().any(|at| kind_at(at) == Kind::RunsWithMore) && {
+        let completes = |at: &usize| {
+            kind_at(at) == Kind::Shell || Fit::of(pattern, &words[*at..]) == Fit::Short
+        };
+        heads.iter().any(completes)
+    };
+    found.max(perhaps(more)).max(within(pattern, &words[1..], depth))
+}
+
+/// Looks for the pattern in every word that is text for a shell, and less certainly at every word.
 fn within(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
     let is_text = |word: &&Word| word.text.contains([' ', '\t', '\n', ';', '|', '&', '$', '`']);
     let texts = words.iter().filter(is_text).map(|word| in_text(pattern, &word.text, depth + 1));
@@ -139,15 +162,18 @@ fn within(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
     };
     // Joined words that cannot be read say nothing that each of them does not.
     let joined = if joined == Denies::Yes { joined } else { Denies::No };
-    worst(starts(pattern, words).chain(texts).chain([joined]))
+    worst(texts).max(joined).max(anywhere(pattern, words))
 }
 
-fn starts<'a>(pattern: &'a Pattern, words: &'a [Word]) -> impl Iterator<Item = Denies> + 'a {
-    (0..words.len()).map(move |at| Fit::of(pattern, &words[at..]).denies())
+/// Looks for the pattern at every word. One word may be anything; a few in a row are hardly there by
+/// chance.
+fn anywhere(pattern: &Pattern, words: &[Word]) -> Denies {
+    let mut starts = (0..words.len()).map(|at| Fit::of(pattern, &words[at..]).denies());
+    perhaps(pattern.words.len() > 1 && starts.any(|found| found != Denies::No))
 }
 
 /// A command's name without its directory.
-fn base(text: &str) -> &str {
+pub(super) fn base(text: &str) -> &str {
     text.rsplit('/').next().unwrap_or(text)
 }
 
@@ -202,7 +228,7 @@ impl Fit {
     }
 }
 
-fn is_option(text: &str) -> bool {
+pub(super) fn is_option(text: &str) -> bool {
     text.len() > 1 && text.starts_with('-')
 }
 

@@ -90,6 +90,8 @@ struct List {
     current: Simple,
     /// Whether anything of the current command was read.
     open: bool,
+    /// Whether bash reads the arguments of the current command as assignments, or may.
+    assigning: bool,
     /// How many bytes the words have.
     size: usize,
 }
@@ -115,16 +117,12 @@ impl List {
             if raw.text.starts_with('%') {
                 return Err("a job");
             }
-        } else if raw.assigns == Assigns::BashOnly && self.takes_assignments() {
+        } else if raw.assigns == Assigns::BashOnly && self.assigning {
             return Err("an assignment that only bash knows");
         }
+        self.assigning |= builtins::takes_assignments(&raw.text);
         self.current.words.push(Word { text: raw.text, open: raw.open });
         Ok(())
-    }
-
-    /// Whether bash reads the arguments of the current command as assignments, or may.
-    fn takes_assignments(&self) -> bool {
-        self.current.words.iter().any(|word| builtins::takes_assignments(&word.text))
     }
 
     fn join(&mut self, joint: Joint) -> Result<(), Why> {
@@ -146,7 +144,7 @@ impl List {
             return Err("a builtin that changes how words are read");
         }
         self.done.push(command);
-        self.open = false;
+        (self.open, self.assigning) = (false, false);
         Ok(())
     }
 

@@ -6,8 +6,8 @@ use super::word;
 /// Which commands a rule is about: `cargo test *`.
 ///
 /// Words stand as they would in a shell, quotes included. A last word `*` is any further words, also
-/// none; a `*` between others is exactly one word; a `*` within a word is any characters of it. A `*`
-/// alone is every command, even one that cannot be read.
+/// none; a `*` between others is exactly one word; a `*` within a word is any characters of it. Nothing
+/// else is special. A `*` alone is every command, even one that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     pub(super) words: Vec<Glob>,

@@ -17,6 +17,8 @@ pub(super) struct Raw {
     pub open: bool,
     /// Whether it begins as an assignment does, and how.
     pub assigns: Assigns,
+    /// How many bytes at its beginning could be the name of a variable.
+    name: usize,
     /// Whether a `{` stands in it unquoted.
     brace: bool,
     /// Whether a `[` stands in it unquoted.
@@ -42,6 +44,8 @@ impl Raw {
     }
 
     fn push(&mut self, c: char) {
+        let fits = c == '_' || c.is_ascii_alphabetic() || (self.name > 0 && c.is_ascii_digit());
+        self.name += usize::from(fits && self.name == self.text.len());
         self.text.push(c);
     }
 
@@ -53,14 +57,14 @@ impl Raw {
             ']' => self.open |= self.bracket,
             '[' => {
                 self.bracket = true;
-                self.note(Assigns::BashOnly, is_name(&self.text));
+                self.note(Assigns::BashOnly, self.name == self.text.len());
             }
             '{' => self.brace = true,
             '~' if self.may_be_home() => self.open = true,
             '=' => {
-                let name = self.text.strip_suffix('+');
-                self.note(Assigns::BashOnly, name.is_some_and(is_name));
-                self.note(Assigns::Name(self.text.len()), is_name(&self.text));
+                let appends = self.text.ends_with('+') && self.name + 1 == self.text.len();
+                self.note(Assigns::BashOnly, appends);
+                self.note(Assigns::Name(self.name), self.name == self.text.len());
             }
             _ => {}
         }
@@ -68,7 +72,7 @@ impl Raw {
     }
 
     fn note(&mut self, assigns: Assigns, holds: bool) {
-        if holds && !self.quoted && self.assigns == Assigns::Nothing {
+        if holds && self.name > 0 && !self.quoted && self.assigns == Assigns::Nothing {
             self.assigns = assigns;
         }
     }

@@ -135,6 +135,31 @@ pub(super) fn kind(name: &str) -> Kind {
     }
 }
 
+/// The words after which a wrapper's command stands, where it stands after nothing else.
+pub(super) fn starters(name: &str) -> Option<&'static [&'static str]> {
+    match name {
+        "find" | "gfind" => Some(&["-exec", "-execdir", "-ok", "-okdir"]),
+        "fd" | "fdfind" => Some(&["-x", "--exec", "-X", "--exec-batch"]),
+        "docker" | "podman" | "kubectl" | "direnv" => Some(&["exec", "run"]),
+        _ => None,
+    }
+}
+
+/// How many words that are no options may stand before a wrapper's command.
+pub(super) fn operands(name: &str) -> usize {
+    match name {
+        "ssh" | "rsh" | "mosh" | "chroot" | "flock" | "su" | "runuser" | "setarch" | "taskset"
+        | "perf" | "docker" | "podman" | "kubectl" | "direnv" => 1,
+        "bwrap" => 64,
+        _ => 0,
+    }
+}
+
+/// Whether a command of git's may run others that its words name.
+pub(super) fn git_runs(word: &str) -> bool {
+    matches!(word, "-c" | "config" | "bisect" | "foreach" | "rebase" | "filter-branch" | "difftool")
+}
+
 /// The letter that many programs take for a long option.
 pub(super) fn letter(long: &str) -> Option<char> {
     match long {
