@@ -5,6 +5,9 @@ use super::word::is_name;
 use super::wrappers::{self, Kind};
 use cairn_types::Word;
 
+/// Behind more wrappers than these nothing is certain to run.
+const MAX_WRAPPERS: usize = 64;
+
 /// The places at which a command begins, the first one included: behind each wrapper that begins one,
 /// past its options, their values, assignments, numbers and the operands it is known to take.
 pub(super) fn heads(words: &[Word]) -> Vec<usize> {
@@ -12,9 +15,11 @@ pub(super) fn heads(words: &[Word]) -> Vec<usize> {
     if let Some(first) = live.first_mut() {
         *first = true;
     }
+    let mut wrappers = 0;
     for at in 0..words.len() {
-        if live[at] && is_wrapper(words, at) {
+        if live[at] && wrappers < MAX_WRAPPERS && is_wrapper(words, at) {
             mark_behind(words, at, &mut live);
+            wrappers += 1;
         }
     }
     (0..words.len()).filter(|at| live[*at]).collect()

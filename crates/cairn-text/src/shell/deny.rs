@@ -33,6 +33,9 @@ pub enum Denies {
 /// Shell text within shell text is read this deep.
 const MAX_DEPTH: usize = 4;
 
+/// A command's name that stands at more places than these is not looked at further.
+const MAX_PLACES: usize = 64;
+
 /// The text of an unsure line is looked at up to this size.
 const MAX_TEXT: usize = 16 << 10;
 
@@ -139,15 +142,27 @@ fn named(pattern: &Pattern, words: &[Word]) -> Denies {
 /// Looks behind a wrapper: certainly where the command it runs begins, and not so certainly elsewhere.
 fn wrapped(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
     let heads = behind::heads(words);
-    let found = worst(heads.iter().map(|at| Fit::of(pattern, &words[*at..]).denies()));
-    let kind_at = |at: &usize| wrappers::kind(base(&words[*at].text));
-    let more = heads.iter().any(|at| kind_at(at) == Kind::RunsWithMore) && {
-        let completes = |at: &usize| {
-            kind_at(at) == Kind::Shell || Fit::of(pattern, &words[*at..]) == Fit::Short
-        };
-        heads.iter().any(completes)
-    };
+    let kinds = || heads.iter().map(|at| wrappers::kind(base(&words[*at].text)));
+    let adds = kinds().any(|kind| kind == Kind::RunsWithMore);
+    let (found, short) = at_places(pattern, words, heads.iter().copied());
+    let more = adds && (short || kinds().any(|kind| kind == Kind::Shell));
     found.max(perhaps(more)).max(within(pattern, &words[1..], depth))
+}
+
+/// Looks for the pattern at some words; also whether it would be there if further words were.
+fn at_places(
+    pattern: &Pattern,
+    words: &[Word],
+    places: impl Iterator<Item = usize>,
+) -> (Denies, bool) {
+    let mut named = places.filter(|at| Fit::is_named(pattern, &words[*at]));
+    let (mut worst, mut short) = (Denies::No, false);
+    for at in named.by_ref().take(MAX_PLACES) {
+        let fit = Fit::of(pattern, &words[at..]);
+        worst = worst.max(fit.denies());
+        short |= fit == Fit::Short;
+    }
+    (worst.max(perhaps(named.next().is_some())), short)
 }
 
 /// Looks for the pattern in every word that is text for a shell, and less certainly at every word.
@@ -168,8 +183,8 @@ fn within(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
 /// Looks for the pattern at every word. One word may be anything; a few in a row are hardly there by
 /// chance.
 fn anywhere(pattern: &Pattern, words: &[Word]) -> Denies {
-    let mut starts = (0..words.len()).map(|at| Fit::of(pattern, &words[at..]).denies());
-    perhaps(pattern.words.len() > 1 && starts.any(|found| found != Denies::No))
+    let (found, _) = at_places(pattern, words, 0..words.len());
+    perhaps(pattern.words.len() > 1 && found != Denies::No)
 }
 
 /// A command's name without its directory.
@@ -205,14 +220,18 @@ impl Fit {
         }
     }
 
+    /// Whether a word may be the pattern's command.
+    fn is_named(pattern: &Pattern, command: &Word) -> bool {
+        let matches =
+            |name: &Glob| name.matches(&command.text) || name.matches(base(&command.text));
+        is_globbed(command) || pattern.words.first().is_some_and(matches)
+    }
+
     fn of(pattern: &Pattern, words: &[Word]) -> Fit {
-        let (Some((name, asked)), Some((command, given))) =
-            (pattern.words.split_first(), words.split_first())
-        else {
+        let ([_, asked @ ..], [command, given @ ..]) = (pattern.words.as_slice(), words) else {
             return Fit::Not;
         };
-        let globbed = command.open && base(&command.text).contains(['*', '?', '[']);
-        if !globbed && !name.matches(&command.text) && !name.matches(base(&command.text)) {
+        if !Fit::is_named(pattern, command) {
             return Fit::Not;
         }
         let (options, places): (Vec<&Glob>, Vec<&Glob>) =
@@ -222,10 +241,19 @@ impl Fit {
         }
         match Places::walk(&places, given) {
             None => Fit::Short,
-            Some(walk) if globbed || walk.guessed || (walk.further && !pattern.more) => Fit::Loose,
+            Some(walk)
+                if is_globbed(command) || walk.guessed || (walk.further && !pattern.more) =>
+            {
+                Fit::Loose
+            }
             Some(_) => Fit::Whole,
         }
     }
+}
+
+/// Whether a glob may make any name of a command word.
+fn is_globbed(command: &Word) -> bool {
+    command.open && base(&command.text).contains(['*', '?', '['])
 }
 
 pub(super) fn is_option(text: &str) -> bool {

@@ -19,14 +19,17 @@ fn is_telling(shell: &str, commands: &[Simple]) -> bool {
         let plain = c.words.iter().all(|w| !(w.open && w.text.contains('~')));
         let name = c.words.first().map_or("a", |word| word.text.as_str());
         let named = shell == "bash" || NAMES.contains(&name);
-        plain && named && !name.contains('/') && !matches!(name, ":" | "." | "[" | "-")
+        plain && named && !name.contains('/') && !matches!(name, ":" | "." | "[" | "bg" | "fg")
     };
     let files = |c: &Simple| {
-        c.redirects.iter().all(|redirect| match redirect.kind {
-            RedirectKind::HereDoc => true,
-            RedirectKind::Dup => matches!(redirect.target.as_str(), "-" | "0" | "1" | "2"),
-            _ => matches!(redirect.target.as_str(), "f" | "g" | "/dev/null"),
-        })
+        // What was closed cannot be copied.
+        let closes = c.redirects.iter().any(|redirect| redirect.target == "-");
+        (!closes || c.redirects.len() == 1)
+            && c.redirects.iter().all(|redirect| match redirect.kind {
+                RedirectKind::HereDoc => true,
+                RedirectKind::Dup => matches!(redirect.target.as_str(), "-" | "0" | "1" | "2"),
+                _ => matches!(redirect.target.as_str(), "f" | "g" | "/dev/null"),
+            })
     };
     commands.iter().all(|c| words(c) && files(c))
 }

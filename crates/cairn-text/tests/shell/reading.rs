@@ -126,6 +126,51 @@ fn what_is_too_long_is_unsure() {
 }
 
 #[test]
+fn a_large_line_costs_no_more_than_its_share() {
+    let deny = Pattern::parse("rm -rf x *").unwrap();
+    let scraps = [
+        "a=",
+        "a[",
+        "-=",
+        "a+=",
+        "{",
+        "\\\n",
+        "'",
+        "\"\\",
+        "$ ",
+        "~:",
+        "# ",
+        "\n",
+        "a <<'b'\n",
+        "sudo ",
+        "rm ",
+        "sudo rm ",
+        "sudo -a ",
+        "sudo -r rm -f ",
+        "xargs rm -rf ",
+        "sh -c 'a b' ",
+        "eval '$a' ",
+        "eval \"",
+        "$(",
+        "rm -rf $a;",
+        "*a*",
+        "let a[ ",
+        "é",
+        "ssh a 'b;c' ",
+    ];
+    for scrap in scraps {
+        for (size, end) in [(16 << 10, ""), (15 << 10, "$"), (15 << 10, "; $x"), (1 << 20, " $x")] {
+            let text = format!("{}{end}", scrap.repeat(size / scrap.len()));
+            let line = parse(&text);
+            let allow = Pattern::parse("*a*a*a*a* a *").unwrap();
+            let _ = (allows_line(&[allow], &line), denies(&deny, &line), denies_text(&deny, &text));
+            let nested = format!("sudo sh -c '{}'", text.replace('\'', "'\\''"));
+            let _ = denies_text(&deny, &nested);
+        }
+    }
+}
+
+#[test]
 fn what_is_no_pattern_is_refused_with_the_reason() {
     let cases = [
         ("", "the pattern is empty"),

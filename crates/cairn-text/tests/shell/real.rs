@@ -56,7 +56,7 @@ pub fn ran(shell: &str, folder: &Path, lines: &[(String, u8)]) -> Vec<Vec<Ran>> 
     }
     let mut text = format!("set -f; exec 9>>'{}'; PATH=/nowhere\n", out.display());
     let tell = |name: &str, words: &str| {
-        format!("{name}() {{ printf '%s\\0' '{{{{' {words} '}}}}' >&9; return $R; }}\n")
+        format!("{name}() {{ printf '%s\\0' '\x01' {words} '\x02' >&9; return $R; }}\n")
     };
     match shell {
         // bash writes what it prints line by line; two commands of a pipe would mix theirs.
@@ -65,7 +65,7 @@ pub fn ran(shell: &str, folder: &Path, lines: &[(String, u8)]) -> Vec<Vec<Ran>> 
     }
     for (line, code) in lines {
         let line = line.replace('\'', "'\\''");
-        text += &format!("R={code}\nt='{line}'\n( eval \"\n$t\" )\nprintf '%s\\0' ==== >&9\n");
+        text += &format!("R={code}\nt='{line}'\n( eval \"\n$t\" )\nprintf '%s\\0' '\x03' >&9\n");
     }
     std::fs::write(&script, text).unwrap();
     command(shell).arg(&script).current_dir(&inner).status().unwrap();
@@ -79,9 +79,9 @@ fn read_out(out: &str) -> Vec<Vec<Ran>> {
     let (mut all, mut line, mut words) = (Vec::new(), Vec::new(), Vec::new());
     for text in out.split_terminator('\0') {
         match text {
-            "====" => all.push(std::mem::take(&mut line)),
-            "{{" => words.clear(),
-            "}}" => line.push(std::mem::take(&mut words)),
+            "\x03" => all.push(std::mem::take(&mut line)),
+            "\x01" => words.clear(),
+            "\x02" => line.push(std::mem::take(&mut words)),
             word => words.push(word.replace('\x1f', "\n")),
         }
     }
