@@ -6,12 +6,14 @@ use super::pattern::{Glob, Pattern};
 use cairn_types::{CommandLine, Simple, Word};
 
 impl Pattern {
-    /// Whether a rule with this pattern allows a command that was read.
+    /// Whether a rule with this pattern allows a command that was read, by itself. What it does to
+    /// others of its line is for [`allows_line`].
     ///
     /// - The command word is compared as it stands: `cargo` is not `./cargo`, and no wrapper is looked
     ///   through, so `env cargo test` is not `cargo test`. A `*` in it matches no `/`.
     /// - Nothing may be assigned before it: `PATH=…` and `LD_PRELOAD=…` change what runs.
-    /// - No file may be opened besides it but `/dev/null`. Here-documents and pipes are data.
+    /// - No file may be opened besides it but `/dev/null`. Here-documents and pipes are data: a rule that
+    ///   allows a shell or an interpreter allows what it is fed.
     /// - An open word (a glob, a `~`) may become any number of words. It is matched by nothing but the
     ///   last ` *`, which is any words anyway.
     /// - A `*` within a path matches no `..` that would lead out of it.
@@ -66,7 +68,8 @@ fn stretches_over(glob: &Glob, word: &Word) -> bool {
 ///
 /// What a command does to those after it counts too. One that changes the shell they run in (`export`,
 /// `source`, `exec`, …) may stand before others only by a pattern without `*`. After `cd` a command
-/// with a relative path (`./configure`) is not the one that a rule named.
+/// with a relative path (`./configure`) is not the one that a rule named. That a rule `cd *` lets other
+/// rules' commands run in any directory is for whoever writes it to know.
 #[must_use]
 pub fn allows_line(patterns: &[Pattern], line: &CommandLine) -> bool {
     if patterns.iter().any(Pattern::is_everything) {

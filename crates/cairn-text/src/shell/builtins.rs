@@ -90,9 +90,17 @@ pub(super) fn lasts(command: &Simple) -> bool {
     let mut words = command.words.iter().map(|word| word.text.as_str());
     match words.next() {
         None => true,
-        Some("printf") => words.next().is_some_and(|word| word.starts_with("-v")),
+        // bash sets a variable by `-v`, and by `%n` to how much was printed.
+        Some("printf") => words.any(|word| word.starts_with("-v") || counts(word)),
         Some(name) => LASTING.contains(&name),
     }
+}
+
+/// Whether a format has a `%n`, with anything between the two that may stand there.
+fn counts(format: &str) -> bool {
+    let between = |c: char| c.is_ascii_digit() || "-+ #.*'hlLjzt".contains(c);
+    let ends = |part: &str| part.trim_start_matches(between).starts_with('n');
+    format.replace("%%", "").split('%').skip(1).any(ends)
 }
 
 /// Whether a command changes the directory later ones run in.
@@ -102,8 +110,10 @@ pub(super) fn moves(command: &Simple) -> bool {
 }
 
 /// Whether a builtin might evaluate what a quoted word of its holds: bash expands the subscript in
-/// `test -v 'a[$(…)]'`.
+/// `test -v 'a[$(…)]'`, and all of a word of `compgen`.
 pub(super) fn evaluates_words(words: &[Word]) -> bool {
-    words.first().is_some_and(|name| EVALUATING.contains(&name.text.as_str()))
-        && words.iter().any(|word| word.text.contains('[') && word.text.contains(['$', '`']))
+    let Some((name, rest)) = words.split_first() else { return false };
+    let all = name.text == "compgen";
+    (all || EVALUATING.contains(&name.text.as_str()))
+        && rest.iter().any(|w| (all || w.text.contains('[')) && w.text.contains(['$', '`']))
 }

@@ -53,8 +53,6 @@ impl Raw {
     fn push_bare(&mut self, c: char) {
         match c {
             '*' | '?' => self.open = true,
-            // Without its end it is itself, as in the command `[`.
-            ']' => self.open |= self.bracket,
             '[' => {
                 self.bracket = true;
                 self.note(Assigns::BashOnly, self.name == self.text.len());
@@ -116,6 +114,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Raw, Why> {
             }
         }
     }
+    // Without its end a bracket is itself, as in the command `[`.
+    raw.open |= raw.bracket && raw.text.contains(']');
     // Which braces expand is not worth knowing exactly: these may.
     if raw.brace && (raw.text.contains(',') || raw.text.contains("..")) {
         return Err("a brace expansion");

@@ -68,7 +68,7 @@ fn sings(folder: &Path, command: &str) -> bool {
     let _ = fs::remove_dir_all(folder);
     let work = folder.join("work");
     script(&folder.join("bin/cargo"), "test \"$1\" != fail");
-    for evil in ["cargo", "evil/cargo", "evil.sh"] {
+    for evil in ["cargo", "evil/cargo", "5/cargo", "evil.sh"] {
         script(&work.join(evil), ": > canary");
     }
     let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
