@@ -54,6 +54,7 @@ fn a_line_is_read_as_the_shell_reads_it() {
     check("a <b >c >>d >|e <>f 2>&1 >&- 2>/dev/null", "[a] <b! >c! >>d! >e! <>f! &1 &- >/dev/null");
     check("a2>b \"2\">c", "[a2] [2] >b! >c!");
     check("cat <<E <<-'F' | b\nx\nE\n\t$y\n\tF\nc", "[cat] <<E <<F ; | [b] ; [c]");
+    check("cat <<-E\n E\n\tE\nb", "[cat] <<E ; [b]");
     check("\\if 'then' x if", "[if] [then] [x] [if]");
     check("find . -exec a {} \\;", "[find] [.] [-exec] [a] [{}] [;]");
     check("a foo$ \"b$\" \"c$|d\"", "[a] [foo$] [b$] [c$|d]");
@@ -89,11 +90,13 @@ fn what_is_not_certain_is_unsure_and_says_why() {
         ("a\r\n", "a control character"),
         ("a\u{a0}b", "a blank that is none to the shell"),
         ("a 10>b", "a descriptor that shells read differently"),
+        ("a 1\\\n>b", "a descriptor that shells read differently"),
         ("a >&b", "a descriptor that shells read differently"),
         ("a {b}>c", "a redirect to a variable"),
         ("a > *", "a redirect to a file only the shell knows"),
         ("a >", "a redirect without a target"),
         ("a <<E\n$x\nE", "an expansion in a here-document"),
+        ("a <<E\nx\\\nE\ny\nE", "an expansion in a here-document"),
         ("a <<E\nx", "a here-document without end"),
         ("a <<E 'x\ny'\nE", "a here-document after a line that goes on"),
         ("a &\\\n& b", "a command in the background"),
