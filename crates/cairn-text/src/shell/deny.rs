@@ -124,7 +124,9 @@ fn in_words(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
     let behind = match wrappers::kind(base(&first.text)) {
         Kind::Runs | Kind::Shell | Kind::RunsWithMore => wrapped(pattern, words, depth),
         Kind::Interprets => named(pattern, rest),
-        Kind::Takes if first.text == "git" && rest.iter().any(|w| wrappers::git_runs(&w.text)) => {
+        Kind::Takes
+            if base(&first.text) == "git" && rest.iter().any(|w| wrappers::git_runs(&w.text)) =>
+        {
             named(pattern, rest).max(within(pattern, rest, depth)).min(Denies::Perhaps)
         }
         Kind::Takes => Denies::No,
