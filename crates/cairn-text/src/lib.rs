@@ -1,7 +1,9 @@
-//! Total functions over text: edits, patches, diffs, line slices, and text made safe for a screen. No I/O.
+//! Total functions over text: edits, patches, diffs, line slices, shell words, and text made safe
+//! for a screen. No I/O.
 
 pub mod diff;
 pub mod edit;
 pub mod lines;
 pub mod patch;
+pub mod shell;
 pub mod shown;

@@ -1,0 +1,26 @@
+//! Shell command lines, read as the shell would read them or not at all, and the patterns of rules on
+//! commands. Runs nothing, looks at no file.
+//!
+//! A command runs by `bash -c`, or by `sh -c` where there is no bash. What [`parse`] calls known means
+//! the same in both; whatever differs between them, or depends on anything but the text, is unsure, and
+//! a person is asked. The locale is taken to be UTF-8 or C, and the environment to define no functions.
+
+mod allow;
+mod behind;
+mod builtins;
+mod deny;
+mod here;
+mod lex;
+mod parse;
+mod pattern;
+mod raw;
+mod word;
+mod wrappers;
+
+pub use allow::allows_line;
+pub use deny::{Denies, denies, denies_text};
+pub use parse::parse;
+pub use pattern::{Pattern, PatternError};
+
+/// Why a line is unsure, in a few words.
+type Why = &'static str;

@@ -1,0 +1,74 @@
+//! Where commands begin behind programs that run others, for rules that deny.
+
+use super::deny::{base, is_option};
+use super::word::is_name;
+use super::wrappers::{self, Kind};
+use cairn_types::Word;
+
+/// Behind more wrappers than these nothing is certain to run.
+const MAX_WRAPPERS: usize = 64;
+
+/// The places at which a command begins, the first one included: behind each wrapper that begins one,
+/// past its options, their values, assignments, numbers and the operands it is known to take.
+pub(super) fn heads(words: &[Word]) -> Vec<usize> {
+    let mut live = vec![false; words.len()];
+    if let Some(first) = live.first_mut() {
+        *first = true;
+    }
+    let mut wrappers = 0;
+    for at in 0..words.len() {
+        if live[at] && wrappers < MAX_WRAPPERS && is_wrapper(words, at) {
+            mark_behind(words, at, &mut live);
+            wrappers += 1;
+        }
+    }
+    (0..words.len()).filter(|at| live[*at]).collect()
+}
+
+fn is_wrapper(words: &[Word], at: usize) -> bool {
+    let name = base(&words[at].text);
+    let asks = words.get(at + 1).is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V"));
+    matches!(wrappers::kind(name), Kind::Runs | Kind::RunsWithMore | Kind::Shell)
+        && !(name == "command" && asks)
+}
+
+fn mark_behind(words: &[Word], at: usize, live: &mut [bool]) {
+    let name = base(&words[at].text);
+    let mut next = at + 1;
+    if let Some(starters) = wrappers::starters(name) {
+        let is_starter = |word: &Word| starters.contains(&word.text.as_str());
+        match words[next..].iter().position(is_starter) {
+            Some(past) => next += past + 1,
+            None => return,
+        }
+    }
+    let (mut operands, mut after_option) = (wrappers::operands(name), false);
+    for place in next..words.len() {
+        live[place] = true;
+        let text = words[place].text.as_str();
+        let is_assignment = text.split_once('=').is_some_and(|(name, _)| is_name(name));
+        let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+        if is_option(text) {
+            after_option = true;
+            continue;
+        }
+        if !after_option && !is_assignment && !is_number {
+            if operands == 0 {
+                return;
+            }
+            operands -= 1;
+        }
+        after_option = false;
+    }
+}
+
+/// Whether a shell or the like among the commands, without a script, would run what it is fed.
+pub(super) fn runs_input(words: &[Word]) -> bool {
+    let runs = |at: usize| {
+        let kind = wrappers::kind(base(&words[at].text));
+        let rest = words[at + 1..].iter().map(|word| word.text.as_str());
+        matches!(kind, Kind::Shell | Kind::Interprets)
+            && rest.into_iter().all(|word| word.starts_with('-') || word == "/dev/stdin")
+    };
+    heads(words).into_iter().any(runs)
+}
