@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Runs the long proofs and adds a row to docs/proofs.md when all hold. Proves nothing itself:
 # each proof is a test or tool that counts, and a count that is not printed is a failed proof.
-"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods and timeouts, counted."""
+"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, near misses and timeouts, counted."""
 
 import datetime
 import hashlib
@@ -16,10 +16,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
-RULE = "|---|---|---|---|---|---|---|---|---|---|---|---|\n"
-SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "1000", "CAIRN_POWER_CUTS": "100",
+RULE = "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "2000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
-         "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "100000"}
+         "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]
@@ -44,6 +44,8 @@ def proofs(sizes):
          [r"\d+ undos, \d+ with conflicts"]),
         ("undo crash points", test("cairn", "cli", "survive::an_undo"),
          [r"\d+ undo crash points of \d+"]),
+        ("near misses", test("cairn-text", "near_misses", "a_damaged_edit"),
+         [r"\d+ damaged edits, 0 wrong"]),
         ("timeouts", test("cairn-sandbox", "processes", "nothing_survives_a_timeout"),
          [r"\d+ timeouts, 0 survivors"]),
     ]
