@@ -22,7 +22,7 @@ pub struct Simple {
     /// The command and its arguments after quotes are removed. Empty where there are only assignments
     /// or redirects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
     /// The names of the variables set before it: `A=1 cmd`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assigns: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Simple {
 
 /// One word of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Word {
+pub struct ShellWord {
     /// The word after quotes are removed.
     pub text: String,
     /// Whether a glob or a `~` stands in it unquoted: it may become any number of other words.
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_command_line_is_compact_json_and_comes_back() {
-        let word = |text: &str, open| Word { text: text.to_owned(), open };
+        let word = |text: &str, open| ShellWord { text: text.to_owned(), open };
         let list = Simple { words: vec![word("ls", false), word("*", true)], ..Simple::default() };
         let tail = Simple {
             words: vec![word("tail", false)],

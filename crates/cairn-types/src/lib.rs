@@ -19,7 +19,7 @@ pub use action::{Action, EditBody, Exchange, Find, Read, TodoItem, TodoState};
 pub use address::{Address, AddressError, RowAddress};
 pub use canonical::{CanonicalError, canonical, to_canonical};
 pub use change::{Change, ChangeKind, FileKind, FileState};
-pub use command::{CommandLine, Joint, Redirect, RedirectKind, Simple, Word};
+pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple};
 pub use content::{ContentRef, Hash, HashError};
 pub use fact::{
     Abort, Ask, Begin, Body, Call, Caps, CommandOutput, Drive, End, Fact, FactError, Fault, Finish,

@@ -3,7 +3,7 @@
 
 use super::builtins;
 use super::pattern::{Glob, Pattern};
-use cairn_types::{CommandLine, Simple, Word};
+use cairn_types::{CommandLine, ShellWord, Simple};
 
 impl Pattern {
     /// Whether a rule with this pattern allows a command that was read, by itself. What it does to
@@ -36,7 +36,7 @@ impl Pattern {
             && (self.is_literal() || !builtins::evaluates_words(&command.words))
     }
 
-    fn allows_words(&self, words: &[Word]) -> bool {
+    fn allows_words(&self, words: &[ShellWord]) -> bool {
         let Some((named, further)) = words.split_at_checked(self.words.len()) else { return false };
         let mut pairs = self.words.iter().zip(named);
         (self.more || further.is_empty())
@@ -52,14 +52,14 @@ impl Pattern {
     }
 }
 
-fn allows_word(glob: &Glob, word: &Word) -> bool {
+fn allows_word(glob: &Glob, word: &ShellWord) -> bool {
     let up = word.text.split('/').filter(|part| *part == "..").count();
     let climbs = glob.literal().is_none() && !glob.is_any() && up > glob.count("..");
     !word.open && !climbs && glob.matches(&word.text)
 }
 
 /// Whether a `*` of a pattern without a `/` would have to match one.
-fn stretches_over(glob: &Glob, word: &Word) -> bool {
+fn stretches_over(glob: &Glob, word: &ShellWord) -> bool {
     word.text.contains('/') && glob.count("/") == 0
 }
 

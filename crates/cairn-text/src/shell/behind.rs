@@ -3,14 +3,14 @@
 use super::deny::{base, is_option};
 use super::word::is_name;
 use super::wrappers::{self, Kind};
-use cairn_types::Word;
+use cairn_types::ShellWord;
 
 /// Behind more wrappers than these nothing is certain to run.
 const MAX_WRAPPERS: usize = 64;
 
 /// The places at which a command begins, the first one included: behind each wrapper that begins one,
 /// past its options, their values, assignments, numbers and the operands it is known to take.
-pub(super) fn heads(words: &[Word]) -> Vec<usize> {
+pub(super) fn heads(words: &[ShellWord]) -> Vec<usize> {
     let mut live = vec![false; words.len()];
     if let Some(first) = live.first_mut() {
         *first = true;
@@ -25,18 +25,18 @@ pub(super) fn heads(words: &[Word]) -> Vec<usize> {
     (0..words.len()).filter(|at| live[*at]).collect()
 }
 
-fn is_wrapper(words: &[Word], at: usize) -> bool {
+fn is_wrapper(words: &[ShellWord], at: usize) -> bool {
     let name = base(&words[at].text);
     let asks = words.get(at + 1).is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V"));
     matches!(wrappers::kind(name), Kind::Runs | Kind::RunsWithMore | Kind::Shell)
         && !(name == "command" && asks)
 }
 
-fn mark_behind(words: &[Word], at: usize, live: &mut [bool]) {
+fn mark_behind(words: &[ShellWord], at: usize, live: &mut [bool]) {
     let name = base(&words[at].text);
     let mut next = at + 1;
     if let Some(starters) = wrappers::starters(name) {
-        let is_starter = |word: &Word| starters.contains(&word.text.as_str());
+        let is_starter = |word: &ShellWord| starters.contains(&word.text.as_str());
         match words[next..].iter().position(is_starter) {
             Some(past) => next += past + 1,
             None => return,
@@ -63,7 +63,7 @@ fn mark_behind(words: &[Word], at: usize, live: &mut [bool]) {
 }
 
 /// Whether a shell or the like among the commands, without a script, would run what it is fed.
-pub(super) fn runs_input(words: &[Word]) -> bool {
+pub(super) fn runs_input(words: &[ShellWord]) -> bool {
     let runs = |at: usize| {
         let kind = wrappers::kind(base(&words[at].text));
         let rest = words[at + 1..].iter().map(|word| word.text.as_str());

@@ -1,7 +1,7 @@
 //! What is known of the shell's own commands: those that change how later words are read, how later
 //! commands run, or that evaluate their words once more.
 
-use cairn_types::{Simple, Word};
+use cairn_types::{ShellWord, Simple};
 
 /// Their arguments may be read as assignments by bash, as may those of what they run.
 const ASSIGNING: [&str; 10] = [
@@ -68,7 +68,7 @@ pub(super) fn takes_assignments(name: &str) -> bool {
 
 /// Whether what is read after this command may be read otherwise because of it: aliases, which only
 /// some shells expand, and options of the shell, but for the few that change no reading.
-pub(super) fn changes_reading(words: &[Word]) -> bool {
+pub(super) fn changes_reading(words: &[ShellWord]) -> bool {
     let mut words = words.iter().map(|word| word.text.as_str());
     let first = words.by_ref().find(|word| !matches!(*word, "command" | "builtin"));
     match first {
@@ -111,7 +111,7 @@ pub(super) fn moves(command: &Simple) -> bool {
 
 /// Whether a builtin might evaluate what a quoted word of its holds: bash expands the subscript in
 /// `test -v 'a[$(…)]'`, and all of a word of `compgen`.
-pub(super) fn evaluates_words(words: &[Word]) -> bool {
+pub(super) fn evaluates_words(words: &[ShellWord]) -> bool {
     let Some((name, rest)) = words.split_first() else { return false };
     let all = name.text == "compgen";
     (all || EVALUATING.contains(&name.text.as_str()))

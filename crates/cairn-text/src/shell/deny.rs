@@ -17,7 +17,7 @@ use super::parse::parse;
 use super::pattern::{Glob, Pattern};
 use super::raw;
 use super::wrappers::{self, Kind};
-use cairn_types::{CommandLine, Joint, RedirectKind, Simple, Word};
+use cairn_types::{CommandLine, Joint, RedirectKind, ShellWord, Simple};
 
 /// Whether a rule denies a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,7 +92,7 @@ fn in_text(pattern: &Pattern, text: &str, depth: usize) -> Denies {
 }
 
 /// Whether a command of an unsure line only does what its name says.
-fn is_steady(words: &[Word]) -> bool {
+fn is_steady(words: &[ShellWord]) -> bool {
     let kind = words.first().map(|word| wrappers::kind(base(&word.text)));
     matches!(kind, None | Some(Kind::Takes | Kind::Unknown))
         && words
@@ -118,7 +118,7 @@ fn perhaps(holds: bool) -> Denies {
     if holds { Denies::Perhaps } else { Denies::No }
 }
 
-fn in_words(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
+fn in_words(pattern: &Pattern, words: &[ShellWord], depth: usize) -> Denies {
     let Some((first, rest)) = words.split_first() else { return Denies::No };
     let direct = Fit::of(pattern, words).denies();
     let behind = match wrappers::kind(base(&first.text)) {
@@ -136,13 +136,13 @@ fn in_words(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
 }
 
 /// Looks for the command's name in words that are a program in another language.
-fn named(pattern: &Pattern, words: &[Word]) -> Denies {
+fn named(pattern: &Pattern, words: &[ShellWord]) -> Denies {
     let name = pattern.words.first().and_then(Glob::literal).map_or("", base);
     perhaps(words.iter().any(|word| has_name(&word.text, name)))
 }
 
 /// Looks behind a wrapper: certainly where the command it runs begins, and not so certainly elsewhere.
-fn wrapped(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
+fn wrapped(pattern: &Pattern, words: &[ShellWord], depth: usize) -> Denies {
     let heads = behind::heads(words);
     let kinds = || heads.iter().map(|at| wrappers::kind(base(&words[*at].text)));
     let adds = kinds().any(|kind| kind == Kind::RunsWithMore);
@@ -154,7 +154,7 @@ fn wrapped(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
 /// Looks for the pattern at some words; also whether it would be there if further words were.
 fn at_places(
     pattern: &Pattern,
-    words: &[Word],
+    words: &[ShellWord],
     places: impl Iterator<Item = usize>,
 ) -> (Denies, bool) {
     let mut named = places.filter(|at| Fit::is_named(pattern, &words[*at]));
@@ -168,8 +168,9 @@ fn at_places(
 }
 
 /// Looks for the pattern in every word that is text for a shell, and less certainly at every word.
-fn within(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
-    let is_text = |word: &&Word| word.text.contains([' ', '\t', '\n', ';', '|', '&', '$', '`']);
+fn within(pattern: &Pattern, words: &[ShellWord], depth: usize) -> Denies {
+    let is_text =
+        |word: &&ShellWord| word.text.contains([' ', '\t', '\n', ';', '|', '&', '$', '`']);
     let texts = words.iter().filter(is_text).map(|word| in_text(pattern, &word.text, depth + 1));
     // `ssh` and `eval` join their words before a shell reads them.
     let joined: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
@@ -184,7 +185,7 @@ fn within(pattern: &Pattern, words: &[Word], depth: usize) -> Denies {
 
 /// Looks for the pattern at every word. One word may be anything; a few in a row are hardly there by
 /// chance.
-fn anywhere(pattern: &Pattern, words: &[Word]) -> Denies {
+fn anywhere(pattern: &Pattern, words: &[ShellWord]) -> Denies {
     let (found, _) = at_places(pattern, words, 0..words.len());
     perhaps(pattern.words.len() > 1 && found != Denies::No)
 }
@@ -223,13 +224,13 @@ impl Fit {
     }
 
     /// Whether a word may be the pattern's command.
-    fn is_named(pattern: &Pattern, command: &Word) -> bool {
+    fn is_named(pattern: &Pattern, command: &ShellWord) -> bool {
         let matches =
             |name: &Glob| name.matches(&command.text) || name.matches(base(&command.text));
         is_globbed(command) || pattern.words.first().is_some_and(matches)
     }
 
-    fn of(pattern: &Pattern, words: &[Word]) -> Fit {
+    fn of(pattern: &Pattern, words: &[ShellWord]) -> Fit {
         let ([_, asked @ ..], [command, given @ ..]) = (pattern.words.as_slice(), words) else {
             return Fit::Not;
         };
@@ -254,7 +255,7 @@ impl Fit {
 }
 
 /// Whether a glob may make any name of a command word.
-fn is_globbed(command: &Word) -> bool {
+fn is_globbed(command: &ShellWord) -> bool {
     command.open && base(&command.text).contains(['*', '?', '['])
 }
 
@@ -271,7 +272,7 @@ struct Places {
 }
 
 impl Places {
-    fn walk(places: &[&Glob], given: &[Word]) -> Option<Places> {
+    fn walk(places: &[&Glob], given: &[ShellWord]) -> Option<Places> {
         let mut wanted = places.iter().peekable();
         let mut found = Places { guessed: false, further: false };
         let mut after_option = false;
@@ -300,21 +301,21 @@ impl Places {
 }
 
 /// Whether an option that a pattern asks for is among words.
-fn has_option(option: &Glob, given: &[Word]) -> bool {
+fn has_option(option: &Glob, given: &[ShellWord]) -> bool {
     let asked = option.literal().unwrap_or_default();
     if given.iter().any(|word| word.text.split('=').next() == Some(asked) || word.text == asked) {
         return true;
     }
     match asked.strip_prefix("--") {
         Some(long) => {
-            let cut = |word: &Word| word.text.len() > 4 && asked.starts_with(&word.text);
+            let cut = |word: &ShellWord| word.text.len() > 4 && asked.starts_with(&word.text);
             given.iter().any(cut) || wrappers::letter(long).is_some_and(|c| has_letter(c, given))
         }
         None => asked.chars().skip(1).all(|c| has_letter(c, given)),
     }
 }
 
-fn has_letter(letter: char, given: &[Word]) -> bool {
+fn has_letter(letter: char, given: &[ShellWord]) -> bool {
     let same = |c: char| {
         c == letter || (letter.eq_ignore_ascii_case(&'r') && c.eq_ignore_ascii_case(&'r'))
     };

@@ -5,7 +5,7 @@ use super::Why;
 use super::builtins;
 use super::lex::{Cursor, Token};
 use super::word::{Assigns, Raw};
-use cairn_types::{CommandLine, Joint, Simple, Word};
+use cairn_types::{CommandLine, Joint, ShellWord, Simple};
 
 /// A line with more commands is unsure.
 const MAX_COMMANDS: usize = 64;
@@ -121,7 +121,7 @@ impl List {
             return Err("an assignment that only bash knows");
         }
         self.assigning |= builtins::takes_assignments(&raw.text);
-        self.current.words.push(Word { text: raw.text, open: raw.open });
+        self.current.words.push(ShellWord { text: raw.text, open: raw.open });
         Ok(())
     }
 

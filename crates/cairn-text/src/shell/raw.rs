@@ -1,13 +1,13 @@
 //! A rough look at a line that is unsure, for rules that deny: which commands seem to stand in it, and
 //! whether anything in it could make up others. Never used to allow.
 
-use cairn_types::Word;
+use cairn_types::ShellWord;
 
 /// What seems to be one command of a line.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     /// Its words, reserved words and assignments before it left out.
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
     /// Whether its command word stands there as it is.
     pub steady: bool,
 }
@@ -73,8 +73,8 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
 #[derive(Default)]
 struct Cutter {
     done: Vec<Piece>,
-    words: Vec<Word>,
-    word: Word,
+    words: Vec<ShellWord>,
+    word: ShellWord,
 }
 
 impl Cutter {
@@ -111,7 +111,7 @@ impl Cutter {
     }
 }
 
-fn is_before(word: &Word) -> bool {
+fn is_before(word: &ShellWord) -> bool {
     let name = word.text.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
     BEFORE.contains(&word.text.as_str()) || name.is_some_and(super::word::is_name)
 }

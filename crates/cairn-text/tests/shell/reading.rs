@@ -13,7 +13,8 @@ fn shown(command: &Simple) -> String {
         Joint::Pipe => "| ",
     };
     let mut parts: Vec<String> = command.assigns.iter().map(|name| format!("{name}=")).collect();
-    let word = |w: &cairn_types::Word| format!("[{}]{}", w.text, if w.open { "…" } else { "" });
+    let word =
+        |w: &cairn_types::ShellWord| format!("[{}]{}", w.text, if w.open { "…" } else { "" });
     parts.extend(command.words.iter().map(word));
     parts.extend(command.redirects.iter().map(|redirect| {
         let sign = match redirect.kind {
