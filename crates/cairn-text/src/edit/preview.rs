@@ -2,6 +2,8 @@
 //! for where the text would begin, and only without them are lines compared by their letters.
 
 use super::rows::Rows;
+use super::typography::plain;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -75,15 +77,19 @@ fn by_letters(rows: &Rows<'_>, old: &[&str]) -> Option<isize> {
 }
 
 fn begins_alike(line: &str, wanted: &str) -> bool {
-    let first = wanted.chars().next();
-    first.is_some() && line.chars().next() == first
+    let first = |text: &str| text.chars().next().map(plain);
+    first(wanted).is_some() && first(line) == first(wanted)
 }
 
-/// The pairs of neighbouring letters of a line, sorted, case ignored.
+/// The pairs of neighbouring letters of a line, sorted, case and typography ignored.
 struct Letters(Vec<[u8; 2]>);
 
 impl Letters {
     fn of(line: &str) -> Letters {
+        let line = match line.is_ascii() {
+            true => Cow::Borrowed(line),
+            false => Cow::Owned(line.chars().take(COMPARED_BYTES).map(plain).collect::<String>()),
+        };
         let bytes = &line.as_bytes()[..line.len().min(COMPARED_BYTES)];
         let mut pairs: Vec<[u8; 2]> = match bytes {
             [one] => vec![[one.to_ascii_lowercase(), 0]],
