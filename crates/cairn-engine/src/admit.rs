@@ -1,14 +1,15 @@
-//! What happens outside, turned into facts: the model replied, an op was prepared, someone decided.
+//! What happens outside, turned into facts: the model replied, an op was prepared.
 
-use crate::gates::{Granted, Leave, Refusal, leave};
+use crate::gates::{Asked, Leave, Refusal, Terms};
+use crate::policy::{Case, subject_of};
+use crate::propose::propose;
 use crate::state::{Engine, OpState};
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
-    Abort, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish,
-    GateVerdict, Hash, Intent, ItemChoice, Media, Mode, OpName, Outcome, Problem, Prompt, Proposal,
-    ProposalId, ProposalItem, ProposalKind, Remember, Reply, Seen, Settled, Status, Steer, Surface,
-    Verdict, Writer,
+    Abort, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish, Flags,
+    GateVerdict, Intent, Media, Mode, OpName, Outcome, Problem, Prompt, Reply, Seen, Settled,
+    Status, Steer, Subject, Surface, Verdict, Writer,
 };
 
 /// How much of files that were not seen is told at once, in bytes; one is always told.
@@ -38,50 +39,12 @@ pub struct Prepared {
     pub fresh: Vec<String>,
 }
 
-/// Someone's word on a proposal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// Which proposal.
-    pub proposal: ProposalId,
-    /// The word.
-    pub verdict: Verdict,
-    /// Whose.
-    pub by: By,
-    /// What was shown; when absent, what the proposal says was shown is taken.
-    pub shown_hash: Option<Hash>,
-    /// Words that come with a refusal.
-    pub words: Option<String>,
-    /// How far it reaches.
-    pub remember: Remember,
-}
-
-/// Why a word was not taken.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DecideError {
-    /// There is no such proposal, or it is not open.
-    #[error("404: there is no open proposal {0}")]
-    NoSuchProposal(ProposalId),
-    /// Someone was faster.
-    #[error("409: {proposal} was decided already: {verdict} by {by}")]
-    Decided {
-        /// The proposal.
-        proposal: ProposalId,
-        /// The first word.
-        verdict: Verdict,
-        /// Whose it was.
-        by: By,
-    },
-    /// That word does not answer this question.
-    #[error("400: {verdict} does not answer {proposal}")]
-    Unfit {
-        /// The proposal.
-        proposal: ProposalId,
-        /// The word.
-        verdict: Verdict,
-    },
-    /// The word is about something else than what is proposed.
-    #[error("409: {0} shows something else than what was decided on")]
-    Stale(ProposalId),
+impl Prepared {
+    /// The paths it would change, but for directories made on the way.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let kept = self.changes.iter().filter(|change| !change.makes_directory());
+        kept.map(|change| change.path.clone()).collect()
+    }
 }
 
 impl Recording {
@@ -131,13 +94,8 @@ impl Recording {
         Recording::settled(op, Status::FAILED, told, Settled::Indeterminate)
     }
 
-    pub(crate) fn granted(op: &OpState, gates: Vec<GateVerdict>, granted: Granted) -> Recording {
-        let by = match granted {
-            Granted::Yolo => By::Yolo,
-            Granted::Remembered => By::Remembered,
-            Granted::NoEffect => By::Gate("mode".to_owned()),
-        };
-        let mut decision = decision(op, Verdict::Allow, by, gates);
+    pub(crate) fn granted(op: &OpState, gates: Vec<GateVerdict>, by: By) -> Recording {
+        let mut decision = Decision::new(op.intent.at, Verdict::Allow, by, gates);
         if let Some(proposal) = &op.proposal {
             decision.proposal = Some(proposal.id.clone());
             decision.shown_hash = Some(proposal.shown_hash);
@@ -146,12 +104,13 @@ impl Recording {
     }
 
     pub(crate) fn refused(op: &OpState, gates: Vec<GateVerdict>, refusal: Refusal) -> Recording {
-        let (by, told) = match refusal {
-            Refusal::Mode => (By::Gate("mode".to_owned()), words::READ_ONLY),
-            Refusal::Nobody => (By::Nobody, words::NOBODY),
-        };
-        let mut recording =
-            Recording::of(Body::Decision(decision(op, Verdict::Refuse, by, gates.clone())));
+        let Refusal { by, told, .. } = refusal;
+        let mut recording = Recording::of(Body::Decision(Decision::new(
+            op.intent.at,
+            Verdict::Refuse,
+            by,
+            gates.clone(),
+        )));
         let result = recording.keep(told);
         let mut outcome = outcome(op, Status::REFUSED, result, Settled::NotPerformed);
         outcome.gates = gates;
@@ -180,20 +139,6 @@ fn outcome(op: &OpState, status: Status, result: ContentRef, settled: Settled) -
         gates: op.decision.as_ref().map(|decision| decision.gates.clone()).unwrap_or_default(),
         settled,
         ms: 0,
-    }
-}
-
-fn decision(op: &OpState, verdict: Verdict, by: By, gates: Vec<GateVerdict>) -> Decision {
-    Decision {
-        at: op.intent.at,
-        proposal: None,
-        verdict,
-        by,
-        shown_hash: None,
-        items: Vec::new(),
-        words: None,
-        remember: Remember::Once,
-        gates,
     }
 }
 
@@ -284,7 +229,7 @@ impl Engine {
 
     /// Whether the present driver may change anything.
     pub(crate) fn may_act(&self) -> bool {
-        self.drive.as_ref().is_some_and(|drive| drive.mode == Mode::Act)
+        self.drive.as_ref().is_some_and(|drive| drive.mode.may_act())
     }
 
     /// Whether the present driver has somebody to ask.
@@ -292,34 +237,96 @@ impl Engine {
         self.drive.as_ref().is_some_and(|drive| drive.approval == Approval::Ask)
     }
 
-    pub(crate) fn leave(&self, op: &OpState) -> Leave {
-        let (mode, approval) = self
-            .drive
-            .as_ref()
-            .map_or((Mode::ReadOnly, Approval::Nobody), |drive| (drive.mode, drive.approval));
+    /// What the gates say about an op, given what it would change as far as that was found out.
+    pub(crate) fn leave(&self, op: &OpState, changed: &[String]) -> Leave {
         let Some(name) = op.intent.op else {
-            return Leave::Granted(Vec::new(), Granted::NoEffect);
+            return Leave::Granted(Vec::new(), By::Gate("mode".to_owned()));
         };
-        leave(name, op.intent.effect, mode, approval, self.remembered.contains(&name))
+        let none = Subject::default();
+        let case = Case {
+            op: name,
+            tool: &op.intent.tool,
+            writer: op.intent.writer,
+            effect: op.intent.effect,
+            subject: op.intent.subject.as_ref().unwrap_or(&none),
+            changed,
+        };
+        Asked::new(case, self.terms(), &self.rules, self.now).leave()
+    }
+
+    /// What the gates say now where they have said something before; nothing when the op is not
+    /// open, or nobody asked them.
+    #[must_use]
+    pub fn decides_again(&self, decision: &Decision) -> Option<Vec<GateVerdict>> {
+        let op = self.op(decision.at).filter(|op| op.intent.surface != Surface::Client)?;
+        Some(self.leave(op, &decision.also).gates().to_vec())
+    }
+
+    fn terms(&self) -> Terms {
+        let nothing =
+            Terms { mode: Mode::ReadOnly, approval: Approval::Nobody, flags: Flags::default() };
+        self.drive.as_ref().map_or(nothing, |drive| Terms {
+            mode: drive.mode,
+            approval: drive.approval,
+            flags: drive.flags,
+        })
     }
 
     /// An op was prepared: it may run, is held, or is refused.
     #[must_use]
     pub fn prepared(&self, at: Coord, prepared: &Prepared) -> Recording {
         let Some(op) = self.op(at) else { return Recording::default() };
+        let changed = prepared.paths();
+        let leave = self.leave(op, &changed);
+        if let Leave::Refused(gates, refusal) = leave {
+            return self.also(op, &changed, Recording::refused(op, gates, refusal));
+        }
         if let Some(unseen) = self.unseen(op, prepared) {
             return unseen;
         }
-        match self.leave(op) {
-            Leave::Granted(gates, granted) => Recording::granted(op, gates, granted),
-            Leave::Refused(gates, refusal) => Recording::refused(op, gates, refusal),
-            Leave::Ask(_) => propose(op, prepared),
+        match leave {
+            Leave::Granted(gates, by) => self.also(op, &changed, Recording::granted(op, gates, by)),
+            Leave::Ask(_) | Leave::Refused(..) => propose(op, prepared),
         }
+    }
+
+    /// An op that was allowed is about to act. What the present driver's gates refuse is not done, nor
+    /// what they would no longer let pass where nobody but they allowed it: it may change other paths
+    /// by now.
+    #[must_use]
+    pub fn refused_now(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
+        let op = self.op(at)?;
+        let by_gates = op
+            .decision
+            .as_ref()
+            .is_some_and(|decision| matches!(decision.by, By::Gate(_) | By::Remembered));
+        match self.leave(op, &prepared.paths()) {
+            Leave::Granted(..) => None,
+            Leave::Refused(gates, refusal) if refusal.is_final => {
+                Some(Recording::refused(op, gates, refusal))
+            }
+            Leave::Ask(_) | Leave::Refused(..) => by_gates.then(|| self.not_as_shown(at)),
+        }
+    }
+
+    /// Names in a decision the paths besides those asked for without which it would be another.
+    fn also(&self, op: &OpState, changed: &[String], mut recording: Recording) -> Recording {
+        if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
+            let same = |paths: &[String]| self.leave(op, paths).gates() == decision.gates;
+            decision.also = match same(&[]) {
+                true => Vec::new(),
+                false => {
+                    let one = changed.iter().find(|path| same(std::slice::from_ref(*path)));
+                    one.map_or_else(|| changed.to_vec(), |path| vec![path.clone()])
+                }
+            };
+        }
+        recording
     }
 
     /// A file is edited only by a model that has seen it as it is. If it has not, it is shown, and
     /// the edit is refused.
-    fn unseen(&self, op: &OpState, prepared: &Prepared) -> Option<Recording> {
+    pub(crate) fn unseen(&self, op: &OpState, prepared: &Prepared) -> Option<Recording> {
         if op.intent.op != Some(OpName::Edit) || op.intent.writer != Writer::Model {
             return None;
         }
@@ -332,6 +339,10 @@ impl Engine {
             true => words::stale(&first.path),
             false => words::unread(&first.path),
         };
+        if !prepared.changes.iter().all(|change| self.may_read(&change.path)) {
+            let told = why.trim_end_matches(" It is:").trim_end_matches(" It is now:");
+            return Some(Recording::not_performed(op, Status::CONFLICT, told));
+        }
         let told = format!("{why}\n{}", shown_at_most(&prepared.fresh));
         let mut recording = Recording::not_performed(op, Status::CONFLICT, told);
         if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
@@ -340,92 +351,27 @@ impl Engine {
         Some(recording)
     }
 
+    /// Whether the model may be shown a file unasked.
+    fn may_read(&self, path: &str) -> bool {
+        let subject = Subject { reads: vec![path.to_owned()], ..Subject::default() };
+        let case = Case {
+            op: OpName::Read,
+            tool: "read",
+            writer: Writer::Model,
+            effect: Effect::Read,
+            subject: &subject,
+            changed: &[],
+        };
+        let asked = Asked::new(case, self.terms(), &self.rules, self.now);
+        matches!(asked.leave(), Leave::Granted(..))
+    }
+
     /// A result that the model has in its view already, and the row where it stands. Short ones are
     /// told again: naming the row would be no shorter.
     #[must_use]
     pub fn in_view(&self, result: &ContentRef) -> Option<String> {
         let at = self.in_view.get(&result.hash).filter(|_| result.bytes > SHORT_RESULT)?;
         Some(words::same_as(*at))
-    }
-
-    /// An open question shows something else than what would happen now: it is put afresh. Nothing
-    /// when it is still as shown.
-    #[must_use]
-    pub fn put_afresh(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
-        let op = self.op(at).filter(|op| op.begin.is_none() && op.decision.is_none())?;
-        if let Some(unseen) = self.unseen(op, prepared) {
-            return Some(unseen);
-        }
-        (!self.is_as_shown(at, &prepared.shown)).then(|| propose(op, prepared))
-    }
-
-    /// Whether what would happen now is what the person decided on. True when nobody was asked.
-    #[must_use]
-    pub fn is_as_shown(&self, at: Coord, shown: &str) -> bool {
-        let Some(op) = self.op(at) else { return true };
-        match (&op.settling, &op.proposal) {
-            (Some(question), _) => question.shown_hash == Hash::of(unfinished(shown).as_bytes()),
-            (None, Some(question)) => question.shown_hash == Hash::of(shown.as_bytes()),
-            (None, None) => true,
-        }
-    }
-
-    /// What would happen now is not what the person decided on, so it is not done.
-    #[must_use]
-    pub fn not_as_shown(&self, at: Coord) -> Recording {
-        match self.op(at) {
-            Some(op) if op.begin.is_some() => Recording::indeterminate(op),
-            Some(op) => Recording::not_performed(op, Status::CONFLICT, words::NOT_AS_SHOWN),
-            None => Recording::default(),
-        }
-    }
-
-    /// Someone gave a word on a proposal. The first one wins.
-    pub fn decided(&self, word: &Word) -> Result<Recording, DecideError> {
-        let (op, proposal) = self.open_proposal(&word.proposal)?;
-        if word.shown_hash.is_some_and(|shown| shown != proposal.shown_hash) {
-            return Err(DecideError::Stale(word.proposal.clone()));
-        }
-        let only_after_a_crash = matches!(word.verdict, Verdict::Happened | Verdict::Skip);
-        if only_after_a_crash && proposal.kind != ProposalKind::Indeterminate {
-            let (proposal, verdict) = (word.proposal.clone(), word.verdict);
-            return Err(DecideError::Unfit { proposal, verdict });
-        }
-        let gates = match self.leave(op) {
-            Leave::Ask(gates) | Leave::Granted(gates, _) | Leave::Refused(gates, _) => gates,
-        };
-        let mut recording = Recording::default();
-        let mut decision = decision(op, word.verdict, word.by.clone(), gates);
-        decision.proposal = Some(word.proposal.clone());
-        decision.shown_hash = Some(proposal.shown_hash);
-        let accepted = word.verdict == Verdict::Allow;
-        decision.items =
-            proposal.items.iter().map(|i| ItemChoice { item: i.item, accepted }).collect();
-        decision.words = word.words.as_deref().map(|words| recording.keep(words));
-        decision.remember = word.remember;
-        recording.facts.push(Body::Decision(decision));
-        Ok(recording)
-    }
-
-    fn open_proposal(&self, id: &ProposalId) -> Result<(&OpState, &Proposal), DecideError> {
-        let none = || DecideError::NoSuchProposal(id.clone());
-        let lap = self.lap.as_ref().ok_or_else(none)?;
-        let questions = lap.ops.iter().flat_map(|op| {
-            [(op, &op.proposal, &op.decision), (op, &op.settling, &op.settling_decision)]
-        });
-        let (op, proposal, decision) = questions
-            .filter_map(|(op, proposal, decision)| Some((op, proposal.as_ref()?, decision)))
-            .find(|(_, proposal, _)| proposal.id == *id)
-            .ok_or_else(none)?;
-        match decision {
-            Some(first) => Err(DecideError::Decided {
-                proposal: id.clone(),
-                verdict: first.verdict,
-                by: first.by.clone(),
-            }),
-            None if op.status.is_some() => Err(none()),
-            None => Ok((op, proposal)),
-        }
     }
 }
 
@@ -451,11 +397,13 @@ fn seen_before(change: &Change) -> Option<Seen> {
 
 fn intent(at: Coord, call: &cairn_types::Call, args: &str, recording: &mut Recording) -> Intent {
     let parsed = native::parse(&call.name, args);
-    let (op, target, problem) = match parsed.action {
-        Ok(action) => (Some(action.op()), one_line(&action.target()), None),
+    let (op, target, subject, problem) = match parsed.action {
+        Ok(action) => {
+            (Some(action.op()), one_line(&action.target()), Some(subject_of(&action)), None)
+        }
         Err(misread) => {
             let message = recording.keep(misread.message);
-            (None, String::new(), Some(Problem { status: misread.status, message }))
+            (None, String::new(), None, Some(Problem { status: misread.status, message }))
         }
     };
     Intent {
@@ -467,6 +415,7 @@ fn intent(at: Coord, call: &cairn_types::Call, args: &str, recording: &mut Recor
         input: call.args,
         op,
         target,
+        subject,
         effect: parsed.effect,
         repeatable: parsed.repeatable,
         repairs: parsed.repairs,
@@ -481,59 +430,4 @@ fn one_line(text: &str) -> String {
         cut.push('…');
     }
     cut
-}
-
-fn propose(op: &OpState, prepared: &Prepared) -> Recording {
-    let kind = match op.intent.op {
-        Some(OpName::Exec) => ProposalKind::Exec,
-        _ => ProposalKind::Edit,
-    };
-    let items = match &prepared.changes[..] {
-        [] => vec![ProposalItem { item: 1, label: prepared.label.clone(), change: None }],
-        changes => (1..)
-            .zip(changes)
-            .map(|(item, change)| ProposalItem {
-                item,
-                label: prepared.label.clone(),
-                change: Some(change.clone()),
-            })
-            .collect(),
-    };
-    proposal(op, kind, &prepared.shown, items)
-}
-
-/// What is shown of an op that began and was not seen to end.
-pub(crate) fn unfinished(shown: &str) -> String {
-    format!("This began before the program was interrupted; nobody saw it end.\n{shown}")
-}
-
-pub(crate) fn proposal(
-    op: &OpState,
-    kind: ProposalKind,
-    shown: &str,
-    items: Vec<ProposalItem>,
-) -> Recording {
-    let mut recording = Recording::default();
-    let at = op.intent.at;
-    let shown = recording.keep(shown);
-    let id = match kind {
-        ProposalKind::Indeterminate => {
-            format!("p{}.{}.{}.again{}", at.lap, at.turn, at.seq, op.begins)
-        }
-        ProposalKind::Edit | ProposalKind::Exec if op.questions == 0 => {
-            format!("p{}.{}.{}", at.lap, at.turn, at.seq)
-        }
-        ProposalKind::Edit | ProposalKind::Exec => {
-            format!("p{}.{}.{}.{}", at.lap, at.turn, at.seq, op.questions + 1)
-        }
-    };
-    recording.facts.push(Body::Proposal(Proposal {
-        id: ProposalId(id),
-        at,
-        kind,
-        shown_hash: shown.hash,
-        shown,
-        items,
-    }));
-    recording
 }

@@ -2,14 +2,18 @@
 //! only hashes. The state is the fold of recorded facts; what to do next is a function of the state.
 
 mod admit;
-mod gates;
+pub mod gates;
+mod offers;
+pub mod policy;
+mod propose;
 mod settle;
 mod state;
 mod step;
 mod view;
 mod words;
 
-pub use admit::{DecideError, Prepared, Recording, Word};
+pub use admit::{Prepared, Recording};
+pub use propose::{DecideError, Word};
 pub use settle::{Found, Settlement};
 pub use state::{Engine, Lap, OpState};
 pub use step::Step;

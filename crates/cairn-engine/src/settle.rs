@@ -1,6 +1,7 @@
 //! An op began and nobody saw it end. What becomes of it.
 
-use crate::admit::{Recording, proposal, unfinished};
+use crate::admit::Recording;
+use crate::propose::{proposal, unfinished};
 use crate::state::{Engine, Lap};
 use crate::words;
 use cairn_types::{Coord, ProposalItem, ProposalKind, Settled, Status};

@@ -1,10 +1,11 @@
 //! The fold: what a run's recorded facts add up to.
 
+use crate::policy::Rulebook;
 use crate::view::Item;
 use cairn_types::{
     Begin, Body, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, OpName,
-    Outcome, PicoUsd, Prompt, Proposal, ProposalKind, Remember, Reply, RunId, RunStarted, Seen,
-    Status, Usage, Verdict,
+    Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalKind, Remember, Reply, RuleFrom,
+    RuleWord, RunId, RunStarted, Seen, Status, Usage, Verdict,
 };
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -20,7 +21,11 @@ pub struct Engine {
     pub(crate) lap: Option<Lap>,
     pub(crate) ended: Option<End>,
     pub(crate) items: Vec<Item>,
-    pub(crate) remembered: HashSet<OpName>,
+    /// The rules of the present driver, and the answers that people gave in this run.
+    pub(crate) rules: Rulebook,
+    pub(crate) answers: Vec<PolicyRule>,
+    /// The time of the last fact.
+    pub(crate) now: u64,
     pub(crate) usage: Usage,
     pub(crate) cost: Option<PicoUsd>,
     pub(crate) unpriced: u64,
@@ -94,13 +99,16 @@ impl Engine {
 
     /// Takes one more recorded fact. Facts of a kind this version does not know change nothing.
     pub fn apply(&mut self, fact: &Fact) {
-        self.last_n = fact.n;
+        (self.last_n, self.now) = (fact.n, fact.at);
         if self.id.as_ref() != Some(&fact.run) {
             self.enter(&fact.run);
         }
         match &fact.body {
             Body::Run(run) => self.run = Some(run.clone()),
-            Body::Drive(drive) => self.drive = Some(drive.clone()),
+            Body::Drive(drive) => {
+                self.drive = Some(drive.clone());
+                self.take_rules();
+            }
             Body::Prompt(prompt) => self.queued(prompt),
             Body::Steer(steer) => self.steered(steer.text),
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
@@ -131,10 +139,18 @@ impl Engine {
     fn enter(&mut self, run: &RunId) {
         if self.id.replace(run.clone()).is_some() {
             self.queue.clear();
-            self.remembered.clear();
+            self.answers.clear();
+            self.take_rules();
             self.streams.clear();
             self.in_lap(|lap| lap.inherited = true);
         }
+    }
+
+    /// Reads the rules in force.
+    fn take_rules(&mut self) {
+        let mut policy = self.drive.as_ref().map(|drive| drive.policy.clone()).unwrap_or_default();
+        policy.rules.extend(self.answers.iter().cloned());
+        self.rules = Rulebook::recorded(&policy);
     }
 
     fn in_lap(&mut self, change: impl FnOnce(&mut Lap)) {
@@ -200,7 +216,7 @@ impl Engine {
     fn opened(&mut self, proposal: &Proposal) {
         self.in_op(proposal.at, |op| match proposal.kind {
             ProposalKind::Indeterminate => op.settling = Some(proposal.clone()),
-            ProposalKind::Edit | ProposalKind::Exec => {
+            ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look => {
                 op.proposal = Some(proposal.clone());
                 op.questions += 1;
             }
@@ -217,8 +233,18 @@ impl Engine {
                 op.decision = Some(decision.clone());
             }
         });
-        if decision.remember == Remember::Run && decision.verdict == Verdict::Allow {
-            self.remembered.extend(op_name);
+        let rule = decision.rule.clone().or_else(|| op_name.map(|op| op.to_string()));
+        if let (true, Verdict::Allow, Some(rule)) =
+            (decision.remember != Remember::Once, decision.verdict, rule)
+        {
+            self.answers.push(PolicyRule {
+                word: RuleWord::Allow,
+                rule,
+                from: RuleFrom::Answer,
+                place: decision.at.to_string(),
+                until: decision.until,
+            });
+            self.take_rules();
         }
         if let Some(words) = decision.words {
             self.in_lap(|lap| lap.waiting.push(words));

@@ -1,10 +1,13 @@
 //! What to do next, as a function of the state alone.
 
 use crate::admit::Recording;
-use crate::gates::{Leave, Refusal};
+use crate::gates::Leave;
+use crate::propose::propose_look;
 use crate::state::{Engine, Lap, OpState};
 use crate::words;
-use cairn_types::{Ask, Body, By, Coord, Decision, End, Finish, Settled, Status, Surface, Verdict};
+use cairn_types::{
+    Ask, Body, By, Coord, Decision, End, Finish, Proposal, Settled, Status, Surface, Verdict,
+};
 
 /// The next thing the runtime does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,35 +113,63 @@ impl Engine {
         if let Some((status, told)) = lap.not_performed(op) {
             return Step::Record(Recording::not_performed(op, status, told));
         }
-        if op.intent.effect.is_read_only() {
-            return Step::Read(lap.neighbouring_reads());
-        }
         match (&op.decision, &op.proposal) {
             (Some(decision), _) => self.step_decided(op, decision),
-            (None, proposal) => match (self.leave(op), proposal) {
-                (Leave::Refused(gates, Refusal::Mode), _) => {
-                    Step::Record(Recording::refused(op, gates, Refusal::Mode))
-                }
-                (_, None) => Step::Prepare(op.intent.at),
-                (Leave::Ask(_), Some(_)) => Step::Await(op.intent.at),
-                // The question was put by an earlier driver; with this one it answers itself.
-                (Leave::Refused(gates, refusal), Some(_)) => {
-                    Step::Record(Recording::refused(op, gates, refusal))
-                }
-                (Leave::Granted(gates, granted), Some(_)) => {
-                    Step::Record(Recording::granted(op, gates, granted))
-                }
-            },
+            (None, proposal) => self.step_gates(lap, op, proposal.as_ref()),
         }
     }
 
-    fn step_decided(&self, op: &OpState, decision: &Decision) -> Step {
-        let (status, told) = match (decision.verdict, &decision.by) {
-            (Verdict::Allow, _) if self.may_act() => {
-                return Step::Act { at: op.intent.at, again: false };
+    /// Nobody has said anything yet: the gates do.
+    fn step_gates(&self, lap: &Lap, op: &OpState, proposal: Option<&Proposal>) -> Step {
+        let at = op.intent.at;
+        let changed = proposal.map(Proposal::paths).unwrap_or_default();
+        match (self.leave(op, &changed), proposal) {
+            (Leave::Granted(..), _) if op.intent.effect.is_read_only() => {
+                Step::Read(self.neighbouring_reads(lap))
             }
-            // Allowed under another driver; this one is read-only.
-            (Verdict::Allow, _) => (Status::REFUSED, words::READ_ONLY),
+            (Leave::Ask(_), None) if op.intent.effect.is_read_only() => {
+                Step::Record(propose_look(op))
+            }
+            (Leave::Refused(gates, refusal), None)
+                if refusal.is_final || op.intent.effect.is_read_only() =>
+            {
+                Step::Record(Recording::refused(op, gates, refusal))
+            }
+            (_, None) => Step::Prepare(at),
+            (Leave::Ask(_), Some(_)) => Step::Await(at),
+            // The question was put by an earlier driver; with this one it answers itself.
+            (Leave::Refused(gates, refusal), Some(_)) => {
+                Step::Record(Recording::refused(op, gates, refusal))
+            }
+            (Leave::Granted(gates, by), Some(_)) => Step::Record(Recording::granted(op, gates, by)),
+        }
+    }
+
+    /// From the first open op on: the reads that stand next to each other and may be done unasked.
+    fn neighbouring_reads(&self, lap: &Lap) -> Vec<Coord> {
+        let unasked = |op: &&OpState| {
+            op.intent.effect.is_read_only()
+                && op.intent.problem.is_none()
+                && op.decision.is_none()
+                && matches!(self.leave(op, &[]), Leave::Granted(..))
+        };
+        let open = lap.ops.iter().skip_while(|op| op.status.is_some());
+        open.take_while(unasked).map(|op| op.intent.at).collect()
+    }
+
+    fn step_decided(&self, op: &OpState, decision: &Decision) -> Step {
+        let at = op.intent.at;
+        let (status, told) = match (decision.verdict, &decision.by) {
+            (Verdict::Allow, _) => {
+                // Allowed under another driver; what this one's gates refuse is not done.
+                return match self.leave(op, &decision.also) {
+                    Leave::Refused(gates, refusal) if refusal.is_final => {
+                        Step::Record(Recording::refused(op, gates, refusal))
+                    }
+                    _ if op.intent.effect.is_read_only() => Step::Read(vec![at]),
+                    _ => Step::Act { at, again: false },
+                };
+            }
             (Verdict::Refuse, By::Nobody) => (Status::REFUSED, words::NOBODY),
             (Verdict::Refuse, _) => (Status::REFUSED, words::REFUSED),
             (Verdict::Cancel | Verdict::Skip | Verdict::Happened, _) => {
@@ -190,16 +221,6 @@ impl Lap {
         })?;
         let status = stuck.status.unwrap_or(Status::FAILED);
         Some((Status::CANCELLED, words::cascade(stuck.intent.at, status)))
-    }
-
-    /// From the first open op on: the reads that stand next to each other.
-    fn neighbouring_reads(&self) -> Vec<Coord> {
-        self.ops
-            .iter()
-            .skip_while(|op| op.status.is_some())
-            .take_while(|op| op.intent.effect.is_read_only() && op.intent.problem.is_none())
-            .map(|op| op.intent.at)
-            .collect()
     }
 }
 

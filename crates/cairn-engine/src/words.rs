@@ -3,6 +3,13 @@
 use cairn_types::{Coord, Status};
 
 pub(crate) const READ_ONLY: &str = "refused: this run is read-only";
+pub(crate) const PLANNING: &str = "refused: this run only plans";
+pub(crate) const WRITER: &str = "refused: only a person may do this";
+pub(crate) const NO_REPO: &str = "refused: this run has no project";
+pub(crate) const NO_WEB: &str = "refused: this run does not reach beyond this machine";
+pub(crate) const FORBIDDEN: &str = "refused: the policy forbids it";
+pub(crate) const NO_REVIEW: &str =
+    "refused: it needs a review and there is none (no_review_channel)";
 pub(crate) const REFUSED: &str = "refused by the person";
 pub(crate) const NOBODY: &str = "refused: it needs approval and nobody is there to give it";
 pub(crate) const WITHDRAWN: &str = "not performed: nobody decided in time";

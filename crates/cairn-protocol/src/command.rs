@@ -33,6 +33,13 @@ pub enum Command {
         /// How far the word reaches.
         #[serde(default)]
         remember: Remember,
+        /// What it is remembered for, one of the proposal's `offers` or another rule; every op of
+        /// this kind when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
+        /// When what is remembered ends, milliseconds since 1970.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<u64>,
     },
 }
 
@@ -57,8 +64,14 @@ pub enum Remember {
     /// This op.
     #[default]
     Once,
-    /// Every op of this kind in this run.
+    /// In this run.
     Run,
+    /// In every run of this session.
+    Session,
+    /// In every session over this project's folder.
+    Project,
+    /// Everywhere.
+    Always,
 }
 
 /// Why a line is not a command.

@@ -81,6 +81,7 @@ pub enum Event {
         shown: String,
         shown_hash: String,
         items: Vec<Item>,
+        offers: Vec<String>,
     },
     #[serde(rename = "proposal/decided")]
     ProposalDecided {

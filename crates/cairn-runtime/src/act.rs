@@ -100,6 +100,9 @@ impl Driver {
         if !self.engine.is_as_shown(at, &prepared.shown) {
             return self.record(self.engine.not_as_shown(at));
         }
+        if let Some(refused) = self.engine.refused_now(at, &to_be_shown(&prepared)) {
+            return self.record(refused);
+        }
         let begin = Begin { at, changes: prepared.changes.clone(), again };
         let contents = prepared.contents.clone();
         self.record(Recording { facts: vec![Body::Begin(begin)], contents })?;

@@ -5,8 +5,8 @@ use crate::{RunError, clock, holder, now_ms};
 use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
 use cairn_store::{Batch, Kept, Lease, NewRun, Store};
 use cairn_types::{
-    Approval, Begin, Body, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Hash, Intent,
-    Mode, OpName, Outcome, Remember, RunId, RunStarted, SessionId, Settled, Status, Surface,
+    Approval, Begin, Body, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Flags, Hash,
+    Intent, Mode, OpName, Outcome, Policy, RunId, RunStarted, SessionId, Settled, Status, Surface,
     Verdict, View, Writer,
 };
 use cairn_world::{Probe, Refusal, World};
@@ -114,6 +114,8 @@ impl Client {
             model: String::new(),
             mode: Mode::Act,
             approval: Approval::Nobody,
+            flags: Flags::default(),
+            policy: Policy::default(),
             caps: Caps { turns: 1, ops: 1, cost: None },
             folders: Vec::new(),
             form: None,
@@ -141,12 +143,13 @@ impl Client {
             input,
             op: Some(OpName::Undo),
             target: op.target,
+            subject: None,
             effect: Effect::World,
             repeatable: false,
             repairs: Vec::new(),
             problem: None,
         }));
-        recording.facts.push(Body::Decision(allowed(at, op.by)));
+        recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, op.by, Vec::new())));
         self.keep_present(&op.changes)?;
         let changes = op.changes.clone();
         recording.facts.push(Body::Begin(Begin { at, changes, again: false }));
@@ -229,20 +232,6 @@ impl Client {
         };
         let committed = self.store.commit(batch).await?;
         Ok(committed.receipts.into_iter().next_back().map(|(_, id)| id))
-    }
-}
-
-fn allowed(at: Coord, by: By) -> Decision {
-    Decision {
-        at,
-        proposal: None,
-        verdict: Verdict::Allow,
-        by,
-        shown_hash: None,
-        items: Vec::new(),
-        words: None,
-        remember: Remember::Once,
-        gates: Vec::new(),
     }
 }
 

@@ -349,8 +349,16 @@ impl Driver {
     }
 
     fn answer(&mut self, proposal: ProposalId, verdict: Verdict, by: By) -> Result<(), RunError> {
-        let word =
-            Word { proposal, verdict, by, shown_hash: None, words: None, remember: Remember::Once };
+        let word = Word {
+            proposal,
+            verdict,
+            by,
+            shown_hash: None,
+            words: None,
+            remember: Remember::Once,
+            rule: None,
+            until: None,
+        };
         match self.engine.decided(&word) {
             Ok(recording) => self.record(recording),
             Err(_) => Ok(()),

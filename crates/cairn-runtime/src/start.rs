@@ -9,8 +9,8 @@ use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
 use cairn_types::{
-    Approval, Body, Caps, ContentRef, Drive, Fact, Mode, RunId, RunStarted, SessionId, Surface,
-    View, Writer,
+    Approval, Body, Caps, ContentRef, Drive, Fact, Flags, Mode, Policy, RunId, RunStarted,
+    SessionId, Surface, View, Writer,
 };
 use cairn_world::{Shown, World};
 use std::borrow::Cow;
@@ -71,6 +71,10 @@ pub struct Start {
     pub mode: Mode,
     /// Who answers questions.
     pub approval: Approval,
+    /// What is ruled out besides.
+    pub flags: Flags,
+    /// The rules.
+    pub policy: Policy,
     /// The limits.
     pub caps: Caps,
     /// How the driver behaves.
@@ -238,6 +242,8 @@ impl Start {
             model: self.settings.model.clone(),
             mode: self.mode,
             approval: self.approval,
+            flags: self.flags,
+            policy: self.policy.clone(),
             caps: self.caps,
             folders: self.settings.folders.clone(),
             form: self.provider.form(),

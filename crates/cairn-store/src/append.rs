@@ -1,7 +1,6 @@
 //! Appends one batch inside a transaction: checks the lease and the order, writes the rows, and has
 //! every outcome receipted. Never changes or deletes a fact.
 
-use crate::StoreError;
 use crate::batch::{Batch, Committed, LeaseKey, NewRun, NewSession, Tally};
 use crate::checkpoint;
 use crate::fact::FactRow;
@@ -12,6 +11,7 @@ use crate::lease::holder_of;
 use crate::mint::Mint;
 use crate::packed::Packed;
 use crate::run::RunState;
+use crate::{StoreError, answers};
 use cairn_types::{Body, Fact};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -169,8 +169,15 @@ impl Append<'_> {
             run.last_n = fact.n;
             run.last_at = fact.at;
             run.tail.push(&row.line());
-            if let Body::Outcome(outcome) = &fact.body {
-                receipts.push((fact.n, mint.receipt(run, index, outcome, tally)?));
+            match &fact.body {
+                Body::Outcome(outcome) => {
+                    receipts.push((fact.n, mint.receipt(run, index, outcome, tally)?));
+                }
+                Body::Decision(decision) => {
+                    let place = (&run.session, &run.id);
+                    answers::keep(self.conn, place, decision, fact.at, tally)?;
+                }
+                _ => {}
             }
         }
         Ok(receipts)

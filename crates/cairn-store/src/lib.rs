@@ -4,6 +4,7 @@
 //! outcome gets its receipt here, in its own transaction. It never decides what a fact means, reads
 //! no environment, and takes the time from its callers.
 
+mod answers;
 mod append;
 mod batch;
 mod bundle;
@@ -32,6 +33,7 @@ mod store;
 mod verify;
 mod writer;
 
+pub use answers::Answer;
 pub use batch::{Batch, Committed, Kept, LeaseKey, NewRun, NewSession, SpooledFile};
 pub use error::StoreError;
 pub use export::Exported;

@@ -9,8 +9,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Every schema, in order. A home's `user_version` is how many of them it has.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001.sql"), include_str!("../migrations/0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001.sql"),
+    include_str!("../migrations/0002.sql"),
+    include_str!("../migrations/0003.sql"),
+];
 
 /// Above this length the write-ahead log is folded into the database, after the callers have
 /// their answers: 2,000 pages with their frame headers.
@@ -169,7 +172,8 @@ mod tests {
         let conn = writer(&home, Duration::from_secs(1)).unwrap();
         conn.pragma_update(None, "user_version", 99).unwrap();
         for opened in [writer(&home, Duration::from_secs(1)), reader(&home, Duration::ZERO)] {
-            assert!(matches!(opened, Err(StoreError::Newer { found: 99, known: 2 })));
+            let Err(StoreError::Newer { found, known }) = opened else { panic!("it was opened") };
+            assert_eq!((found, known), (99, MIGRATIONS.len() as u32));
         }
     }
 
@@ -182,7 +186,10 @@ mod tests {
                 let conn = connect(&home.db(), flags, Duration::ZERO).unwrap();
                 conn.execute_batch(&MIGRATIONS[..version].concat()).unwrap();
                 conn.pragma_update(None, "user_version", version as u32).unwrap();
-                conn.execute_batch("INSERT INTO sessions VALUES ('s1', '/', 7)").unwrap();
+                conn.execute_batch(
+                    "INSERT INTO sessions (id, root, created_at) VALUES ('s1', '/', 7)",
+                )
+                .unwrap();
                 drop(conn);
                 let conn = open(&home, Duration::from_secs(1)).unwrap();
                 assert_eq!(known_version(&conn).unwrap(), MIGRATIONS.len());

@@ -1,9 +1,9 @@
 //! Deletes a session: its rows in one transaction, then the files that only it needed. Nothing of
 //! another session changes, so that still verifies. A run that is being driven keeps its session.
 
-use crate::StoreError;
 use crate::gc::{named_by, remove_unnamed};
 use crate::home::Home;
+use crate::{StoreError, answers};
 use crate::{contents, lease};
 use cairn_types::{Hash, RunId, SessionId};
 use rusqlite::{Connection, params};
@@ -35,6 +35,7 @@ pub(crate) fn delete(
 ) -> Result<Deleted, StoreError> {
     conn.execute_batch("BEGIN IMMEDIATE")?;
     let done = rows(conn, home, session, at).and_then(|(deleted, files, runs)| {
+        answers::forget(conn, session)?;
         // Whoever takes one from here on finds its run gone, and has written nothing.
         refuse_driven(home, &runs)?;
         conn.execute_batch("COMMIT")?;

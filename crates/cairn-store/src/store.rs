@@ -1,5 +1,6 @@
 //! The store as callers hold it: a cheap handle over one writer and a few readers.
 
+use crate::answers::{self, Answer};
 use crate::batch::{Batch, Committed};
 use crate::contents::Readable;
 use crate::export::Exported;
@@ -235,6 +236,16 @@ impl Store {
                 _ => Ok(()),
             }
         })
+    }
+
+    /// The answers people gave for longer than one run that are in force at this time.
+    pub fn answers(&self, now: u64) -> Result<Vec<Answer>, StoreError> {
+        self.read(|conn| answers::all(conn, now))
+    }
+
+    /// Takes such an answer back. Whether there was one of this number.
+    pub fn revoke(&self, answer: u64) -> Result<bool, StoreError> {
+        self.alone(|conn| answers::revoke(conn, answer))
     }
 
     /// Deletes a session with everything that only it needed. `at` is the time, milliseconds since

@@ -276,6 +276,8 @@ mod tests {
             model: "scripted/one".to_owned(),
             mode: Mode::Act,
             approval: Approval::Yolo,
+            flags: cairn_types::Flags::default(),
+            policy: cairn_types::Policy::default(),
             caps: Caps { turns: 1, ops: 1, cost: None },
             folders: Vec::new(),
             form: None,

@@ -3,6 +3,7 @@
 
 pub mod diff;
 pub mod edit;
+pub mod glob;
 pub mod lines;
 pub mod patch;
 pub mod shell;

@@ -29,6 +29,13 @@ impl Change {
         };
         Change { path, kind, before, after }
     }
+
+    /// Whether it only makes a directory, for what is put into it.
+    #[must_use]
+    pub fn makes_directory(&self) -> bool {
+        let made = self.after.as_ref().filter(|_| self.before.is_none());
+        made.is_some_and(|state| state.kind == FileKind::Directory)
+    }
 }
 
 /// The kinds of change.

@@ -2,8 +2,9 @@
 //! version does not know is kept as it is.
 
 use crate::{
-    Approval, Change, ContentRef, Coord, Decision, Effect, GateVerdict, Hash, Mode, OpName,
-    PicoUsd, Proposal, RunId, SessionId, Status, Stream, Surface, Usage, View, Writer,
+    Approval, Change, ContentRef, Coord, Decision, Effect, Flags, GateVerdict, Hash, Mode, OpName,
+    PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream, Subject, Surface, Usage, View,
+    Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -218,6 +219,12 @@ pub struct Drive {
     pub mode: Mode,
     /// Who answers questions.
     pub approval: Approval,
+    /// What is ruled out besides.
+    #[serde(default, skip_serializing_if = "Flags::is_none")]
+    pub flags: Flags,
+    /// The rules in force.
+    #[serde(default)]
+    pub policy: Policy,
     /// The limits in force.
     pub caps: Caps,
     /// Folders besides the project's that a person opened, absolute.
@@ -396,6 +403,9 @@ pub struct Intent {
     pub op: Option<OpName>,
     /// What it works on, cut to a line.
     pub target: String,
+    /// What it touches, as far as rules look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Subject>,
     /// What it may change.
     pub effect: Effect,
     /// Whether doing it twice is the same as doing it once.

@@ -9,6 +9,7 @@ mod content;
 mod fact;
 mod id;
 mod op;
+mod policy;
 mod proposal;
 mod receipt;
 mod status;
@@ -27,7 +28,8 @@ pub use fact::{
     StoredFact,
 };
 pub use id::{IdError, RunId, SessionId};
-pub use op::{Approval, Coord, CoordError, Effect, Mode, OpName, Surface, View, Writer};
+pub use op::{Approval, Coord, CoordError, Effect, Flags, Mode, OpName, Surface, View, Writer};
+pub use policy::{Policy, PolicyRule, RuleFrom, RuleWord, Subject};
 pub use proposal::{
     By, Decision, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind,
     Remember, Verdict,

@@ -107,8 +107,42 @@ pub enum View {
 pub enum Mode {
     /// Look, change nothing.
     ReadOnly,
-    /// Look and change.
+    /// Look, and say what would be done.
+    Plan,
+    /// Look and change; every change is asked about.
     Act,
+    /// Look and change; changes of files are not asked about.
+    AcceptEdits,
+}
+
+impl Mode {
+    /// Whether anything may be changed in it.
+    #[must_use]
+    pub fn may_act(self) -> bool {
+        matches!(self, Mode::Act | Mode::AcceptEdits)
+    }
+}
+
+/// What is ruled out besides the mode.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flags {
+    /// No files and no commands: the run has no project.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_repo: bool,
+    /// Nothing beyond this machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_web: bool,
+    /// Nobody reviews: what would be asked about is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_proposals: bool,
+}
+
+impl Flags {
+    /// Whether nothing is ruled out.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Flags::default()
+    }
 }
 
 /// Who answers when an op asks for leave.

@@ -30,6 +30,19 @@ pub struct Proposal {
     pub shown: ContentRef,
     /// The parts that can be chosen one by one.
     pub items: Vec<ProposalItem>,
+    /// Rules that a yes may be remembered as, the narrowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<String>,
+}
+
+impl Proposal {
+    /// The paths that would change, but for directories made on the way.
+    #[must_use]
+    pub fn paths(&self) -> Vec<String> {
+        let changes = self.items.iter().filter_map(|item| item.change.as_ref());
+        let kept = changes.filter(|change| !change.makes_directory());
+        kept.map(|change| change.path.clone()).collect()
+    }
 }
 
 /// What a proposal asks.
@@ -40,6 +53,8 @@ pub enum ProposalKind {
     Edit,
     /// May this command run?
     Exec,
+    /// May this be looked at?
+    Look,
     /// It began before a crash and nobody saw it end: it happened, run it, or skip it?
     Indeterminate,
 }
@@ -80,8 +95,38 @@ pub struct Decision {
     /// How far the word reaches.
     #[serde(default)]
     pub remember: Remember,
+    /// What it is remembered for, as a rule; every op of this kind when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// When what is remembered ends, milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
+    /// Paths besides those asked for that decided, found out by preparing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// What each gate said, in order.
     pub gates: Vec<GateVerdict>,
+}
+
+impl Decision {
+    /// A word on an op, for this once, without a question or words of its own.
+    #[must_use]
+    pub fn new(at: Coord, verdict: Verdict, by: By, gates: Vec<GateVerdict>) -> Decision {
+        Decision {
+            at,
+            proposal: None,
+            verdict,
+            by,
+            shown_hash: None,
+            items: Vec::new(),
+            words: None,
+            remember: Remember::Once,
+            rule: None,
+            until: None,
+            also: Vec::new(),
+            gates,
+        }
+    }
 }
 
 /// The words someone can give.
@@ -132,8 +177,14 @@ pub enum Remember {
     /// This op.
     #[default]
     Once,
-    /// Every op of this kind in this run.
+    /// In this run.
     Run,
+    /// In every run of this session.
+    Session,
+    /// In every session over this project's directory.
+    Project,
+    /// Everywhere.
+    Always,
 }
 
 /// Whose word it was.
@@ -168,7 +219,7 @@ pub struct ItemChoice {
 pub struct GateVerdict {
     /// The gate.
     pub gate: String,
-    /// `pass`, `refuse` or `hold`.
+    /// `pass`, `ask`, `hold` or `refuse`.
     pub verdict: String,
     /// Why, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]

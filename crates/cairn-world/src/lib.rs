@@ -23,6 +23,7 @@ mod state;
 mod swap;
 mod temporary;
 mod todo;
+mod unread;
 mod walk;
 mod workspace;
 mod write;
@@ -34,6 +35,7 @@ pub use media::{Kind as MediaKind, kind as media_kind};
 pub use read::Lines;
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::same;
+pub use unread::Unread;
 pub use workspace::{Workspace, WorldError};
 
 use apply::List;
@@ -62,6 +64,8 @@ pub struct Settings {
     /// Where the output of a command is kept while it is too long for memory; without such a place
     /// less is kept.
     pub spool: Option<PathBuf>,
+    /// What is kept from being read.
+    pub unread: Unread,
 }
 
 /// What an action needs while it acts.
@@ -79,7 +83,8 @@ impl Settings {
     #[must_use]
     pub fn new(shell: PathBuf, env: Vec<(String, String)>) -> Self {
         let (timeout, timeout_max) = (Duration::from_secs(120), Duration::from_secs(600));
-        Self { shell, env, timeout, timeout_max, way: Way::Best, spool: None }
+        let unread = Unread::default();
+        Self { shell, env, timeout, timeout_max, way: Way::Best, spool: None, unread }
     }
 }
 
@@ -105,6 +110,7 @@ impl World {
     ) -> Result<World, WorldError> {
         let mut roots = Roots::new(workspace);
         folders.iter().try_for_each(|folder| roots.add(folder))?;
+        roots.keep_from_reading(&settings.unread);
         Ok(World { roots: Arc::new(roots), settings: Arc::new(settings) })
     }
 

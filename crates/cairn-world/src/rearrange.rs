@@ -53,7 +53,7 @@ pub(crate) fn prepare_kill(workspace: &Workspace, path: &str) -> Prepared {
 pub(crate) fn prepare_move(roots: &Roots, from: &str, to: &str) -> Prepared {
     let work_out = || {
         let ends = Ends::of(roots, from, to)?;
-        let tree = Tree::at(roots.of(&ends.from), &ends.from)?;
+        let tree = ends.tree(roots, from)?;
         let mut changes = missing_directories(roots.of(&ends.to), &ends.to);
         for (rest, state) in &tree.entries {
             let gone = Change::between(joined(&ends.from, rest), Some(state.clone()), None);
@@ -69,7 +69,7 @@ pub(crate) fn prepare_move(roots: &Roots, from: &str, to: &str) -> Prepared {
 pub(crate) fn prepare_copy(roots: &Roots, from: &str, to: &str) -> Prepared {
     let work_out = || {
         let ends = Ends::of(roots, from, to)?;
-        let tree = Tree::at(roots.of(&ends.from), &ends.from)?;
+        let tree = ends.tree(roots, from)?;
         let mut changes = missing_directories(roots.of(&ends.to), &ends.to);
         let group_bit = roots.of(&ends.to).group_bit(crate::path::split(&ends.to).0);
         for (rest, state) in &tree.entries {
@@ -112,6 +112,18 @@ impl Ends {
             return Err(Refusal::new(Status::BAD_REQUEST, text));
         }
         Ok(Ends { from, to })
+    }
+
+    /// What stands at the one end. What must not be read must not be carried to where it can be.
+    fn tree(&self, roots: &Roots, given: &str) -> Result<Tree, Refusal> {
+        let workspace = roots.of(&self.from);
+        let tree = Tree::at(workspace, &self.from)?;
+        for (rest, _) in &tree.entries {
+            let real = joined(&self.from, rest);
+            let named = if rest.is_empty() { given } else { real.as_str() };
+            workspace.unread.refuse(named, &real)?;
+        }
+        Ok(tree)
     }
 
     fn worked(&self, doing: &str, done: &str, tree: Tree, changes: Vec<Change>) -> Worked {

@@ -1,6 +1,7 @@
 //! The project's folder and those that a person opened besides it. A path belongs to exactly one: an
 //! absolute one to the folder it lies in, any other to the project's.
 
+use crate::unread::Unread;
 use crate::workspace::{Workspace, WorldError};
 use std::path::Path;
 
@@ -14,6 +15,13 @@ pub(crate) struct Roots {
 impl Roots {
     pub(crate) fn new(main: Workspace) -> Roots {
         Roots { main, others: Vec::new() }
+    }
+
+    /// Keeps paths from being read, in every folder.
+    pub(crate) fn keep_from_reading(&mut self, unread: &Unread) {
+        for workspace in std::iter::once(&mut self.main).chain(&mut self.others) {
+            workspace.unread = unread.clone();
+        }
     }
 
     /// Opens one more folder. Paths in it are told as absolute ones.

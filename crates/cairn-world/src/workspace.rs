@@ -4,6 +4,7 @@
 use crate::git_dir;
 use crate::path;
 use crate::settled::Refusal;
+use crate::unread::Unread;
 use cairn_types::Status;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
@@ -47,6 +48,8 @@ pub struct Workspace {
     umask: u32,
     /// What the paths in it begin with when they are told; the project's own are told bare.
     lead: Option<String>,
+    /// What is kept from being read.
+    pub(crate) unread: Unread,
 }
 
 /// Something that was opened.
@@ -78,7 +81,8 @@ impl Workspace {
         let real = link_of(&handle).map_err(refused)?;
         beneath(handle.as_fd(), ".", OFlags::PATH, ResolveFlags::BENEATH)
             .map_err(|e| WorldError::Kernel { path: path.clone(), source: e.into() })?;
-        Ok(Workspace { root: handle, given: path, path: real, umask: umask(), lead: None })
+        let (umask, unread) = (umask(), Unread::default());
+        Ok(Workspace { root: handle, given: path, path: real, umask, lead: None, unread })
     }
 
     /// Opens a directory besides the project's: paths in it are absolute.

@@ -2,10 +2,12 @@
 
 mod back;
 mod machine;
+mod policy;
 mod sessions;
 
 pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
 pub use machine::{Completions, Doctor, Man, Shell};
+pub use policy::{Answers, Explain, Leave, PolicyArgs, PolicyCommand, Replay, Revoke, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
 
 use clap::{Args, Parser, Subcommand};
@@ -61,6 +63,8 @@ pub enum Command {
     Login(Login),
     /// Forget a provider's stored key.
     Logout(Logout),
+    /// Show who may do what, and why; explain it, test it, revoke answers.
+    Policy(PolicyArgs),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
     /// Say what this machine can do, and what to do about it.
@@ -127,12 +131,9 @@ pub struct Terms {
     /// A picture (PNG, JPEG, GIF, WebP) or a PDF to show with the task; can be repeated.
     #[arg(long, value_name = "FILE")]
     pub image: Vec<PathBuf>,
-    /// Allow everything without asking.
-    #[arg(long, conflicts_with = "read_only")]
-    pub yolo: bool,
-    /// Look, change nothing.
-    #[arg(long, alias = "ask")]
-    pub read_only: bool,
+    /// What it may do, and who is asked.
+    #[command(flatten)]
+    pub leave: Leave,
     /// The model, provider/name; a run that goes on has its own when absent.
     #[arg(long, value_name = "PROVIDER/NAME")]
     pub model: Option<String>,

@@ -19,6 +19,7 @@ mod named;
 mod network;
 mod out;
 mod place;
+mod policy;
 mod private;
 mod run;
 mod sessions;
@@ -79,6 +80,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Usage(args) => usage::usage(&args),
         Command::Login(args) => login::login(&args),
         Command::Logout(args) => login::logout(&args),
+        Command::Policy(args) => policy::policy(&args),
         Command::Config(args) => show_config(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Completions(args) => Ok(manual::completions(&args)),
@@ -106,6 +108,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
         _ => None,
     });
     let usage = error.is::<config::ConfigError>()
+        || error.is::<cairn_engine::policy::RuleError>()
         || error.is::<run::Usage>()
         || matches!(run, Some(RunError::NothingToDo { .. }))
         || matches!(
@@ -122,10 +125,8 @@ fn code_of(error: &anyhow::Error) -> u8 {
 
 /// Shows what can be read, and then says which file cannot.
 fn show_config(args: &cli::ConfigArgs) -> Result<ExitCode> {
-    let project = place::root(None)?.join("cairn.toml");
-    let user = place::user_file();
-    let (config, broken) =
-        config::Config::what_can_be_read(user.as_deref(), Some(&project), &place::env);
+    let files = place::config_files(Some(&place::root(None)?));
+    let (config, broken) = config::Config::what_can_be_read(&files, &place::env);
     if args.json {
         say!("{}", config::as_json(&config, args.all));
     } else {

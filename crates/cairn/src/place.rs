@@ -1,7 +1,7 @@
 //! Where things are on this machine: the home, the user's file, the project's root. The only readers
 //! of the environment are here and in `main`.
 
-use crate::config::Config;
+use crate::config::{Config, Files};
 use crate::run::Usage;
 use anyhow::{Context, Result};
 use cairn_runtime::{Own, Surroundings};
@@ -102,10 +102,28 @@ fn named(given: &Path, fix: &str) -> Result<PathBuf> {
     Ok(root)
 }
 
+/// Where whoever runs the machine puts ceilings.
+const OPERATOR: &str = "/etc/cairn/cairn.toml";
+
+/// The files that configure work in a folder. One more operator's file may be named: it can only
+/// narrow.
+pub fn config_files(root: Option<&Path>) -> Files {
+    let more = env("CAIRN_OPERATOR").map(PathBuf::from);
+    Files {
+        operator: std::iter::once(PathBuf::from(OPERATOR)).chain(more).collect(),
+        user: user_file(),
+        project: root.map(|root| root.join("cairn.toml")),
+    }
+}
+
 /// The configuration for a project.
 pub fn config(root: &Path) -> Result<Config> {
-    let project = root.join("cairn.toml");
-    Ok(Config::load(user_file().as_deref(), Some(&project), &env)?)
+    Ok(Config::load(&config_files(Some(root)), &env)?)
+}
+
+/// The shell that runs commands.
+pub fn shell(config: &Config) -> PathBuf {
+    config.text("shell").map_or_else(cairn_sandbox::shell, PathBuf::from)
 }
 
 /// The store, for commands that write.

@@ -129,6 +129,7 @@ fn opened(proposal: &t::Proposal, shown: String) -> Event {
                 change: item.change.as_ref().map(change),
             })
             .collect(),
+        offers: proposal.offers.clone(),
     }
 }
 

@@ -16,7 +16,7 @@ enum Happening {
     Word(Verdict),
     Status(u16),
     Crash(Found),
-    Drive(bool, u8),
+    Drive(u8, u8, u8),
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -27,7 +27,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => Just(Happening::Abort),
         1 => Just(Happening::Prompt),
         3 => prop::sample::select(vec![Verdict::Allow, Verdict::Refuse, Verdict::Cancel, Verdict::Happened, Verdict::Skip]).prop_map(Happening::Word),
-        1 => (any::<bool>(), 0u8..3).prop_map(|(act, who)| Happening::Drive(act, who)),
+        1 => (0u8..4, 0u8..3, 0u8..4).prop_map(|(mode, who, rules)| Happening::Drive(mode, who, rules)),
         6 => prop::sample::select(vec![200u16, 404, 409, 500]).prop_map(Happening::Status),
         1 => prop::sample::select(vec![Found::Done, Found::NotDone, Found::Partly, Found::Unknown]).prop_map(Happening::Crash),
     ]
@@ -36,7 +36,7 @@ fn happening() -> impl Strategy<Value = Happening> {
 /// An effect is about to be performed: somebody's own word stands behind this very beginning, the
 /// driver may act, and nobody stopped the loop.
 fn check_leave_to_act(sim: &Sim, at: Coord) {
-    assert_eq!(sim.engine.drive.as_ref().unwrap().mode, Mode::Act, "{at} under read-only");
+    assert!(sim.engine.drive.as_ref().unwrap().mode.may_act(), "{at} under read-only");
     assert!(!sim.engine.lap().unwrap().is_aborted(), "{at} after an abort");
     let is_begin = |fact: &Fact| matches!(&fact.body, Body::Begin(begin) if begin.at == at);
     let since = sim.facts.iter().rposition(is_begin).map_or(0, |last| last + 1);
@@ -44,6 +44,19 @@ fn check_leave_to_act(sim: &Sim, at: Coord) {
         |fact| matches!(&fact.body, Body::Decision(d) if d.at == at && d.verdict == Verdict::Allow),
     );
     assert!(allowed, "{at} without a word of its own");
+}
+
+/// Another driver, with a mode, an approval and rules of its own.
+fn drive_anew(sim: &mut Sim, mode: u8, who: u8, rules: u8) {
+    let modes = [Mode::ReadOnly, Mode::Plan, Mode::Act, Mode::AcceptEdits];
+    let approval = [Approval::Ask, Approval::Yolo, Approval::Nobody][who as usize];
+    let rules: &[&str] = match rules {
+        0 => &[],
+        1 => &["allow exec x", "ask read a"],
+        2 => &["deny edit a"],
+        _ => &["deny read a", "allow *"],
+    };
+    sim.drive_by(modes[mode as usize], approval, rules);
 }
 
 fn happen(sim: &mut Sim, happening: &Happening) {
@@ -77,11 +90,7 @@ fn happen(sim: &mut Sim, happening: &Happening) {
             sim.record(recording);
         }
         (Happening::Prompt, _) => sim.prompt("more"),
-        (Happening::Drive(act, who), _) => {
-            let mode = if *act { Mode::Act } else { Mode::ReadOnly };
-            let approval = [Approval::Ask, Approval::Yolo, Approval::Nobody][*who as usize];
-            sim.drive(mode, approval);
-        }
+        (Happening::Drive(mode, who, rules), _) => drive_anew(sim, *mode, *who, *rules),
         (Happening::Word(verdict), Step::Await(at)) => {
             let op = sim.engine.op(at).unwrap();
             let open = op.settling.as_ref().or(op.proposal.as_ref()).unwrap();
@@ -138,6 +147,19 @@ proptest! {
             let _ = folded.step();
         }
         check_every_call_is_answered(&sim);
+        check_decisions_again(&sim);
+    }
+}
+
+/// Every recorded decision, made again from the facts before it, is the same.
+fn check_decisions_again(sim: &Sim) {
+    let mut engine = Engine::default();
+    for fact in &sim.facts {
+        if let Body::Decision(decision) = &fact.body {
+            let again = engine.decides_again(decision).unwrap();
+            assert_eq!(again, decision.gates, "{}", decision.at);
+        }
+        engine.apply(fact);
     }
 }
 

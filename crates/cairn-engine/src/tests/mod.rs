@@ -2,6 +2,7 @@
 
 mod anything;
 mod crashes;
+mod policy;
 mod sight;
 mod turns;
 
@@ -46,18 +47,14 @@ impl Sim {
     }
 
     fn drive_with(&mut self, mode: Mode, approval: Approval, cost: Option<PicoUsd>) {
-        self.record(Recording::of(Body::Drive(Drive {
-            epoch: 1,
-            holder: "test".into(),
-            model: "scripted/test".into(),
-            mode,
-            approval,
-            caps: Caps { turns: 5, ops: 3, cost },
-            folders: Vec::new(),
-            form: None,
-            effort: None,
-            schema: None,
-        })));
+        let drive = Drive { caps: Caps { turns: 5, ops: 3, cost }, ..drive(mode, approval) };
+        self.record(Recording::of(Body::Drive(drive)));
+    }
+
+    /// A driver with rules of its own.
+    fn drive_by(&mut self, mode: Mode, approval: Approval, rules: &[&str]) {
+        let drive = Drive { policy: policy::of(rules), ..drive(mode, approval) };
+        self.record(Recording::of(Body::Drive(drive)));
     }
 
     fn record(&mut self, recording: Recording) {
@@ -171,6 +168,23 @@ impl Sim {
     }
 }
 
+fn drive(mode: Mode, approval: Approval) -> Drive {
+    Drive {
+        epoch: 1,
+        holder: "test".into(),
+        model: "scripted/test".into(),
+        mode,
+        approval,
+        flags: Flags::default(),
+        policy: Policy::default(),
+        caps: Caps { turns: 5, ops: 3, cost: None },
+        folders: Vec::new(),
+        form: None,
+        effort: None,
+        schema: None,
+    }
+}
+
 fn word(proposal: &str, verdict: Verdict, words: Option<&str>) -> Word {
     Word {
         proposal: ProposalId(proposal.into()),
@@ -179,6 +193,8 @@ fn word(proposal: &str, verdict: Verdict, words: Option<&str>) -> Word {
         shown_hash: None,
         words: words.map(str::to_owned),
         remember: Remember::Once,
+        rule: None,
+        until: None,
     }
 }
 

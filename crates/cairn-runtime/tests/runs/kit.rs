@@ -5,7 +5,7 @@ use cairn_provider::scripted::Script;
 use cairn_provider::{Abilities, Limits};
 use cairn_runtime::{Event, Settings, Sink, Start, Surroundings};
 use cairn_store::{Access, Options, Store};
-use cairn_types::{Approval, Caps, Mode};
+use cairn_types::{Approval, Caps, Flags, Mode, Policy};
 use cairn_world::{Workspace, World};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -66,6 +66,8 @@ pub fn start_with(store: &Store, workspace: &Path, config: Config, told: Arc<Tol
         surroundings: Surroundings { date: "2026-01-31".to_owned(), ..Surroundings::default() },
         mode: Mode::Act,
         approval: Approval::Yolo,
+        flags: Flags::default(),
+        policy: Policy::default(),
         caps: Caps { turns: 1000, ops: 32, cost: None },
         settings: Settings { model: "test/test".to_owned(), ..Settings::default() },
     }

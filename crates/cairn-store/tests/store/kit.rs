@@ -78,22 +78,14 @@ pub fn op(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         input: ContentRef::of(&input),
         op: Some(OpName::Exec),
         target: text.to_owned(),
+        subject: None,
         effect: Effect::Host,
         repeatable: false,
         repairs: Vec::new(),
         problem: None,
     };
-    let decision = Decision {
-        at,
-        proposal: None,
-        verdict: cairn_types::Verdict::Allow,
-        by: By::Person("ada".to_owned()),
-        shown_hash: None,
-        items: Vec::new(),
-        words: None,
-        remember: Remember::Once,
-        gates: Vec::new(),
-    };
+    let by = By::Person("ada".to_owned());
+    let decision = Decision::new(at, cairn_types::Verdict::Allow, by, Vec::new());
     let mut facts = vec![(Body::Intent(intent), input), (Body::Decision(decision), Vec::new())];
     facts.extend(outcome_only(seq, text));
     facts
@@ -206,6 +198,8 @@ impl Driver {
             model: "scripted/one".to_owned(),
             mode: Mode::Act,
             approval: Approval::Ask,
+            flags: cairn_types::Flags::default(),
+            policy: cairn_types::Policy::default(),
             caps: Caps { turns: 9, ops: 9, cost: None },
             folders: Vec::new(),
             form: None,

@@ -91,11 +91,13 @@ fn compare(shell: &str, cases: usize) {
     assert!(compared * 5 > cases, "only {compared} of {cases} lines could be compared");
 }
 
+// keeps: reads-like-the-shell
 #[test]
 fn what_is_known_is_what_bash_runs() {
     compare("bash", told("CAIRN_CASES", 3000));
 }
 
+// keeps: reads-like-the-shell
 #[test]
 fn what_is_known_is_what_dash_runs() {
     compare("dash", told("CAIRN_CASES", 3000));

@@ -44,6 +44,7 @@ fn bypasses() -> Vec<[String; 3]> {
     rows(include_str!("bypasses.tsv"))
 }
 
+// keeps: reads-like-the-shell
 #[test]
 fn no_attack_of_the_table_is_allowed() {
     let rows = bypasses();
@@ -86,6 +87,7 @@ fn sings(folder: &Path, command: &str) -> bool {
     false
 }
 
+// keeps: reads-like-the-shell
 #[test]
 fn the_attacks_of_the_table_are_attacks() {
     if !real::has("bash") {
@@ -99,6 +101,7 @@ fn the_attacks_of_the_table_are_attacks() {
     assert!(silent.is_empty(), "{silent:#?}");
 }
 
+// keeps: reads-like-the-shell
 #[test]
 fn what_the_rules_meant_is_allowed() {
     let rows: Vec<[String; 2]> = rows(include_str!("honest.tsv"));
@@ -111,6 +114,7 @@ fn what_the_rules_meant_is_allowed() {
     assert!(refused.is_empty(), "{refused:#?}");
 }
 
+// keeps: reads-like-the-shell
 #[test]
 fn what_a_rule_denies_is_found_and_what_is_innocent_is_not() {
     let rows: Vec<[String; 3]> = rows(include_str!("denials.tsv"));

@@ -61,6 +61,7 @@ pub(crate) fn perform(
         context: usize::from(query.context.min(MAX_CONTEXT)),
         cancel,
         root: workspace.root(),
+        unread: &workspace.unread,
     };
     let root = workspace.directory(".").map_err(|e| {
         Refusal::new(Status::FAILED, format!("the workspace could not be read: {e}"))

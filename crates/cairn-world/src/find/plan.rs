@@ -5,6 +5,7 @@ use super::look::Seen;
 use super::order::Piece;
 use super::pattern::Paths;
 use super::rules::{Above, Rules};
+use crate::unread::Unread;
 use crate::walk::{Name, names};
 use crate::workspace::entry;
 use grep_regex::RegexMatcher;
@@ -29,6 +30,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) context: usize,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) root: BorrowedFd<'a>,
+    pub(crate) unread: &'a Unread,
 }
 
 /// A directory that was entered.
@@ -138,6 +140,9 @@ impl Plan<'_> {
             return false;
         }
         let path = &full[lead..];
+        if self.unread.passes_over(path) {
+            return false;
+        }
         let place = self.place_of(path, is_directory);
         if place == Place::Beside || !self.is_asked_for(path, is_directory) {
             return false;

@@ -1,6 +1,7 @@
 //! What a query's finer points promise: where it looks, what rules count, what is told around a line.
 
 use super::*;
+use crate::unread::Unread;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use std::fs;
@@ -140,6 +141,7 @@ fn a_cancelled_search_looks_at_nothing_more() {
             context: 0,
             cancel,
             root: workspace.root(),
+            unread: &Unread::default(),
         };
         search(&plan, workspace.directory(".").unwrap(), Page::new(200)).told()
     };

@@ -10,7 +10,8 @@ use clap::Args;
   cairn fork --at 1/2 \"now with a hash map\"   after turn 2 of loop 1, with another task
   cairn fork --run r1k8f3q0c7w2n5b             another run
 The files stay as they are; only the history is shared. `cairn rewind` takes both back.",
-    mut_group("Terms", |terms| terms.requires("task")))]
+    mut_group("Terms", |terms| terms.requires("task")),
+    mut_group("Leave", |leave| leave.requires("task")))]
 pub struct Fork {
     /// A task for the new run; without one it is only made.
     pub task: Option<String>,

@@ -25,8 +25,12 @@ pub enum Kind {
     Count(u64, u64),
     /// A list of texts.
     List,
+    /// A list of rules, as the policy has them.
+    Rules,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of these words, each allowing more than the one before.
+    Ladder(&'static [&'static str]),
     /// US dollars, above nothing: a decimal number or such a text.
     Money,
     /// US dollars per million tokens: a decimal number or such a text.
@@ -50,9 +54,11 @@ pub enum Default {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Project {
     /// Nothing: it is the user's alone.
-    MayNot,
+    Never,
     /// Lower it: the user's value is a ceiling.
-    MayLower,
+    Lowers,
+    /// Add to it: what stands there already stays.
+    Adds,
 }
 
 const fn text(
@@ -81,24 +87,31 @@ const fn count(
 }
 
 const fn of_model(name: &'static str, kind: Kind, docs: &'static str) -> Key {
-    Key { name, kind, default: Default::None, project: Project::MayNot, env: None, docs }
+    Key { name, kind, default: Default::None, project: Project::Never, env: None, docs }
+}
+
+const fn rules(name: &'static str, project: Project, docs: &'static str) -> Key {
+    Key { name, kind: Kind::Rules, default: Default::Empty, project, env: None, docs }
 }
 
 /// The most tokens that a model may be said to take.
 const MOST_TOKENS: u64 = 1 << 40;
 const DAY_MS: u64 = 86_400_000;
 
+/// What a run may do, from least to most.
+pub const MODES: &[&str] = &["read-only", "plan", "act", "accept-edits"];
+
 /// All keys.
 pub const KEYS: &[Key] = &[
     text(
         "model",
-        Project::MayNot,
+        Project::Never,
         Some("CAIRN_MODEL"),
         "The model, provider/name. `cairn models list --all` shows the known ones; other providers are declared under [providers.NAME].",
     ),
     text(
         "fallback_model",
-        Project::MayNot,
+        Project::Never,
         None,
         "The model that is asked when the first cannot be had, provider/name.",
     ),
@@ -106,69 +119,87 @@ pub const KEYS: &[Key] = &[
         name: "effort",
         kind: Kind::Word(&["off", "minimal", "low", "medium", "high"]),
         default: Default::None,
-        project: Project::MayNot,
+        project: Project::Never,
         env: None,
         docs: "How much the model shall think, where it can be told; its own measure when absent.",
     },
     text(
         "network.proxy",
-        Project::MayNot,
+        Project::Never,
         None,
         "A proxy for model APIs, such as http://proxy:3128; otherwise HTTPS_PROXY, HTTP_PROXY or ALL_PROXY. Never used for this machine.",
     ),
     text(
         "network.no_proxy",
-        Project::MayNot,
+        Project::Never,
         None,
         "Hosts that are reached without the proxy, as in NO_PROXY.",
     ),
     text(
         "network.ca_file",
-        Project::MayNot,
+        Project::Never,
         None,
         "A PEM file of certificates to trust besides the system's.",
     ),
     count(
         "max_turns",
         (1, 250, 10_000),
-        Project::MayLower,
+        Project::Lowers,
         "Turns per loop; then the loop ends with exit code 4.",
     ),
-    count(
-        "max_ops",
-        (1, 32, 1_000),
-        Project::MayLower,
-        "Ops per reply; the rest is not performed.",
-    ),
+    count("max_ops", (1, 32, 1_000), Project::Lowers, "Ops per reply; the rest is not performed."),
     Key {
         name: "max_cost",
         kind: Kind::Money,
         default: Default::None,
-        project: Project::MayLower,
+        project: Project::Lowers,
         env: None,
         docs: "US dollars per loop, such as 0.50; then the loop ends with exit code 4. No cap when absent.",
     },
+    Key {
+        name: "policy.mode",
+        kind: Kind::Ladder(MODES),
+        default: Default::Text("act"),
+        project: Project::Lowers,
+        env: None,
+        docs: "What runs may do: look (read-only), look and say what they would do (plan), also change what you are asked about (act), also change files unasked (accept-edits).",
+    },
+    Key {
+        name: "policy.yolo",
+        kind: Kind::Ladder(&["never", "allowed"]),
+        default: Default::Text("allowed"),
+        project: Project::Lowers,
+        env: None,
+        docs: "Whether --yolo may be given.",
+    },
+    rules(
+        "policy.allow",
+        Project::Never,
+        "What may be done unasked, such as \"exec cargo test *\" or \"edit src/**\": docs/policy.md.",
+    ),
+    rules("policy.ask", Project::Adds, "What is asked about even where it would be allowed."),
+    rules("policy.deny", Project::Adds, "What must not be done, whoever says yes."),
     count(
         "approval_timeout_ms",
         (0, 0, DAY_MS),
-        Project::MayNot,
+        Project::Never,
         "How long a question waits for an answer; 0 is for ever.",
     ),
     count(
         "command_timeout_ms",
         (1, 120_000, DAY_MS),
-        Project::MayNot,
+        Project::Never,
         "When a command is ended, unless the model asks for another limit.",
     ),
     count(
         "command_timeout_max_ms",
         (1, 600_000, DAY_MS),
-        Project::MayNot,
+        Project::Never,
         "The longest limit a model may ask for.",
     ),
     text(
         "shell",
-        Project::MayNot,
+        Project::Never,
         None,
         "The shell that runs commands; bash where it exists, else sh.",
     ),
@@ -176,63 +207,63 @@ pub const KEYS: &[Key] = &[
         name: "pass_env",
         kind: Kind::List,
         default: Default::Empty,
-        project: Project::MayNot,
+        project: Project::Never,
         env: None,
         docs: "Names of environment variables that commands see besides the usual ones.",
     },
     count(
         "provider.connect_ms",
         (1, 10_000, DAY_MS),
-        Project::MayNot,
+        Project::Never,
         "How long connecting to a model may take.",
     ),
     count(
         "provider.first_byte_ms",
         (1, 120_000, DAY_MS),
-        Project::MayNot,
+        Project::Never,
         "How long a model may take to begin to answer.",
     ),
     count(
         "provider.idle_ms",
         (1, 60_000, DAY_MS),
-        Project::MayNot,
+        Project::Never,
         "How long a model may pause within an answer.",
     ),
     count(
         "provider.deadline_ms",
         (1, 600_000, DAY_MS),
-        Project::MayNot,
+        Project::Never,
         "How long one answer may take in all, retries included.",
     ),
     count(
         "provider.attempts",
         (1, 25, 100),
-        Project::MayNot,
+        Project::Never,
         "How often a request is made at most before it counts as failed. Deadlines mostly come first: 30 s for broken connections, 60 s for a provider in trouble, provider.deadline_ms for one that asks to wait or loads.",
     ),
     Key {
         name: "notify",
         kind: Kind::Word(&["bell", "desktop", "off"]),
         default: Default::Text("bell"),
-        project: Project::MayNot,
+        project: Project::Never,
         env: None,
         docs: "How a question at the terminal calls you: a bell, also a notice of the desktop where the terminal passes one on, or not at all.",
     },
     text(
         "provider.record",
-        Project::MayNot,
+        Project::Never,
         None,
         "A folder for all requests and raw responses; nothing is recorded when absent.",
     ),
     text(
         "providers.*.base_url",
-        Project::MayNot,
+        Project::Never,
         None,
         "An OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1.",
     ),
     text(
         "providers.*.key_env",
-        Project::MayNot,
+        Project::Never,
         None,
         "The environment variable that holds the key; no key is sent when absent.",
     ),
@@ -240,7 +271,7 @@ pub const KEYS: &[Key] = &[
         name: "providers.*.wire",
         kind: Kind::Word(&["chat", "responses", "anthropic", "gemini"]),
         default: Default::None,
-        project: Project::MayNot,
+        project: Project::Never,
         env: None,
         docs: "What the endpoint speaks, where it is not what the provider usually speaks; chat for your own.",
     },
@@ -282,7 +313,7 @@ pub const KEYS: &[Key] = &[
     count(
         "keep_days",
         (1, 90, 36_500),
-        Project::MayNot,
+        Project::Never,
         "How long `cairn gc` keeps the contents of runs that nobody touched.",
     ),
 ];

@@ -3,6 +3,7 @@
 
 use super::keys::{self, Default, KEYS, Kind};
 use super::{ConfigError, Setting, Value};
+use cairn_engine::policy::Rule;
 use cairn_provider::catalogue::decimal::dollars;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +18,13 @@ use toml::de::{DeTable, DeValue};
 pub enum Origin {
     /// Nobody set it.
     Default,
+    /// The file of whoever runs the machine.
+    Operator {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+    },
     /// The user's file.
     User {
         /// The file.
@@ -38,6 +46,10 @@ pub enum Origin {
 }
 
 impl Origin {
+    pub(super) fn operator(path: &Path, line: usize) -> Origin {
+        Origin::Operator { path: path.to_owned(), line }
+    }
+
     pub(super) fn user(path: &Path, line: usize) -> Origin {
         Origin::User { path: path.to_owned(), line }
     }
@@ -51,7 +63,9 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Default => f.write_str("default"),
-            Origin::User { path, line } | Origin::Project { path, line } => {
+            Origin::Operator { path, line }
+            | Origin::User { path, line }
+            | Origin::Project { path, line } => {
                 write!(f, "{}:{line}", path.display())
             }
             Origin::Env(name) => write!(f, "${name}"),
@@ -217,11 +231,19 @@ fn typed(value: &Spanned<DeValue<'_>>) -> Option<Value> {
 fn fits(kind: Kind, value: Value) -> Result<Value, String> {
     match (kind, value) {
         (Kind::Text, value @ Value::Text(_)) | (Kind::List, value @ Value::List(_)) => Ok(value),
+        (Kind::Rules, Value::List(rules)) => {
+            match rules.iter().find_map(|rule| Rule::parse(rule).err()) {
+                Some(error) => Err(format!("holds {error}; docs/policy.md has the form")),
+                None => Ok(Value::List(rules)),
+            }
+        }
         (Kind::Count(low, high), Value::Count(n)) if (low..=high).contains(&n) => {
             Ok(Value::Count(n))
         }
         (Kind::Count(low, high), Value::Count(_)) => Err(format!("must be from {low} to {high}")),
-        (Kind::Word(words), Value::Text(word)) if words.contains(&word.as_str()) => {
+        (Kind::Word(words) | Kind::Ladder(words), Value::Text(word))
+            if words.contains(&word.as_str()) =>
+        {
             Ok(Value::Text(word))
         }
         (Kind::Money | Kind::Price, value) => {
@@ -244,8 +266,9 @@ fn wanted(kind: Kind) -> String {
     match kind {
         Kind::Text => "must be a text in quotes".to_owned(),
         Kind::List => "must be a list of texts, such as [\"A\", \"B\"]".to_owned(),
+        Kind::Rules => "must be a list of rules, such as [\"exec cargo test *\"]".to_owned(),
         Kind::Count(low, high) => format!("must be a whole number from {low} to {high}"),
-        Kind::Word(words) => format!("must be one of {}", words.join(", ")),
+        Kind::Word(words) | Kind::Ladder(words) => format!("must be one of {}", words.join(", ")),
         Kind::Money => "must be US dollars above 0, at most 1000000, such as \"0.50\"".to_owned(),
         Kind::Price => {
             "must be US dollars per million tokens, from 0 to 1000000, such as \"2.50\"".to_owned()

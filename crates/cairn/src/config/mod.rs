@@ -5,14 +5,14 @@ mod keys;
 mod layer;
 mod show;
 
-pub use keys::{KEYS, Kind, Project};
+pub use keys::{KEYS, Kind, MODES, Project};
 pub use layer::{Layer, Origin};
 pub use show::{as_json, as_text};
 
 use cairn_provider::catalogue::decimal;
 use cairn_types::PicoUsd;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// A value of some key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,40 +46,56 @@ pub struct ConfigError {
     pub what: String,
 }
 
-/// The configuration in force.
+/// The files that configuration is read from; an absent one is an empty layer.
 #[derive(Debug, Default)]
+pub struct Files {
+    /// Whoever runs the machine: ceilings for everybody.
+    pub operator: Vec<PathBuf>,
+    /// The user's.
+    pub user: Option<PathBuf>,
+    /// The project's.
+    pub project: Option<PathBuf>,
+}
+
+/// The configuration in force.
+#[derive(Debug, Clone, Default)]
 pub struct Config {
     settings: BTreeMap<String, Setting>,
+    /// Of rules: every layer's part.
+    parts: BTreeMap<String, Vec<Setting>>,
+    /// What no value may exceed.
+    ceilings: BTreeMap<String, Setting>,
 }
 
 impl Config {
-    /// Reads all layers: defaults, the user's file, the project's file, the environment.
+    /// Reads all layers: defaults, the user's file, the project's file, the environment, and the
+    /// operator's ceilings over all of them.
     pub fn load(
-        user: Option<&Path>,
-        project: Option<&Path>,
+        files: &Files,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Config, ConfigError> {
-        let (config, broken) = Config::what_can_be_read(user, project, env);
+        let (config, broken) = Config::what_can_be_read(files, env);
         broken.into_iter().next().map_or(Ok(config), Err)
     }
 
     /// Reads all layers and leaves out those that are broken; says what is wrong with each. For
     /// those who only look: nothing is run with half a configuration.
     pub fn what_can_be_read(
-        user: Option<&Path>,
-        project: Option<&Path>,
+        files: &Files,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> (Config, Vec<ConfigError>) {
-        let layers = [
-            Some(Ok(Layer::defaults())),
-            user.map(|path| Layer::read(path, Origin::user)),
-            project.map(|path| Layer::read(path, Origin::project)),
-            Some(Layer::environment(env)),
-        ];
+        let user = files.user.iter().map(|path| Layer::read(path, Origin::user));
+        let project = files.project.iter().map(|path| Layer::read(path, Origin::project));
+        let operator = files.operator.iter().map(|path| Layer::read(path, Origin::operator));
+        let layers = std::iter::once(Ok(Layer::defaults()))
+            .chain(user)
+            .chain(project)
+            .chain([Layer::environment(env)])
+            .chain(operator);
         let (mut config, mut broken) = (Config::default(), Vec::new());
-        for layer in layers.into_iter().flatten() {
+        for layer in layers {
             let laid = layer.and_then(|layer| {
-                let mut next = Config { settings: config.settings.clone() };
+                let mut next = config.clone();
                 next.lay(layer)?;
                 Ok(next)
             });
@@ -92,36 +108,93 @@ impl Config {
     }
 
     /// Puts a layer on top. A project's layer is checked: it may not set what is the user's alone,
-    /// and may only lower what is a ceiling.
+    /// may only lower what is a ceiling, and only adds to what is added to. Nothing exceeds an
+    /// operator's ceiling, whatever comes after it.
     pub fn lay(&mut self, layer: Layer) -> Result<(), ConfigError> {
         for (name, setting) in layer.settings {
-            if let Origin::Project { .. } = setting.origin {
-                self.check_project(&name, &setting)?;
+            let may = keys::find(&name).map_or(Project::Never, |key| key.project);
+            match (&setting.origin, may) {
+                (Origin::Project { .. }, _) => self.check_project(&name, &setting)?,
+                (Origin::Operator { .. }, Project::Never) => {
+                    return Err(ConfigError {
+                        place: setting.origin.to_string(),
+                        what: format!("an operator sets no {name}; only what a project may narrow"),
+                    });
+                }
+                _ => {}
             }
-            self.settings.insert(name, setting);
+            if keys::find(&name).is_some_and(|key| key.kind == Kind::Rules) {
+                self.add(name, setting);
+                continue;
+            }
+            if let Origin::Operator { .. } = setting.origin {
+                self.lower_ceiling(&name, setting);
+            } else {
+                self.settings.insert(name.clone(), setting);
+            }
+            if let Some(ceiling) = self.ceilings.get(&name)
+                && self
+                    .settings
+                    .get(&name)
+                    .is_none_or(|now| exceeds(&name, &now.value, &ceiling.value))
+            {
+                self.settings.insert(name, ceiling.clone());
+            }
         }
         Ok(())
+    }
+
+    /// Adds a layer's part of a list. The whole is shown as the last part's.
+    fn add(&mut self, name: String, setting: Setting) {
+        let parts = self.parts.entry(name.clone()).or_default();
+        parts.push(setting.clone());
+        let all = parts.iter().filter_map(|part| match &part.value {
+            Value::List(list) => Some(list.clone()),
+            _ => None,
+        });
+        let value = Value::List(all.flatten().collect());
+        self.settings.insert(name, Setting { value, origin: setting.origin });
+    }
+
+    fn lower_ceiling(&mut self, name: &str, setting: Setting) {
+        let now = self.ceilings.get(name);
+        if now.is_none_or(|now| exceeds(name, &now.value, &setting.value)) {
+            self.ceilings.insert(name.to_owned(), setting);
+        }
     }
 
     fn check_project(&self, name: &str, setting: &Setting) -> Result<(), ConfigError> {
         let error = |what: String| ConfigError { place: setting.origin.to_string(), what };
         match keys::find(name).map(|key| key.project) {
-            None => Ok(()),
-            Some(Project::MayNot) => Err(error(format!(
+            None | Some(Project::Adds) => Ok(()),
+            Some(Project::Never) => Err(error(format!(
                 "a project may not set {name}; it is the user's alone. Move it to your own cairn.toml"
             ))),
-            Some(Project::MayLower) => match (&setting.value, self.get(name)) {
-                (Value::Count(new), Some(Value::Count(old))) if new > old => {
-                    Err(error(format!("a project may only lower {name}; {new} is above {old}")))
-                }
-                (Value::Decimal(new), Some(Value::Decimal(old)))
-                    if decimal::dollars(new) > decimal::dollars(old) =>
-                {
+            Some(Project::Lowers) => match self.get(name) {
+                Some(old) if exceeds(name, &setting.value, old) => {
+                    let (new, old) = (shown(&setting.value), shown(old));
                     Err(error(format!("a project may only lower {name}; {new} is above {old}")))
                 }
                 _ => Ok(()),
             },
         }
+    }
+
+    /// Every layer's rules of a key, each with its origin.
+    pub fn parts(&self, name: &str) -> impl Iterator<Item = (&str, &Origin)> {
+        let parts = self.parts.get(name).into_iter().flatten();
+        parts.flat_map(|part| {
+            let list: &[String] = match &part.value {
+                Value::List(list) => list,
+                _ => &[],
+            };
+            list.iter().map(|text| (text.as_str(), &part.origin))
+        })
+    }
+
+    /// Where a value in force was set.
+    pub fn origin(&self, name: &str) -> Option<&Origin> {
+        self.settings.get(name).map(|setting| &setting.origin)
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
@@ -198,21 +271,50 @@ impl Config {
     }
 }
 
+/// Whether one value of a key allows more than another.
+fn exceeds(name: &str, new: &Value, old: &Value) -> bool {
+    match (keys::find(name).map(|key| key.kind), new, old) {
+        (Some(Kind::Ladder(words)), Value::Text(new), Value::Text(old)) => {
+            let rung = |word: &str| words.iter().position(|known| *known == word);
+            rung(new) > rung(old)
+        }
+        (_, Value::Count(new), Value::Count(old)) => new > old,
+        (_, Value::Decimal(new), Value::Decimal(old)) => {
+            decimal::dollars(new) > decimal::dollars(old)
+        }
+        _ => false,
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) | Value::Decimal(text) => text.clone(),
+        Value::Count(n) => n.to_string(),
+        Value::List(list) => list.join(", "),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn load(user: &str, project: &str) -> Result<Config, ConfigError> {
+        load_under("", user, project)
+    }
+
+    fn load_under(operator: &str, user: &str, project: &str) -> Result<Config, ConfigError> {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join(name);
             std::fs::write(&path, text).unwrap();
             path
         };
-        let (user, project) = (write("user.toml", user), write("cairn.toml", project));
-        Config::load(Some(&user), Some(&project), &|name| {
-            (name == "CAIRN_MODEL").then(|| "ollama/env".to_owned())
-        })
+        let files = Files {
+            operator: vec![write("operator.toml", operator)],
+            user: Some(write("user.toml", user)),
+            project: Some(write("cairn.toml", project)),
+        };
+        Config::load(&files, &|name| (name == "CAIRN_MODEL").then(|| "ollama/env".to_owned()))
     }
 
     fn refusal(user: &str, project: &str) -> String {
@@ -257,6 +359,48 @@ mod tests {
         );
         let lowered = load("max_cost = 1\n", "max_cost = 0.25\n").unwrap();
         assert_eq!(lowered.money("max_cost"), Some(PicoUsd(250_000_000_000)));
+    }
+
+    #[test]
+    fn a_project_narrows_the_policy_and_never_widens_it() {
+        let user = "[policy]\ndeny = [\"read .env\"]\nallow = [\"exec ls\"]\nmode = \"act\"\n";
+        let config = load(user, "[policy]\ndeny = [\"exec rm *\"]\nmode = \"plan\"\n").unwrap();
+        let denied: Vec<&str> = config.parts("policy.deny").map(|(rule, _)| rule).collect();
+        assert_eq!(denied, ["read .env", "exec rm *"]);
+        assert_eq!(config.text("policy.mode"), Some("plan"));
+        for (line, word) in [
+            ("[policy]\nallow = [\"exec rm *\"]", "a project may not set policy.allow"),
+            ("[policy]\nmode = \"accept-edits\"", "a project may only lower policy.mode"),
+            ("[policy]\ndeny = [\"eat x\"]", "\"eat x\" is not a rule"),
+        ] {
+            let said = refusal("", line);
+            assert!(said.contains(word), "{said}");
+        }
+        assert!(
+            refusal("[policy]\nyolo = \"never\"", "[policy]\nyolo = \"allowed\"")
+                .contains("only lower")
+        );
+    }
+
+    #[test]
+    fn nothing_exceeds_an_operators_ceiling() {
+        let operator = "max_turns = 10\nmax_cost = 1\n[policy]\nyolo = \"never\"\ndeny = [\"exec curl *\"]\nmode = \"act\"\n";
+        let user = "max_turns = 500\n[policy]\nmode = \"accept-edits\"\nyolo = \"allowed\"\n";
+        let mut config = load_under(operator, user, "max_turns = 400\n").unwrap();
+        config.lay(Layer::flag("max_turns", "max-turns", Value::Count(900)).unwrap()).unwrap();
+        assert_eq!(config.count("max_turns"), 10);
+        assert_eq!(config.money("max_cost"), Some(PicoUsd(1_000_000_000_000)));
+        assert_eq!(config.text("policy.yolo"), Some("never"));
+        assert_eq!(config.text("policy.mode"), Some("act"));
+        assert!(config.origin("policy.mode").unwrap().to_string().contains("operator.toml:"));
+        assert_eq!(
+            config.parts("policy.deny").map(|(rule, _)| rule).collect::<Vec<_>>(),
+            ["exec curl *"]
+        );
+        config.lay(Layer::flag("max_turns", "max-turns", Value::Count(3)).unwrap()).unwrap();
+        assert_eq!(config.count("max_turns"), 3);
+        let said = load_under("model = \"a/b\"", "", "").unwrap_err().to_string();
+        assert!(said.contains("an operator sets no model"), "{said}");
     }
 
     #[test]

@@ -74,7 +74,8 @@ fn kind(kind: Kind) -> String {
         Kind::Text => "text".to_owned(),
         Kind::List => "list of texts".to_owned(),
         Kind::Count(low, high) => format!("{low} to {high}"),
-        Kind::Word(words) => words.join(" or "),
+        Kind::Rules => "list of rules".to_owned(),
+        Kind::Word(words) | Kind::Ladder(words) => words.join(" or "),
         Kind::Money => "US dollars".to_owned(),
         Kind::Price => "US dollars per million tokens".to_owned(),
     }
@@ -82,7 +83,8 @@ fn kind(kind: Kind) -> String {
 
 fn who(project: Project) -> &'static str {
     match project {
-        Project::MayNot => "the user's alone",
-        Project::MayLower => "a project may lower it",
+        Project::Never => "the user's alone",
+        Project::Lowers => "a project may lower it",
+        Project::Adds => "a project may add to it",
     }
 }

@@ -20,16 +20,11 @@ const TOOLS: [(&str, &str); 3] = [
 pub(super) fn findings() -> Vec<Finding> {
     let root = place::root(None);
     let mut findings = Vec::new();
-    let project = match &root {
-        Ok(root) => Some(root.join("cairn.toml")),
-        Err(why) => {
-            findings.push(problem("folder", why.to_string(), "go to a folder that is there"));
-            None
-        }
-    };
-    let user = place::user_file();
-    let (config, broken) =
-        Config::what_can_be_read(user.as_deref(), project.as_deref(), &place::env);
+    if let Err(why) = &root {
+        findings.push(problem("folder", why.to_string(), "go to a folder that is there"));
+    }
+    let files = place::config_files(root.as_deref().ok());
+    let (config, broken) = Config::what_can_be_read(&files, &place::env);
     if broken.is_empty() {
         findings.push(ok("configuration", "every file can be read"));
     }

@@ -2,6 +2,7 @@
 
 use super::Usage;
 use super::json::Json;
+use super::remembering::Kept;
 use super::screen::{Answer, Screen};
 use anyhow::{Context, Result};
 use cairn_engine::Word;
@@ -129,8 +130,9 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>, keys: K
             let command = match screen.answer(&line) {
                 Answer::Nothing => continue,
                 Answer::Steer(text) => Command::Steer(text),
-                Answer::Word { proposal, verdict, words, remember, shown_hash } => {
+                Answer::Word { proposal, verdict, words, kept, shown_hash } => {
                     let shown_hash = Some(shown_hash);
+                    let Kept { remember, rule, until } = kept;
                     Command::Decide(Word {
                         proposal,
                         verdict,
@@ -138,6 +140,8 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>, keys: K
                         shown_hash,
                         words,
                         remember,
+                        rule,
+                        until,
                     })
                 }
             };
@@ -174,7 +178,7 @@ fn command(said: wire::Command) -> Result<Command, String> {
         wire::Command::Steer { text } => Command::Steer(text),
         wire::Command::Prompt { text } => Command::Prompt(text),
         wire::Command::Abort {} => Command::Abort("stopped by the client".to_owned()),
-        wire::Command::Decide { proposal, verdict, shown_hash, words, remember } => {
+        wire::Command::Decide { proposal, verdict, shown_hash, words, remember, rule, until } => {
             let shown_hash = match shown_hash.map(|hash| hash.parse()).transpose() {
                 Ok(hash) => hash,
                 Err(_) => return Err("decide: shown_hash is not a hash".to_owned()),
@@ -193,7 +197,12 @@ fn command(said: wire::Command) -> Result<Command, String> {
                 remember: match remember {
                     wire::Remember::Once => Remember::Once,
                     wire::Remember::Run => Remember::Run,
+                    wire::Remember::Session => Remember::Session,
+                    wire::Remember::Project => Remember::Project,
+                    wire::Remember::Always => Remember::Always,
                 },
+                rule,
+                until,
             })
         }
     })

@@ -7,6 +7,7 @@ mod json;
 mod outcome;
 mod pen;
 mod pictures;
+mod remembering;
 mod schema;
 mod screen;
 mod thought;
@@ -14,14 +15,15 @@ mod thought;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, model, name, named, place};
+use crate::{cli, model, name, named, place, policy};
 use anyhow::Result;
+use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
 use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Task, folders_of};
 use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{Approval, Caps, Drive, Mode, RunId};
-use cairn_world::{Workspace, World};
+use cairn_types::{Approval, Caps, Drive, Policy, RunId};
+use cairn_world::{Unread, Workspace, World};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -128,6 +130,7 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     if let Some(usd) = &args.terms.max_cost {
         config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
     }
+    policy::lay_flags(&mut config, &args.terms.leave)?;
     Ok(config)
 }
 
@@ -223,6 +226,10 @@ impl Order<'_> {
         let folders = self.folders(&store, &place)?;
         let mut settings = world_settings(&self.config);
         settings.spool = Some(store.spool());
+        let mode = policy::mode(&self.config);
+        let policy = self.policy(&store, &place, &settings.shell)?;
+        let (never, asked) = Rulebook::read(policy.clone())?.unread();
+        settings.unread = Unread { never: never.into(), asked: asked.into() };
         let start = Start {
             store,
             surroundings: place::surroundings(&settings.shell),
@@ -230,8 +237,10 @@ impl Order<'_> {
             provider: chosen.provider,
             sink: shown.sink(),
             root: self.root.to_string_lossy().into_owned(),
-            mode: if self.args.terms.read_only { Mode::ReadOnly } else { Mode::Act },
+            mode,
             approval: self.approval(),
+            flags: policy::flags(&self.args.terms.leave),
+            policy,
             caps: Caps {
                 turns: u32::try_from(self.config.count("max_turns"))?,
                 ops: u32::try_from(self.config.count("max_ops"))?,
@@ -250,7 +259,7 @@ impl Order<'_> {
         };
         let (driver, commands) = start.take(place, task).await?;
         let remarks: Vec<String> = chosen.remark.into_iter().chain(unseen).collect();
-        shown.began(&driver, &remarks, !self.args.terms.read_only);
+        shown.began(&driver, &remarks, mode.may_act());
         Ok((driver, commands, shown))
     }
 
@@ -280,8 +289,21 @@ impl Order<'_> {
         Ok(all)
     }
 
+    /// The rules, and what people said before that reaches this run.
+    fn policy(&self, store: &Store, place: &Place, shell: &Path) -> Result<Policy> {
+        let mut policy = policy::configured(&self.config, &self.root, shell);
+        let session = match place {
+            Place::Existing { session, .. } => Some(session.clone()),
+            Place::New { new_session: true, .. } => None,
+            Place::New { .. } => store.latest_session(&self.root.to_string_lossy())?,
+        };
+        let now = cairn_runtime::now_ms();
+        policy.rules.extend(policy::remembered(store, session.as_ref(), &self.root, now)?);
+        Ok(policy)
+    }
+
     fn approval(&self) -> Approval {
-        match (self.args.terms.yolo, self.talk) {
+        match (self.args.terms.leave.yolo, self.talk) {
             (true, _) => Approval::Yolo,
             (false, Talk::Nobody) => Approval::Nobody,
             (false, Talk::Terminal | Talk::Beside | Talk::Json) => Approval::Ask,
@@ -331,15 +353,15 @@ fn no_model() -> Usage {
 }
 
 fn world_settings(config: &Config) -> cairn_world::Settings {
-    let shell = config.text("shell").map(PathBuf::from);
     let extra: Vec<&str> = config.list("pass_env").iter().map(String::as_str).collect();
     cairn_world::Settings {
-        shell: shell.unwrap_or_else(cairn_sandbox::shell),
+        shell: place::shell(config),
         env: cairn_sandbox::environment(place::env_all(), &extra),
         timeout: Duration::from_millis(config.count("command_timeout_ms")),
         timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),
         way: cairn_sandbox::Way::Best,
         spool: None,
+        unread: Unread::default(),
     }
 }
 

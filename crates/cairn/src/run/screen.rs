@@ -5,13 +5,14 @@ use super::bell::{Bell, Call};
 use super::excerpt::{Excerpt, counted};
 use super::outcome::Watch;
 use super::pen::{Block, Pen, Tone};
+use super::remembering::{self, Kept};
 use super::schema;
 use crate::{diff, log, money, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
 use cairn_types::{
-    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Intent, Mode, Outcome, PicoUsd,
+    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Intent, Outcome, PicoUsd,
     Proposal, ProposalId, ProposalKind, Remember, Settled, Verdict,
 };
 use std::collections::HashMap;
@@ -44,6 +45,8 @@ struct State {
     store: Option<Store>,
     question: Option<Question>,
     refusing: bool,
+    /// What a yes shall be remembered for is being asked.
+    remembering: bool,
     /// The op whose diff a person has just seen and decided on.
     approved: Option<Coord>,
     rows: HashMap<String, String>,
@@ -67,13 +70,14 @@ struct Question {
     kind: ProposalKind,
     shown: String,
     shown_hash: Hash,
+    offers: Vec<String>,
 }
 
 impl Question {
     fn block(&self) -> Block {
         match self.kind {
             ProposalKind::Edit => Block::Diff,
-            ProposalKind::Exec | ProposalKind::Indeterminate => Block::Text,
+            ProposalKind::Exec | ProposalKind::Look | ProposalKind::Indeterminate => Block::Text,
         }
     }
 }
@@ -92,8 +96,8 @@ pub enum Answer {
         verdict: Verdict,
         /// Words with a refusal.
         words: Option<String>,
-        /// How far it reaches.
-        remember: Remember,
+        /// What is remembered of it.
+        kept: Kept,
         /// What was shown.
         shown_hash: Hash,
     },
@@ -172,28 +176,37 @@ impl Screen {
             return if line.is_empty() { Answer::Nothing } else { Answer::Steer(line.to_owned()) };
         };
         let (proposal, shown_hash) = (question.proposal.clone(), question.shown_hash);
-        let word = |verdict, words, remember| Answer::Word {
-            proposal,
-            verdict,
-            words,
-            remember,
-            shown_hash,
-        };
+        let word =
+            |verdict, words, kept| Answer::Word { proposal, verdict, words, kept, shown_hash };
+        let once = Kept::default();
         if state.refusing {
-            return word(
-                Verdict::Refuse,
-                (!line.is_empty()).then(|| line.to_owned()),
-                Remember::Once,
-            );
+            return word(Verdict::Refuse, (!line.is_empty()).then(|| line.to_owned()), once);
+        }
+        if state.remembering {
+            state.remembering = false;
+            let kept = state.question.as_ref().and_then(|question| {
+                remembering::read(line, &question.offers, cairn_runtime::now_ms())
+            });
+            return match kept {
+                Some(kept) => word(Verdict::Allow, None, kept),
+                None => state.not_an_answer(remembering::HOW),
+            };
         }
         match (question.kind, line) {
-            (ProposalKind::Indeterminate, "h") => word(Verdict::Happened, None, Remember::Once),
-            (ProposalKind::Indeterminate, "r") => word(Verdict::Allow, None, Remember::Once),
-            (ProposalKind::Indeterminate, "s") => word(Verdict::Skip, None, Remember::Once),
+            (ProposalKind::Indeterminate, "h") => word(Verdict::Happened, None, once),
+            (ProposalKind::Indeterminate, "r") => word(Verdict::Allow, None, once),
+            (ProposalKind::Indeterminate, "s") => word(Verdict::Skip, None, once),
             (ProposalKind::Indeterminate, _) => state.not_an_answer("h, r or s"),
-            (_, "y" | "yes") => word(Verdict::Allow, None, Remember::Once),
-            (_, "n" | "no") => word(Verdict::Refuse, None, Remember::Once),
-            (_, "a") => word(Verdict::Allow, None, Remember::Run),
+            (_, "y" | "yes") => word(Verdict::Allow, None, once),
+            (_, "n" | "no") => word(Verdict::Refuse, None, once),
+            (_, "a") => word(Verdict::Allow, None, Kept { remember: Remember::Run, ..once }),
+            (_, "m") => {
+                let menu = remembering::menu(&question.offers);
+                state.remembering = true;
+                state.pen.line(Tone::Plain, &menu);
+                state.pen.prompt("which? ");
+                Answer::Nothing
+            }
             (_, "d") => {
                 let (kind, shown) = (question.block(), question.shown.clone());
                 state.pen.block(kind, &shown);
@@ -204,7 +217,7 @@ impl Screen {
                 state.pen.prompt("what shall it do instead? ");
                 Answer::Nothing
             }
-            _ => state.not_an_answer("y, n, a, d or r; words are passed on with r"),
+            _ => state.not_an_answer("y, n, a, m, d or r; words are passed on with r"),
         }
     }
 
@@ -266,7 +279,7 @@ impl State {
             Body::Proposal(proposal) => self.ask(proposal, text),
             Body::Decision(decision) => {
                 self.approved = self.question.take().map(|question| question.at);
-                self.refusing = false;
+                (self.refusing, self.remembering) = (false, false);
                 if let Some(said) = spoken(decision) {
                     self.pen.line(Tone::Dim, &format!("{}: {said}", decision.at));
                 }
@@ -281,10 +294,10 @@ impl State {
     fn driven(&mut self, fact: &Fact, drive: &Drive) {
         self.has_schema = drive.schema.is_some();
         let mode = to_wire::word(&drive.mode);
-        let asks = match (drive.mode, drive.approval) {
-            (Mode::ReadOnly, _) | (_, Approval::Ask) => "",
-            (Mode::Act, Approval::Yolo) => ", asks nothing",
-            (Mode::Act, Approval::Nobody) => ", nobody to ask",
+        let asks = match (drive.mode.may_act(), drive.approval) {
+            (false, _) | (_, Approval::Ask) => "",
+            (true, Approval::Yolo) => ", asks nothing",
+            (true, Approval::Nobody) => ", nobody to ask",
         };
         self.pen.line(Tone::Dim, &format!("run {}, model {}, {mode}{asks}", fact.run, drive.model));
     }
@@ -356,7 +369,7 @@ impl State {
         let row = self.rows.remove(&outcome.at.to_string()).unwrap_or_default();
         self.running = None;
         if self.question.as_ref().is_some_and(|question| question.at == outcome.at) {
-            (self.question, self.refusing) = (None, false);
+            (self.question, self.refusing, self.remembering) = (None, false, false);
         }
         let end = match outcome.exit {
             Some(code) => format!("exit {code}"),
@@ -412,6 +425,7 @@ impl State {
             kind: proposal.kind,
             shown: shown.to_owned(),
             shown_hash: proposal.shown_hash,
+            offers: proposal.offers.clone(),
         };
         self.pen.excerpt(question.block(), Excerpt::of(shown, QUESTION));
         self.bell.ring(label);
@@ -427,10 +441,13 @@ impl State {
     fn ask_again(&mut self) -> Answer {
         let prompt = match self.question.as_ref().map(|question| question.kind) {
             Some(ProposalKind::Edit) => {
-                "allow? y yes, n no, a all edits in this run, d show the diff, r refuse with words: "
+                "allow? y yes, n no, a all edits in this run, m remember, d show the diff, r refuse with words: "
             }
             Some(ProposalKind::Exec) => {
-                "allow? y yes, n no, a all commands in this run, d show it in full, r refuse with words: "
+                "allow? y yes, n no, a all commands in this run, m remember, d show it in full, r refuse with words: "
+            }
+            Some(ProposalKind::Look) => {
+                "allow? y yes, n no, a all of this kind in this run, m remember, r refuse with words: "
             }
             Some(ProposalKind::Indeterminate) => {
                 "what became of it? h it happened, r run it again, s skip it: "

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking and says what it counted"
 )]
 
+mod attacks;
 mod bad_ground;
 mod bad_input;
 mod bench_world;
@@ -23,6 +24,7 @@ mod machine;
 mod models;
 mod names;
 mod outputs;
+mod policy;
 mod resume;
 mod run;
 mod screen;

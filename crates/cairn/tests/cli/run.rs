@@ -146,7 +146,7 @@ fn without_anybody_to_ask_effects_are_refused_the_loop_goes_on_and_the_code_is_5
 // keeps: read-only
 #[test]
 fn read_only_changes_nothing_and_still_looks() {
-    for flag in ["--read-only", "--ask"] {
+    for flag in ["--read-only", "--mode=read-only"] {
         let bench = Bench::new(json!([
             {"calls": [{"tool": "bash", "args": {"command": "touch made"}}, {"tool": "read", "args": {"path": "."}}]},
             {"say": "ok"},

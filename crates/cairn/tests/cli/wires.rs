@@ -41,13 +41,14 @@ fn forty_steps() -> Value {
 }
 
 /// A field that tells runs apart, and how it is made the same.
-const NORMALISED: [(&str, &str); 17] = [
+const NORMALISED: [(&str, &str); 18] = [
     ("id", "of calls: each format has its own"),
     ("call", "the same id in an intent"),
     ("run", "a run's id"),
     ("session", "a session's id"),
     ("system", "names the folder"),
     ("holder", "a process"),
+    ("root", "names the folder"),
     ("epoch", "a lease"),
     ("at_ms", "a time"),
     ("ms", "a duration"),

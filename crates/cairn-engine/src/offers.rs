@@ -1,0 +1,59 @@
+//! What a yes may be remembered as: rules, the narrowest first. Only such as mean no more than they
+//! say; the last one is every op of this kind.
+
+use cairn_types::{CommandLine, Intent, OpName, Simple};
+
+/// Rules that would have allowed this op.
+pub(crate) fn of(intent: &Intent) -> Vec<String> {
+    let Some(op) = intent.op else { return Vec::new() };
+    let subject = intent.subject.as_ref();
+    let mut offers = match (op, subject) {
+        (OpName::Exec, Some(subject)) => match &subject.command {
+            Some(CommandLine::Known(line)) => of_command(line),
+            _ => Vec::new(),
+        },
+        (_, Some(subject)) => match (&subject.reads[..], &subject.writes[..]) {
+            ([path], []) | ([], [path]) => of_path(op, path),
+            _ => Vec::new(),
+        },
+        (_, None) => Vec::new(),
+    };
+    offers.push(op.to_string());
+    offers
+}
+
+fn is_plain(word: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_./=:,@%+-".contains(c);
+    !word.is_empty() && word.chars().all(fits)
+}
+
+/// The command as it is, and with any further words after the one that says what it does.
+fn of_command(line: &[Simple]) -> Vec<String> {
+    let [simple] = line else { return Vec::new() };
+    let words: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
+    let is_exact = simple.assigns.is_empty()
+        && simple.redirects.is_empty()
+        && simple.words.iter().all(|word| !word.open && is_plain(&word.text));
+    if !is_exact || words.is_empty() {
+        return Vec::new();
+    }
+    let verb = |word: &&str| {
+        word.starts_with(|c: char| c.is_ascii_lowercase()) && !word.contains(['.', '/', '='])
+    };
+    let exact = format!("exec {}", words.join(" "));
+    match words.get(1).filter(|word| verb(word)) {
+        Some(second) => vec![exact, format!("exec {} {second} *", words[0])],
+        None => vec![exact],
+    }
+}
+
+/// The path, and what lies beside it.
+fn of_path(op: OpName, path: &str) -> Vec<String> {
+    let plain = cairn_text::glob::plain(path);
+    if !is_plain(&plain) || plain == "." || plain.starts_with("..") {
+        return Vec::new();
+    }
+    let beside = plain.rsplit_once('/').map(|(directory, _)| format!("{op} {directory}/**"));
+    let own = if plain.contains('/') { plain } else { format!("./{plain}") };
+    std::iter::once(format!("{op} {own}")).chain(beside).collect()
+}

@@ -1,0 +1,332 @@
+//! What the rules say about one op. Strict about what they allow: every path and every command of it
+//! must be meant. Generous about what they ask for or forbid: one that may be meant is enough.
+
+use super::protected;
+use super::rule::{Rule, What};
+use super::{Judged, Rulebook};
+use cairn_text::glob::{PathGlob, plain};
+use cairn_text::shell::{Denies, Pattern, allows_line, denies, denies_text};
+use cairn_types::{
+    CommandLine, Effect, Mode, OpName, PolicyRule, RedirectKind, RuleFrom, RuleWord, Simple,
+    Subject, Writer,
+};
+
+/// An op as rules see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The op.
+    pub op: OpName,
+    /// The tool's name.
+    pub tool: &'a str,
+    /// Who asks.
+    pub writer: Writer,
+    /// What it may change.
+    pub effect: Effect,
+    /// What it touches, as it was asked for.
+    pub subject: &'a Subject,
+    /// What it would change, found out by preparing it.
+    pub changed: &'a [String],
+}
+
+/// A path an op touches.
+struct Touched {
+    path: String,
+    write: bool,
+}
+
+impl Rulebook {
+    /// The rules' word on an op: what forbids it, else what asks, else what allows it, else what
+    /// holds where no rule speaks.
+    #[must_use]
+    pub fn judge(&self, case: &Case<'_>, mode: Mode, now: u64) -> Judged {
+        let (mut forbidden, mut ceiling, mut asked) = (None, None, None);
+        for (rule, source) in self.in_force(now) {
+            let touch = match source.word {
+                RuleWord::Allow => continue,
+                RuleWord::Ask | RuleWord::Deny => self.touches(rule, case),
+            };
+            let slot = match (source.word, touch, source.from) {
+                (_, Denies::No, _) => continue,
+                (RuleWord::Deny, Denies::Yes, _) => &mut forbidden,
+                // It may be what must not be: nothing that was said before answers that.
+                (RuleWord::Deny, ..) | (_, _, RuleFrom::Operator) => &mut ceiling,
+                _ => &mut asked,
+            };
+            slot.get_or_insert((source, touch));
+        }
+        if let Some((source, _)) = forbidden {
+            return Judged::by_rule(RuleWord::Deny, source, "");
+        }
+        if let Some((source, touch)) = ceiling {
+            let perhaps = if touch == Denies::Perhaps { "it may be meant by " } else { "" };
+            return Judged::by_rule(RuleWord::Ask, source, perhaps);
+        }
+        if let Some(source) = self.allowed(case, now, |from| from == RuleFrom::Answer) {
+            return Judged::by_rule(RuleWord::Allow, source, "");
+        }
+        if let Some((source, touch)) = asked {
+            let perhaps = if touch == Denies::Perhaps { "it may be meant by " } else { "" };
+            return Judged::by_rule(RuleWord::Ask, source, perhaps);
+        }
+        match self.allowed(case, now, |from| matches!(from, RuleFrom::User | RuleFrom::Answer)) {
+            Some(source) => Judged::by_rule(RuleWord::Allow, source, ""),
+            None => self.unruled(case, mode),
+        }
+    }
+
+    /// What holds where no rule speaks.
+    fn unruled(&self, case: &Case<'_>, mode: Mode) -> Judged {
+        let held = |word, why: &str| Judged { word, why: why.to_owned(), from: None };
+        if case.effect.is_read_only() {
+            return held(RuleWord::Allow, "changes nothing");
+        }
+        if let Some(path) = self.protected(case) {
+            return held(RuleWord::Ask, &format!("{path} says what may run or be told"));
+        }
+        match (mode, case.effect) {
+            (Mode::AcceptEdits, Effect::World) => held(RuleWord::Allow, "edits are accepted"),
+            (_, Effect::World) => held(RuleWord::Ask, "changes files"),
+            (_, Effect::Network) => held(RuleWord::Ask, "reaches beyond this machine"),
+            _ => held(RuleWord::Ask, "can change anything"),
+        }
+    }
+
+    /// What it would change that says what may run. Of a command only its effect is known.
+    fn protected(&self, case: &Case<'_>) -> Option<String> {
+        if case.op == OpName::Exec {
+            return None;
+        }
+        let written = self.touched(case).into_iter().filter(|touched| touched.write);
+        written.map(|touched| touched.path).find(|path| protected::is(path))
+    }
+
+    fn in_force(&self, now: u64) -> impl Iterator<Item = (&Rule, &PolicyRule)> {
+        let lasts = move |source: &PolicyRule| source.until.is_none_or(|until| now < until);
+        self.rules.iter().zip(&self.policy.rules).filter(move |(_, source)| lasts(source))
+    }
+
+    /// Whether rules of these origins allow all of it; the last one needed.
+    fn allowed(
+        &self,
+        case: &Case<'_>,
+        now: u64,
+        of: impl Fn(RuleFrom) -> bool,
+    ) -> Option<&PolicyRule> {
+        let protected = self.protected(case).is_some();
+        let rules: Vec<(&Rule, &PolicyRule)> = self
+            .in_force(now)
+            .filter(|(rule, source)| {
+                source.word == RuleWord::Allow && of(source.from) && covers_kind(rule, case)
+            })
+            // Whoever said yes to all edits did not think of this one.
+            .filter(|(rule, source)| {
+                !(protected && source.from == RuleFrom::Answer && rule.means_everything())
+            })
+            .collect();
+        if let Some((_, source)) = rules.iter().find(|(rule, _)| rule.means_everything()) {
+            return Some(source);
+        }
+        let hosts = |rule: &Rule| match &rule.host {
+            None => true,
+            Some(host) => {
+                let named = &case.subject.hosts;
+                !named.is_empty() && named.iter().all(|one| is_host(host, one))
+            }
+        };
+        let rules: Vec<_> = rules.into_iter().filter(|(rule, _)| hosts(rule)).collect();
+        match &case.subject.command {
+            Some(line @ CommandLine::Known(commands)) if !self.policy.strange_shell => {
+                let here = case.subject.cwd.as_deref().is_none_or(|cwd| plain(cwd) == ".");
+                let patterns: Vec<Pattern> =
+                    rules.iter().filter_map(|(rule, _)| pattern(rule)).collect();
+                if !allows_line(&patterns, line) || !here && commands.iter().any(is_relative) {
+                    return None;
+                }
+                let first = commands.first()?;
+                let by = |rule: &Rule| pattern(rule).is_some_and(|pattern| pattern.allows(first));
+                rules.iter().find(|(rule, _)| by(rule)).map(|(_, source)| *source)
+            }
+            Some(_) => None,
+            None => {
+                let paths = self.touched(case);
+                let by = |touched: &Touched| {
+                    rules.iter().find(|(rule, _)| {
+                        is_scheme(rule, &touched.path)
+                            && match &rule.what {
+                                What::Any => true,
+                                What::Path(glob) => glob.matches(&touched.path),
+                                What::Command(_) => false,
+                            }
+                    })
+                };
+                paths.iter().map(by).collect::<Option<Vec<_>>>()?.last().map(|(_, source)| *source)
+            }
+        }
+    }
+
+    /// Whether this rule may be about it.
+    fn touches(&self, rule: &Rule, case: &Case<'_>) -> Denies {
+        if !is_kind(rule, case) {
+            return Denies::No;
+        }
+        let unsure = match &case.subject.command {
+            Some(CommandLine::Unsure { .. }) => true,
+            Some(CommandLine::Known(_)) => self.policy.strange_shell,
+            None => false,
+        };
+        if let Some(host) = &rule.host
+            && !case.subject.hosts.iter().any(|one| is_host(host, one))
+        {
+            return if unsure { Denies::Perhaps } else { Denies::No };
+        }
+        let own = rule.ops.is_empty() || rule.ops.contains(&case.op);
+        // What is edited is shown, and what is moved can be read where it then is.
+        let shows = matches!(case.op, OpName::Edit | OpName::Move);
+        let by_role = |touched: &Touched| {
+            let reads = !touched.write || shows;
+            (own || touched.write && rule.ops.contains(&OpName::Edit)
+                || reads && rule.ops.contains(&OpName::Read))
+                && is_scheme(rule, &touched.path)
+        };
+        match &rule.what {
+            What::Command(pattern) => match &case.subject.command {
+                Some(line) if own => match &case.subject.text {
+                    Some(text) => denies_text(pattern, text),
+                    None => denies(pattern, line),
+                },
+                _ => Denies::No,
+            },
+            What::Any if own && rule.scheme.is_none() => Denies::Yes,
+            // What a command touches besides is not known.
+            What::Any if case.op == OpName::Exec => Denies::No,
+            What::Any => yes(self.touched(case).iter().any(by_role)),
+            What::Path(glob) => {
+                let paths = self.touched(case);
+                let named = paths.iter().any(|one| by_role(one) && glob.matches(&one.path));
+                let unsure = unsure || case.op == OpName::Exec && may_become(case.subject, glob);
+                match (named, unsure) {
+                    (true, _) => Denies::Yes,
+                    (false, true) => Denies::Perhaps,
+                    (false, false) => Denies::No,
+                }
+            }
+        }
+    }
+
+    /// The paths an op touches, without `..` and relative to the root where they lie in it. Of a
+    /// command these are all words that may be paths.
+    fn touched(&self, case: &Case<'_>) -> Vec<Touched> {
+        let subject = case.subject;
+        let cwd = subject.cwd.as_deref().unwrap_or(".");
+        let touched = |path: &str, write| Touched { path: self.beneath(cwd, path), write };
+        let mut all: Vec<Touched> = subject.reads.iter().map(|path| touched(path, false)).collect();
+        all.extend(subject.writes.iter().map(|path| touched(path, true)));
+        all.extend(case.changed.iter().map(|path| touched(path, true)));
+        if let Some(CommandLine::Known(line)) = &subject.command {
+            for word in line.iter().flat_map(|simple| &simple.words) {
+                let value = word.text.split_once('=').map(|(_, value)| value);
+                for path in [Some(word.text.as_str()), value].into_iter().flatten() {
+                    all.push(touched(path, false));
+                    all.push(touched(path, true));
+                }
+            }
+            for redirect in line.iter().flat_map(|simple| &simple.redirects) {
+                match redirect.kind {
+                    RedirectKind::Dup | RedirectKind::HereDoc => {}
+                    RedirectKind::Read => all.push(touched(&redirect.target, false)),
+                    RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {
+                        all.push(touched(&redirect.target, true));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn beneath(&self, cwd: &str, path: &str) -> String {
+        if path.contains("://") {
+            return path.to_owned();
+        }
+        let whole = match path.starts_with('/') {
+            true => plain(path),
+            false => plain(&format!("{cwd}/{path}")),
+        };
+        let root = self.policy.root.trim_end_matches('/');
+        match whole.strip_prefix(root).filter(|_| !root.is_empty() && whole.starts_with('/')) {
+            Some("") => ".".to_owned(),
+            Some(inner) if inner.starts_with('/') => inner[1..].to_owned(),
+            _ => whole,
+        }
+    }
+}
+
+/// The commands a rule is about.
+fn pattern(rule: &Rule) -> Option<Pattern> {
+    match &rule.what {
+        What::Command(pattern) => Some(pattern.clone()),
+        What::Any => Pattern::parse("*").ok(),
+        What::Path(_) => None,
+    }
+}
+
+/// Whether which program it runs depends on the directory.
+fn is_relative(command: &Simple) -> bool {
+    command.words.first().is_some_and(|word| word.text.contains('/') && !word.text.starts_with('/'))
+}
+
+/// Whether the shell may make a path that the glob matches of a word with a glob of its own.
+fn may_become(subject: &Subject, glob: &PathGlob) -> bool {
+    let Some(CommandLine::Known(line)) = &subject.command else { return false };
+    let open = line.iter().flat_map(|simple| &simple.words).filter(|word| word.open);
+    let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
+    let inner =
+        |path: &'_ str| path.strip_suffix("/**").or(path.strip_suffix("/*")).map(str::to_owned);
+    let whole = inner(glob.as_str()).unwrap_or_else(|| glob.as_str().to_owned());
+    let wanted = last(&whole).unwrap_or_default();
+    open.filter_map(|word| last(&word.text)).any(|name| may_be_one(&name, &wanted))
+}
+
+/// Whether one name may fit two globs: how each begins and ends speaks against it, or nothing does.
+fn may_be_one(a: &str, b: &str) -> bool {
+    let ends = |glob: &str| {
+        let special = |c: char| "*?[{~".contains(c);
+        let (first, last) = (glob.find(special), glob.rfind(special));
+        let tail = last.map_or(0, |at| at + 1);
+        (glob[..first.unwrap_or(glob.len())].to_owned(), glob[tail..].to_owned())
+    };
+    let ((begin_a, end_a), (begin_b, end_b)) = (ends(a), ends(b));
+    // The shell's globs leave out names that begin with a dot.
+    let hidden = begin_a.is_empty() && begin_b.starts_with('.');
+    !hidden
+        && (begin_a.starts_with(&begin_b) || begin_b.starts_with(&begin_a))
+        && (end_a.ends_with(&end_b) || end_b.ends_with(&end_a))
+}
+
+fn yes(is: bool) -> Denies {
+    if is { Denies::Yes } else { Denies::No }
+}
+
+/// Whether writer, effect and tool are the rule's.
+fn is_kind(rule: &Rule, case: &Case<'_>) -> bool {
+    rule.writer.is_none_or(|writer| writer == case.writer)
+        && rule.effect.is_none_or(|effect| effect == case.effect)
+        && rule.tool.as_deref().is_none_or(|tool| tool == case.tool)
+}
+
+/// Whether an allow rule is for ops of this kind.
+fn covers_kind(rule: &Rule, case: &Case<'_>) -> bool {
+    is_kind(rule, case) && (rule.ops.is_empty() || rule.ops.contains(&case.op))
+}
+
+fn is_scheme(rule: &Rule, path: &str) -> bool {
+    let scheme = path.split_once("://").map_or("file", |(scheme, _)| scheme);
+    rule.scheme.as_deref().is_none_or(|wanted| wanted == scheme)
+}
+
+/// Whether a host is the one a rule names; `*.example.org` are those beneath it.
+fn is_host(wanted: &str, host: &str) -> bool {
+    match wanted.strip_prefix("*.") {
+        Some(parent) => host.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.')),
+        None => wanted == "*" || wanted == host,
+    }
+}

@@ -1,0 +1,95 @@
+//! Policy: rules read from text, and their word on an op. Who is asked, and who may answer, is the
+//! gates' matter.
+
+mod judge;
+mod protected;
+mod rule;
+mod subject;
+
+pub use judge::Case;
+pub use rule::{Rule, RuleError};
+pub use subject::of as subject_of;
+
+use cairn_text::glob::PathGlob;
+use cairn_types::{Policy, PolicyRule, RuleFrom, RuleWord};
+
+/// A policy whose rules have been read.
+#[derive(Debug, Clone, Default)]
+pub struct Rulebook {
+    policy: Policy,
+    rules: Vec<Rule>,
+}
+
+/// The rules' word on an op, and the rule that says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// The word.
+    pub word: RuleWord,
+    /// The rule and where it stands, or what holds without one.
+    pub why: String,
+    /// Whose rule it is; absent where none speaks.
+    pub from: Option<RuleFrom>,
+}
+
+impl Judged {
+    fn by_rule(word: RuleWord, rule: &PolicyRule, perhaps: &str) -> Judged {
+        let place =
+            if rule.place.is_empty() { String::new() } else { format!(" ({})", rule.place) };
+        let why = format!("{perhaps}{} {}{place}", rule.word, rule.rule);
+        Judged { word, why, from: Some(rule.from) }
+    }
+}
+
+impl Rulebook {
+    /// Reads every rule.
+    pub fn read(policy: Policy) -> Result<Rulebook, RuleError> {
+        let rules = policy.rules.iter().map(|rule| Rule::parse(&rule.rule));
+        let rules = rules.collect::<Result<_, _>>()?;
+        Ok(Rulebook { policy, rules })
+    }
+
+    /// The rules of a recorded policy. One that this version cannot read forbids everything, unless
+    /// it would have allowed something.
+    #[must_use]
+    pub(crate) fn recorded(policy: &Policy) -> Rulebook {
+        let mut book = Rulebook { policy: policy.clone(), rules: Vec::new() };
+        book.policy.rules.retain(|source| match Rule::parse(&source.rule) {
+            Ok(rule) => {
+                book.rules.push(rule);
+                true
+            }
+            Err(_) if source.word == RuleWord::Allow => false,
+            Err(_) => {
+                book.rules.push(Rule::default());
+                true
+            }
+        });
+        book
+    }
+
+    /// The paths that rules keep from being read: those that they forbid, and those that they ask
+    /// about.
+    #[must_use]
+    pub fn unread(&self) -> (Vec<PathGlob>, Vec<PathGlob>) {
+        let kept = |word: RuleWord| {
+            let all = self.rules.iter().zip(&self.policy.rules);
+            let of_word = all.filter(|(_, source)| source.word == word);
+            of_word.filter_map(|(rule, _)| rule.kept_from_reading().cloned()).collect()
+        };
+        (kept(RuleWord::Deny), kept(RuleWord::Ask))
+    }
+
+    /// As it was recorded.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+}
+
+impl PartialEq for Rulebook {
+    fn eq(&self, other: &Rulebook) -> bool {
+        self.policy == other.policy
+    }
+}
+
+impl Eq for Rulebook {}

@@ -1,0 +1,97 @@
+//! Files that say what may run, or what models are told, when they are next opened. Changing one is
+//! asked about even where edits are accepted.
+
+/// Names of files and directories, at any depth.
+const NAMES: [&str; 50] = [
+    "cairn.toml",
+    ".cairn",
+    "agents.md",
+    "agents.override.md",
+    "claude.md",
+    "claude.local.md",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".cursorrules",
+    "gemini.md",
+    ".gemini",
+    "copilot-instructions.md",
+    ".windsurfrules",
+    ".clinerules",
+    ".mcp.json",
+    ".git",
+    ".gitattributes",
+    ".gitconfig",
+    ".gitmodules",
+    ".husky",
+    ".githooks",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".lefthook.yml",
+    "lefthook.yaml",
+    "lefthook.toml",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".travis.yml",
+    ".buildkite",
+    ".woodpecker",
+    ".forgejo",
+    ".gitea",
+    "jenkinsfile",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    ".envrc",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+];
+
+/// Paths that are protected where a part of them alone would be ordinary.
+const PLACES: [&str; 5] =
+    [".github/workflows", ".github/actions", ".cargo/config", ".cargo/config.toml", ".ci/run"];
+
+/// Whether a path is one of them or lies in one. Letters count the same: some file systems think so.
+pub(super) fn is(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let name = path.split('/').any(|part| NAMES.contains(&part));
+    let framed = format!("/{path}/");
+    name || PLACES.iter().any(|place| framed.contains(&format!("/{place}/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is;
+
+    #[test]
+    fn what_says_what_may_run_is_protected_at_any_depth() {
+        for path in [
+            "cairn.toml",
+            "sub/Cairn.TOML",
+            ".cairn/hooks/x",
+            "AGENTS.md",
+            ".github/workflows/ci.yml",
+            "sub/.cargo/config.toml",
+            ".husky/pre-commit",
+            "lefthook.yml",
+            ".gitlab-ci.yml",
+            ".github/actions/a/action.yml",
+            ".github/copilot-instructions.md",
+            "GEMINI.md",
+            ".bash_profile",
+        ] {
+            assert!(is(path), "{path}");
+        }
+        for path in ["src/main.rs", "cairn.toml.md", "docs/agents.md.txt", ".github/CODEOWNERS"] {
+            assert!(!is(path), "{path}");
+        }
+    }
+}

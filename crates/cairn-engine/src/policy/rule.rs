@@ -1,0 +1,135 @@
+//! One rule's text, read: `exec cargo test *`, `edit src/**`, `*[effect=network]`. What it then says
+//! about an op is the judge's.
+
+use cairn_text::glob::PathGlob;
+use cairn_text::shell::Pattern;
+use cairn_types::{Effect, OpName, Writer};
+use serde::de::DeserializeOwned;
+
+/// What a rule is about. Whatever it does not name may be anything.
+#[derive(Debug, Clone, Default)]
+pub struct Rule {
+    pub(super) ops: Vec<OpName>,
+    pub(super) tool: Option<String>,
+    pub(super) writer: Option<Writer>,
+    pub(super) effect: Option<Effect>,
+    pub(super) host: Option<String>,
+    pub(super) scheme: Option<String>,
+    pub(super) what: What,
+}
+
+/// What the op works on.
+#[derive(Debug, Clone, Default)]
+pub(super) enum What {
+    /// Anything.
+    #[default]
+    Any,
+    /// These paths.
+    Path(PathGlob),
+    /// These commands.
+    Command(Pattern),
+}
+
+/// Why a text is no rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{rule:?} is not a rule: {why}")]
+pub struct RuleError {
+    /// The text.
+    pub rule: String,
+    /// What is wrong with it, and what would be right.
+    pub why: String,
+}
+
+/// The ops a rule may name.
+const OPS: [(&str, &[OpName]); 11] = [
+    ("*", &[]),
+    ("find", &[OpName::Find]),
+    ("read", &[OpName::Read]),
+    ("edit", &[OpName::Edit]),
+    ("copy", &[OpName::Copy]),
+    ("move", &[OpName::Move]),
+    ("kill", &[OpName::Kill]),
+    ("write", &[OpName::Edit, OpName::Copy, OpName::Move, OpName::Kill]),
+    ("exec", &[OpName::Exec]),
+    ("todo", &[OpName::Todo]),
+    ("undo", &[OpName::Undo]),
+];
+
+impl Rule {
+    /// Reads a rule: an op or `*`, conditions in brackets, and what it works on.
+    pub fn parse(text: &str) -> Result<Rule, RuleError> {
+        let bad = |why: String| RuleError { rule: text.to_owned(), why };
+        let text = text.trim();
+        let end = text.find(|c: char| c == '[' || c.is_whitespace()).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        let Some((_, ops)) = OPS.iter().find(|(op, _)| *op == name) else {
+            let known: Vec<&str> = OPS.iter().map(|(op, _)| *op).collect();
+            return Err(bad(format!("it begins with one of {}", known.join(", "))));
+        };
+        let mut rule = Rule { ops: ops.to_vec(), ..Rule::default() };
+        let what = match rest.strip_prefix('[') {
+            None => rest,
+            Some(inner) => {
+                let (conditions, what) =
+                    inner.split_once(']').ok_or_else(|| bad("a `]` is missing".to_owned()))?;
+                for condition in conditions.split(',').map(str::trim).filter(|c| !c.is_empty()) {
+                    rule.take(condition).map_err(bad)?;
+                }
+                what
+            }
+        };
+        rule.what = what_of(&rule.ops, what.trim()).map_err(bad)?;
+        Ok(rule)
+    }
+
+    fn take(&mut self, condition: &str) -> Result<(), String> {
+        let (key, value) = condition
+            .split_once('=')
+            .map(|(key, value)| (key.trim(), value.trim()))
+            .filter(|(_, value)| !value.is_empty())
+            .ok_or_else(|| format!("{condition:?} is not of the form key=value"))?;
+        match key {
+            "tool" => self.tool = Some(value.to_owned()),
+            "writer" => self.writer = Some(word(value, "model, client, plugin or system")?),
+            "effect" => self.effect = Some(word(value, "pure, read, world, host or network")?),
+            "host" => self.host = Some(value.to_ascii_lowercase()),
+            "scheme" => self.scheme = Some(value.to_owned()),
+            _ => return Err(format!("{key:?} is none of tool, writer, effect, host, scheme")),
+        }
+        Ok(())
+    }
+
+    /// The paths it is about, where it is about reading them.
+    pub(super) fn kept_from_reading(&self) -> Option<&PathGlob> {
+        match &self.what {
+            What::Path(glob) if self.ops.contains(&OpName::Read) => Some(glob),
+            _ => None,
+        }
+    }
+
+    /// Whether it names no condition but its ops: then also what cannot be read is meant.
+    pub(super) fn means_everything(&self) -> bool {
+        let any = match &self.what {
+            What::Any => true,
+            What::Command(pattern) => pattern.is_everything(),
+            What::Path(_) => false,
+        };
+        any && self.host.is_none() && self.scheme.is_none()
+    }
+}
+
+fn word<T: DeserializeOwned>(value: &str, known: &str) -> Result<T, String> {
+    serde_json::from_value(value.into()).map_err(|_| format!("{value:?} is none of {known}"))
+}
+
+fn what_of(ops: &[OpName], what: &str) -> Result<What, String> {
+    match ops {
+        _ if what.is_empty() => Ok(What::Any),
+        [OpName::Exec] => Pattern::parse(what).map(What::Command).map_err(|e| e.to_string()),
+        [] => Err("`*` stands alone; a rule on paths or commands names its op".to_owned()),
+        [OpName::Todo] | [OpName::Undo] => {
+            Err("this op works on nothing that has a name".to_owned())
+        }
+        _ => PathGlob::parse(what).map(What::Path).map_err(|e| e.to_string()),
+    }
+}

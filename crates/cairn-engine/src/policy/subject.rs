@@ -1,0 +1,106 @@
+//! What an op touches, told from what was asked for: paths it looks at and changes, the command it
+//! runs, the hosts that names. Looks nothing up.
+
+use cairn_text::{patch, shell};
+use cairn_types::{Action, CommandLine, EditBody, Subject};
+
+/// The longest command whose text is kept for rules, in bytes.
+const LONGEST: usize = 16 << 10;
+
+/// What this action touches.
+#[must_use]
+pub fn of(action: &Action) -> Subject {
+    let reads = |paths: Vec<String>| Subject { reads: paths, ..Subject::default() };
+    let writes = |paths: Vec<String>| Subject { writes: paths, ..Subject::default() };
+    match action {
+        Action::Find(find) => reads(vec![find.under.clone().unwrap_or_else(|| ".".to_owned())]),
+        Action::List { path, .. } => reads(vec![path.clone()]),
+        Action::Read(read) => reads(vec![read.path.clone()]),
+        Action::Edit { path, body } => writes(edited(path.as_deref(), body)),
+        Action::Copy { from, to } => {
+            Subject { reads: vec![from.clone()], writes: vec![to.clone()], ..Subject::default() }
+        }
+        Action::Move { from, to } => writes(vec![from.clone(), to.clone()]),
+        Action::Kill { path } => writes(vec![path.clone()]),
+        Action::Exec { command, cwd, .. } => run(command, cwd.clone()),
+        Action::Todo { .. } => Subject::default(),
+    }
+}
+
+/// The paths of an edit: the one it is given, and those its patch names.
+fn edited(path: Option<&str>, body: &EditBody) -> Vec<String> {
+    let mut paths: Vec<String> = path.map(str::to_owned).into_iter().collect();
+    if let EditBody::Patch(text) = body {
+        for file in patch::parse(text).unwrap_or_default() {
+            paths.extend(file.path.into_iter().chain(file.moved_to));
+        }
+    }
+    paths.dedup();
+    paths
+}
+
+fn run(command: &str, cwd: Option<String>) -> Subject {
+    let line = shell::parse(command);
+    let (hosts, text) = match &line {
+        CommandLine::Known(commands) => {
+            let words = commands.iter().flat_map(|simple| &simple.words);
+            let mut hosts: Vec<String> = words.filter_map(|word| host(&word.text)).collect();
+            hosts.sort_unstable();
+            hosts.dedup();
+            (hosts, None)
+        }
+        CommandLine::Unsure { .. } => {
+            (Vec::new(), (command.len() <= LONGEST).then(|| command.to_owned()))
+        }
+    };
+    Subject { cwd, command: Some(line), text, hosts, ..Subject::default() }
+}
+
+/// The host that a word names, as a URL or as `user@host:path` does.
+fn host(word: &str) -> Option<String> {
+    let rest = match word.split_once("://") {
+        Some((scheme, rest)) => {
+            let scheme = scheme.rsplit('=').next().unwrap_or(scheme);
+            let plain = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
+            (!scheme.is_empty() && scheme.chars().all(plain)).then_some(rest)?
+        }
+        None => word.split_once('@').filter(|(_, rest)| rest.contains(':'))?.1,
+    };
+    // A browser takes a backslash for a slash; what follows must not pose as the host.
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let named = authority.rsplit('@').next().unwrap_or_default();
+    let bare = match named.strip_prefix('[') {
+        Some(inner) => inner.split(']').next().unwrap_or_default(),
+        None => named.split(':').next().unwrap_or_default(),
+    };
+    (!bare.is_empty()).then(|| bare.trim_end_matches('.').to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_told_from_whatever_poses_as_one() {
+        for (word, expected) in [
+            ("https://example.org/a", Some("example.org")),
+            ("https://good.org@evil.org/a", Some("evil.org")),
+            ("https://EVIL.org.:443/", Some("evil.org")),
+            ("http://evil.org\\@good.org/", Some("evil.org")),
+            ("http://[::1]:80/", Some("::1")),
+            ("--url=https://evil.org", Some("evil.org")),
+            ("git@evil.org:a/b.git", Some("evil.org")),
+            ("evil.org", None),
+            ("a@b", None),
+        ] {
+            assert_eq!(host(word).as_deref(), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn every_path_of_a_patch_is_named() {
+        let text = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** Delete File: c\n*** End Patch";
+        let action = Action::Edit { path: None, body: EditBody::Patch(text.to_owned()) };
+        assert_eq!(of(&action).writes, ["a", "b", "c"]);
+    }
+}

@@ -1,0 +1,109 @@
+//! Policy as plain data: rules with their origin, the answers people gave for longer than once, and
+//! what a rule looks at in an op. What a rule's text means is the engine's to read.
+
+use crate::CommandLine;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Everything the policy gate goes by while one driver drives.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// The project's directory, absolute: rules on paths are relative to it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub root: String,
+    /// Commands run in a shell whose words cannot be told beforehand, so no rule but `exec *` allows
+    /// one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strange_shell: bool,
+    /// The rules, in no order: the strictest that fits decides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<PolicyRule>,
+}
+
+/// One rule and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyRule {
+    /// What it says.
+    pub word: RuleWord,
+    /// What it is about: `exec cargo test *`, `edit src/**`.
+    pub rule: String,
+    /// Whose it is.
+    pub from: RuleFrom,
+    /// Where it stands: file and line, a flag, or the number of an answer.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// When it ends, milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
+}
+
+/// What a rule says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleWord {
+    /// It may run unasked.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// It may not run.
+    Deny,
+}
+
+impl fmt::Display for RuleWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            RuleWord::Allow => "allow",
+            RuleWord::Ask => "ask",
+            RuleWord::Deny => "deny",
+        })
+    }
+}
+
+/// Whose rule it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleFrom {
+    /// Whoever runs the machine: nothing below may exceed it.
+    Operator,
+    /// The user, in a file or by a flag.
+    User,
+    /// The project's file, which may only narrow.
+    Project,
+    /// A person's answer, remembered.
+    Answer,
+}
+
+impl fmt::Display for RuleFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            RuleFrom::Operator => "operator",
+            RuleFrom::User => "user",
+            RuleFrom::Project => "project",
+            RuleFrom::Answer => "answer",
+        })
+    }
+}
+
+/// What an op touches, as far as rules look at it. Recorded with the op, so that a decision can be
+/// made again from the log alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Paths it looks at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<String>,
+    /// Paths it changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<String>,
+    /// The command it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<CommandLine>,
+    /// The command's text, where its words are not certain and it is not too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The directory it runs in; the root when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Hosts it names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+}

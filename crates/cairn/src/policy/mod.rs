@@ -1,0 +1,172 @@
+//! `cairn policy`: the rules in force, what the gates say about an op, and what is remembered. What a
+//! rule means is the engine's.
+
+mod answers;
+mod explain;
+mod replay;
+mod spoken;
+mod table;
+
+use crate::cli::{Leave, PolicyArgs, PolicyCommand};
+use crate::config::{Config, Layer, Origin, Value};
+use crate::run::Usage;
+use crate::{log, out::say, place};
+use anyhow::Result;
+use cairn_engine::policy::Rulebook;
+use cairn_store::Store;
+use cairn_text::shown::clean;
+use cairn_types::{Flags, Mode, Policy, PolicyRule, Remember, RuleFrom, RuleWord, SessionId};
+use serde_json::json;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// `cairn policy …`.
+pub fn policy(args: &PolicyArgs) -> Result<ExitCode> {
+    match &args.command {
+        None => show(args.json),
+        Some(PolicyCommand::Explain(args)) => explain::explain(args),
+        Some(PolicyCommand::Test(args)) => table::test(args),
+        Some(PolicyCommand::Replay(args)) => replay::replay(args),
+        Some(PolicyCommand::Answers(args)) => answers::list(args),
+        Some(PolicyCommand::Revoke(args)) => answers::revoke(args),
+    }
+}
+
+/// Lays what a run's flags say about permission over the configuration.
+pub fn lay_flags(config: &mut Config, leave: &Leave) -> Result<()> {
+    let mode = leave.mode.as_deref().or(leave.read_only.then_some("read-only"));
+    if let Some(mode) = mode {
+        config.lay(Layer::flag("policy.mode", "mode", Value::Text(mode.to_owned()))?)?;
+    }
+    for (name, flag, rules) in [
+        ("policy.allow", "allow", &leave.allow),
+        ("policy.ask", "ask", &leave.ask),
+        ("policy.deny", "deny", &leave.deny),
+    ] {
+        if !rules.is_empty() {
+            config.lay(Layer::flag(name, flag, Value::List(rules.clone()))?)?;
+        }
+    }
+    if leave.yolo && config.text("policy.yolo") == Some("never") {
+        let place = config.origin("policy.yolo").map(ToString::to_string).unwrap_or_default();
+        return Err(Usage(format!("--yolo may not be given here ({place})")).into());
+    }
+    Ok(())
+}
+
+/// The mode that is configured.
+pub fn mode(config: &Config) -> Mode {
+    match config.text("policy.mode") {
+        Some("read-only") => Mode::ReadOnly,
+        Some("plan") => Mode::Plan,
+        Some("accept-edits") => Mode::AcceptEdits,
+        _ => Mode::Act,
+    }
+}
+
+/// What is ruled out besides.
+pub fn flags(leave: &Leave) -> Flags {
+    Flags { no_repo: leave.no_repo, no_web: leave.no_web, no_proposals: leave.no_proposals }
+}
+
+/// The rules of the configuration, for a project whose commands run in this shell.
+pub fn configured(config: &Config, root: &Path, shell: &Path) -> Policy {
+    let known = ["bash", "sh", "dash"];
+    let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let mut rules = Vec::new();
+    for (key, word) in [
+        ("policy.deny", RuleWord::Deny),
+        ("policy.ask", RuleWord::Ask),
+        ("policy.allow", RuleWord::Allow),
+    ] {
+        rules.extend(config.parts(key).map(|(rule, origin)| PolicyRule {
+            word,
+            rule: rule.to_owned(),
+            from: match origin {
+                Origin::Operator { .. } => RuleFrom::Operator,
+                Origin::Project { .. } => RuleFrom::Project,
+                _ => RuleFrom::User,
+            },
+            place: origin.to_string(),
+            until: None,
+        }));
+    }
+    let root = root.to_string_lossy().into_owned();
+    Policy { root, strange_shell: !known.contains(&name), rules }
+}
+
+/// The answers people gave that reach runs of this session.
+pub fn remembered(
+    store: &Store,
+    session: Option<&SessionId>,
+    root: &Path,
+    now: u64,
+) -> Result<Vec<PolicyRule>> {
+    let root = root.to_string_lossy();
+    let reaches = |answer: &cairn_store::Answer| match answer.scope {
+        Remember::Always => true,
+        Remember::Project => answer.root == root,
+        Remember::Session => session.is_some_and(|id| id.as_str() == answer.session),
+        Remember::Once | Remember::Run => false,
+    };
+    let answers = store.answers(now)?;
+    Ok(answers
+        .into_iter()
+        .filter(reaches)
+        .map(|answer| PolicyRule {
+            word: RuleWord::Allow,
+            rule: answer.rule,
+            from: RuleFrom::Answer,
+            place: format!("answer {}", answer.id),
+            until: answer.until,
+        })
+        .collect())
+}
+
+/// The policy in force in a folder, with what is remembered for it.
+fn in_force(config: &Config, root: &Path) -> Result<Policy> {
+    let shell = place::shell(config);
+    let mut policy = configured(config, root, &shell);
+    if let Ok(store) = place::store_to_read() {
+        let session = store.latest_session(&root.to_string_lossy())?;
+        policy.rules.extend(remembered(&store, session.as_ref(), root, cairn_runtime::now_ms())?);
+    }
+    Ok(policy)
+}
+
+/// The same with its rules read.
+fn rulebook(config: &Config, root: &Path) -> Result<Rulebook> {
+    Ok(Rulebook::read(in_force(config, root)?)?)
+}
+
+fn show(json: bool) -> Result<ExitCode> {
+    let root = place::root(None)?;
+    let config = place::config(&root)?;
+    let policy = in_force(&config, &root)?;
+    let (mode, yolo) = (config.text("policy.mode"), config.text("policy.yolo"));
+    if json {
+        say!("{}", json!({"mode": mode, "yolo": yolo, "policy": policy}));
+        return Ok(ExitCode::SUCCESS);
+    }
+    say!("mode {}, yolo {}", mode.unwrap_or_default(), yolo.unwrap_or_default());
+    if policy.strange_shell {
+        say!("the configured shell is neither bash nor sh: no rule but `exec *` allows a command");
+    }
+    for rule in &policy.rules {
+        let until = rule.until.map(|at| format!(", until {}", log::time(at)));
+        let place = clean(&rule.place);
+        say!(
+            "{:5} {}  # {}: {place}{}",
+            rule.word,
+            rule.rule,
+            rule.from,
+            until.unwrap_or_default()
+        );
+    }
+    if policy.rules.is_empty() {
+        say!(
+            "no rules: looking is free, everything else is asked about. docs/policy.md has examples"
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,215 @@
+//! Who may do what, at the command line: rules, modes, answers that are remembered, explanations that
+//! agree with what happens.
+
+use crate::bench_world::Bench;
+use crate::terminal::Terminal;
+use serde_json::{Value, json};
+
+fn bash(command: &str) -> Value {
+    json!({"calls": [{"tool": "bash", "args": {"command": command}}]})
+}
+
+fn write(path: &str) -> Value {
+    json!({"calls": [{"tool": "write", "args": {"path": path, "content": "x\n"}}]})
+}
+
+fn read(path: &str) -> Value {
+    json!({"calls": [{"tool": "read", "args": {"path": path}}]})
+}
+
+/// The statuses of all rows of the newest run.
+fn statuses(bench: &Bench) -> Vec<u64> {
+    let rows = bench.cairn(&["log", "--json"]).out;
+    let row = |line: &str| serde_json::from_str::<Value>(line).unwrap()["status"].as_u64().unwrap();
+    rows.lines().map(row).collect()
+}
+
+// keeps: policy-rules
+#[test]
+fn what_rules_mean_runs_unasked_and_what_they_forbid_does_not_run_whoever_says_yes() {
+    let bench = Bench::new(json!([
+        bash("touch a"),
+        bash("touch b; touch c"),
+        bash("touch d"),
+        write("src/x"),
+        write("y"),
+        {"say": "done"}
+    ]));
+    bench.own(
+        "cairn.toml",
+        "[policy]\nallow = [\"exec touch a\", \"edit src/**\"]\ndeny = [\"exec touch d\"]\n",
+    );
+    let done = bench.cairn(&["run", "work"]);
+    assert_eq!(done.code, 5, "{}", done.err);
+    assert_eq!(statuses(&bench), [200, 403, 403, 201, 403]);
+    let there = |name: &str| bench.file(name).exists();
+    assert_eq!(
+        ["a", "b", "c", "d", "src/x", "y"].map(there),
+        [true, false, false, false, true, false]
+    );
+    // With --yolo what would be asked is done, what is forbidden is not.
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    assert_eq!(["b", "c", "d", "y"].map(there), [true, true, false, true]);
+}
+
+// keeps: policy-modes
+#[test]
+fn a_mode_says_what_is_asked_about() {
+    for (mode, expected) in [
+        ("read-only", [200, 403, 403, 403]),
+        ("plan", [200, 403, 403, 403]),
+        ("act", [200, 403, 403, 403]),
+        ("accept-edits", [200, 201, 403, 403]),
+    ] {
+        let bench = Bench::new(
+            json!([read("f"), write("a"), write(".envrc"), bash("touch b"), {"say": "done"}]),
+        );
+        bench.temp.write("f", "text\n");
+        let done = bench.cairn(&["run", "--mode", mode, "work"]);
+        assert_eq!(statuses(&bench), expected, "{mode}: {}", done.err);
+        assert!(!bench.file("b").exists() && !bench.file(".envrc").exists());
+    }
+}
+
+// keeps: policy-narrows
+#[test]
+fn a_project_narrows_and_an_operator_caps_what_everybody_else_says() {
+    let bench =
+        Bench::new(json!([bash("touch a"), bash("touch b"), bash("touch c"), {"say": "done"}]));
+    bench.own("cairn.toml", "[policy]\nallow = [\"exec touch *\"]\n");
+    bench.temp.write("cairn.toml", "[policy]\ndeny = [\"exec touch b\"]\n");
+    let operator =
+        bench.own("operator.toml", "[policy]\ndeny = [\"exec touch c\"]\nyolo = \"never\"\n");
+    let run = |args: &[&str]| {
+        let mut command = bench.command(&[&["run"], args].concat());
+        crate::bench_world::done(command.env("CAIRN_OPERATOR", &operator).output().unwrap())
+    };
+    assert_eq!(run(&["work"]).code, 0);
+    assert_eq!(statuses(&bench), [200, 403, 403]);
+    let done = run(&["--yolo", "work"]);
+    assert_eq!(done.code, 2);
+    assert!(
+        done.err.contains("--yolo may not be given here") && done.err.contains("operator.toml:3"),
+        "{}",
+        done.err
+    );
+    bench.temp.write("cairn.toml", "[policy]\nallow = [\"exec *\"]\n");
+    let done = run(&["work"]);
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("a project may not set policy.allow"), "{}", done.err);
+}
+
+// keeps: policy-unread
+#[test]
+fn what_must_not_be_read_is_not_found_copied_moved_or_reached_through_a_link() {
+    let secret = "the-secret-text";
+    let bench = Bench::new(json!([
+        read("keys/k"),
+        read("link"),
+        {"calls": [{"tool": "find", "args": {"text": secret}}]},
+        {"calls": [{"tool": "copy", "args": {"from": "keys", "to": "open"}}]},
+        {"calls": [{"tool": "move", "args": {"from": "keys", "to": "moved"}}]},
+        {"calls": [{"tool": "edit", "args": {"path": "link", "old": "the-secret-tex", "new": "x"}}]},
+        write("keys/k"),
+        read("other"),
+        {"say": "done"}
+    ]));
+    bench.temp.write("keys/k", format!("{secret}\n"));
+    bench.temp.write("other", "fine\n");
+    std::os::unix::fs::symlink("keys/k", bench.file("link")).unwrap();
+    let done = bench.cairn(&["run", "--yolo", "--deny", "read keys/**", "work"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let told = statuses(&bench);
+    assert_eq!(
+        (told[0], told[1], told[3], told[5], told[6], told[7]),
+        (403, 403, 403, 403, 403, 200)
+    );
+    let sent: String = bench.requests().iter().map(Value::to_string).collect();
+    // Once it stands in the model's own call.
+    let own = r#"\"text\":\"the-secret-text\""#;
+    assert!(!sent.replace(own, "").replace("the-secret-tex\\\"", "").contains(secret), "{sent}");
+    assert_eq!(std::fs::read_to_string(bench.file("keys/k")).unwrap(), format!("{secret}\n"));
+}
+
+// keeps: policy-remembers
+#[test]
+fn a_yes_is_remembered_for_what_was_chosen_as_far_and_no_further_and_can_be_revoked() {
+    let bench = Bench::new(json!([bash("touch a"), bash("touch b"), {"say": "done"}]));
+    let mut terminal = Terminal::open(&bench, bench.command(&["run", "work"]));
+    terminal.until("m remember");
+    terminal.keys("m\n");
+    let menu = terminal.until("which? ");
+    assert!(menu.contains("1  exec touch a") && menu.contains("2  exec touch a *"), "{menu}");
+    terminal.keys("9\n");
+    terminal.until("m remember");
+    terminal.keys("m\n");
+    terminal.until("which? ");
+    terminal.keys("1p 7d\n");
+    terminal.until("m remember");
+    terminal.keys("n\n");
+    terminal.until("done: 3 turns");
+    assert!(bench.file("a").exists() && !bench.file("b").exists());
+    let answers: Value =
+        serde_json::from_str(&bench.cairn(&["policy", "answers", "--json"]).out).unwrap();
+    assert_eq!(
+        (&answers[0]["rule"], &answers[0]["scope"]),
+        (&json!("exec touch a"), &json!("project"))
+    );
+    let span = answers[0]["until"].as_u64().unwrap() - answers[0]["at"].as_u64().unwrap();
+    assert!((604_000_000..605_000_000).contains(&span), "{span}");
+
+    std::fs::remove_file(bench.file("a")).unwrap();
+    assert_eq!(bench.cairn(&["run", "--new-session", "work"]).code, 5);
+    assert_eq!(statuses(&bench), [200, 403]);
+    let explained = bench.cairn(&["policy", "explain", "exec", "touch", "a"]).out;
+    assert!(explained.contains("policy     pass    allow exec touch a (answer 1)"), "{explained}");
+
+    let revoked = bench.cairn(&["policy", "revoke", "1"]);
+    assert!(revoked.out.contains("1 taken back"), "{revoked:?}");
+    std::fs::remove_file(bench.file("a")).unwrap();
+    assert_eq!(bench.cairn(&["run", "work"]).code, 5);
+    assert_eq!(statuses(&bench), [403, 403]);
+    let again = bench.cairn(&["policy", "revoke", "1"]);
+    assert_eq!((again.code, again.err.contains("there is no answer 1")), (2, true));
+}
+
+// keeps: policy-explained
+#[test]
+fn an_explanation_a_table_and_a_replay_agree_with_what_happens() {
+    let calls = ["touch a", "touch b", "cat keys/k"];
+    let bench =
+        Bench::new(json!([bash(calls[0]), bash(calls[1]), bash(calls[2]), {"say": "done"}]));
+    bench.own("cairn.toml", "[policy]\nallow = [\"exec touch a\"]\ndeny = [\"read keys/**\"]\n");
+    bench.cairn(&["run", "work"]);
+    let facts = bench.cairn(&["log", "--facts", "--json"]).out;
+    let decided: Vec<Value> = facts
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|fact| fact["kind"] == "decision")
+        .map(|fact| fact["body"]["gates"].clone())
+        .collect();
+    for (command, gates) in calls.iter().zip(&decided) {
+        let explained =
+            bench.cairn(&["policy", "explain", "--headless", "--json", "exec", command]).out;
+        let explained: Value = serde_json::from_str(&explained).unwrap();
+        assert_eq!(&explained["gates"], gates, "{command}");
+    }
+    let replayed = bench.cairn(&["policy", "replay"]);
+    assert!(replayed.out.contains("3 decisions the same, 0 otherwise"), "{replayed:?}");
+    bench
+        .temp
+        .write("t", "# expected\nallow exec touch a\nask exec touch b\ndeny exec cat keys/k\n");
+    let table = bench.cairn(&["policy", "test", "t"]);
+    assert_eq!((table.code, table.out.as_str()), (0, "3 as expected, 0 otherwise\n"));
+    bench.temp.write("t", "deny exec touch a\n");
+    let table = bench.cairn(&["policy", "test", "t"]);
+    assert_eq!(table.code, 1);
+    assert!(table.out.starts_with("t:1: exec touch a is allow, not deny"), "{}", table.out);
+    bench.temp.write("t", "perhaps exec touch a\n");
+    assert_eq!(bench.cairn(&["policy", "test", "t"]).code, 2);
+    let listed = bench.cairn(&["policy"]).out;
+    assert!(
+        listed.contains("deny  read keys/**  # user: ") && listed.contains("cairn.toml:3"),
+        "{listed}"
+    );
+}
