@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr, reason = "a chore talks to whoever runs it")]
 
 mod crates;
+mod keys;
 mod licences;
 mod promises;
 mod sources;
@@ -25,7 +26,8 @@ fn main() -> ExitCode {
 /// A check finds problems, or cannot look.
 type Check = fn(&Path) -> anyhow::Result<Vec<String>>;
 
-const CHECKS: [Check; 4] = [crates::check, sources::check, promises::check, licences::check];
+const CHECKS: [Check; 5] =
+    [crates::check, keys::check, sources::check, promises::check, licences::check];
 
 fn tidy(root: &Path) -> ExitCode {
     let mut problems = Vec::new();

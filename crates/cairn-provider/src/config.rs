@@ -1,61 +1,9 @@
-//! What a provider is told besides the request: its key, its limits, its price, what its model can
-//! do. Reads nothing from files or the environment.
+//! What a provider is told besides the request: its limits, its price, what its model can do. Reads
+//! nothing from files or the environment.
 
 use cairn_types::{PicoUsd, Usage};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::time::Duration;
-
-/// Keys shorter than this are placeholders (`none`, `x`), and replacing them would garble text.
-const SHORTEST_REAL_KEY: usize = 8;
-
-/// A key. It prints as `***`, and only this crate can read it.
-#[derive(Clone)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Keeps a key.
-    #[must_use]
-    pub fn new(key: impl Into<String>) -> Self {
-        Self(key.into())
-    }
-
-    /// The key itself, for the one place of a request that carries it.
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-/// Everything that must not appear in a message or a recording.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Secrets(Vec<Secret>);
-
-impl Secrets {
-    /// Hides this too, unless it is a placeholder.
-    pub(crate) fn add(&mut self, secret: &str) {
-        if secret.len() >= SHORTEST_REAL_KEY {
-            self.0.push(Secret::new(secret));
-        }
-    }
-
-    /// The text without secrets in it: servers have been seen to repeat them in their errors.
-    pub(crate) fn redact(&self, text: &str) -> String {
-        let hide = |text: String, secret: &Secret| text.replace(secret.expose(), "***");
-        self.0.iter().fold(text.to_owned(), hide)
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
-impl fmt::Display for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
 
 /// How long and how often a provider may be tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,15 +117,5 @@ mod tests {
         let price = Price { input, output, cache_read, cache_write };
         let usage = Usage { input: 50, output: 2, cache_read: 40, cache_write: 5, reasoning: 1 };
         assert_eq!(price.of(&usage), PicoUsd(5 * 10 + 40 + 5 * 12 + 200));
-    }
-
-    #[test]
-    fn a_secret_prints_as_stars_and_leaves_no_trace_in_text() {
-        let key = Secret::new("sk-very-secret");
-        assert_eq!(format!("{key} {key:?}"), "*** ***");
-        let mut secrets = Secrets::default();
-        secrets.add(key.expose());
-        secrets.add("x");
-        assert_eq!(secrets.redact("bad key sk-very-secret, an x stays"), "bad key ***, an x stays");
     }
 }

@@ -15,7 +15,8 @@ mod responses;
 pub mod scripted;
 mod write;
 
-pub use config::{Abilities, Limits, Price, Secret};
+pub use cairn_types::Secret;
+pub use config::{Abilities, Limits, Price};
 pub use fallback::Fallback;
 pub use fault::{Fault, FaultClass};
 pub use message::{Answer, CallText, Delta, Effort, Message, Part, Request, Thought};

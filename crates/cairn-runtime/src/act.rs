@@ -180,7 +180,9 @@ impl Driver {
             let (file, content) = (spooled.file, spooled.content);
             self.pending.keep_file(SpooledFile { file, content });
         }
-        let (status, text) = self.as_told(at, (done.status, done.text), &done.seen);
+        // Before it is compared with what the model has been told.
+        let text = self.settings.scrubber.text(&done.text).into_owned();
+        let (status, text) = self.as_told(at, (done.status, text), &done.seen);
         let result = recording.keep(text);
         let media = done
             .media

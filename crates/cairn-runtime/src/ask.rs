@@ -1,9 +1,10 @@
 //! One model call: streams what arrives, takes commands meanwhile, records the whole reply or why
 //! there is none.
 
-use crate::{Driver, Event, RunError, Sink};
+use crate::{Driver, Event, RunError, Sink, calls};
 use cairn_engine::Recording;
 use cairn_provider::{Answer, Delta, Fault, FaultClass, Thought};
+use cairn_text::scrub::{Scrubber, Window};
 use cairn_types::{Call, ContentRef, Reply};
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,12 +18,13 @@ impl Driver {
         request.schema = self.settings.schema.clone();
         let provider = self.provider.clone();
         let cancel = CancellationToken::new();
-        let mut teller = Teller { sink: self.sink.clone(), text: 0, reasoning: 0 };
+        let mut teller = Teller::new(self.sink.clone(), &self.settings.scrubber);
         let mut on_delta = |delta| teller.tell(delta);
         let began = Instant::now();
         let mut asking = Box::pin(provider.ask(&request, &mut on_delta, &cancel));
         let answer = self.meanwhile(&mut asking, &cancel).await?;
         drop(asking);
+        teller.finish();
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match answer {
             Ok(answer) => self.took_answer(answer, ms),
@@ -31,6 +33,9 @@ impl Driver {
     }
 
     fn took_answer(&mut self, answer: Answer, ms: u64) -> Result<(), RunError> {
+        let scrubber = &self.settings.scrubber;
+        let taken: Vec<_> = answer.calls.iter().map(|call| calls::taken(scrubber, call)).collect();
+        let thoughts = calls::thoughts(scrubber, answer.thoughts);
         let mut kept = Recording::default();
         let mut keep = |text: &str| (!text.is_empty()).then(|| kept.keep(text));
         let reply = Reply {
@@ -39,14 +44,15 @@ impl Driver {
             model: answer.model.unwrap_or_else(|| self.settings.model.clone()),
             text: keep(&answer.text),
             reasoning: keep(&answer.reasoning),
-            thoughts: keep(&Thought::write_all(&answer.thoughts)),
+            thoughts: keep(&Thought::write_all(&thoughts)),
             calls: answer
                 .calls
                 .iter()
-                .map(|call| Call {
+                .zip(&taken)
+                .map(|(call, taken)| Call {
                     id: call.id.clone(),
                     name: call.name.clone(),
-                    args: ContentRef::of(call.args.as_bytes()),
+                    args: ContentRef::of(taken.args.as_bytes()),
                 })
                 .collect(),
             finish: answer.finish,
@@ -55,8 +61,9 @@ impl Driver {
             attempts: answer.attempts,
             ms,
         };
-        let args: Vec<&str> = answer.calls.iter().map(|call| &*call.args).collect();
+        let args: Vec<&str> = taken.iter().map(|taken| &*taken.args).collect();
         let mut recording = self.engine.replied(reply, &args);
+        calls::refuse(&mut recording, &taken);
         recording.contents.extend(kept.contents);
         recording.contents.extend(args.iter().map(|args| args.as_bytes().to_vec()));
         self.record(recording)
@@ -71,32 +78,89 @@ impl Driver {
     }
 }
 
-/// Tells what streams in, with offsets.
+/// Tells what streams in, with offsets. What may be the beginning of a secret waits for more.
 struct Teller {
     sink: Arc<dyn Sink>,
-    text: u64,
-    reasoning: u64,
+    scrubber: Scrubber,
+    text: Told,
+    reasoning: Told,
+}
+
+/// One of the two streams.
+struct Told {
+    window: Window,
+    bytes: u64,
+}
+
+impl Told {
+    fn new(scrubber: &Scrubber) -> Told {
+        Told { window: scrubber.window(), bytes: 0 }
+    }
+
+    /// What can be told now, and where it stands.
+    fn next(&mut self, piece: Vec<u8>) -> Option<(u64, String)> {
+        let offset = self.bytes;
+        self.bytes += piece.len() as u64;
+        let told = String::from_utf8_lossy(&piece).into_owned();
+        (!told.is_empty()).then_some((offset, told))
+    }
+
+    fn push(&mut self, text: &str) -> Option<(u64, String)> {
+        let piece = self.window.push(text.as_bytes());
+        self.next(piece)
+    }
+
+    fn finish(&mut self) -> Option<(u64, String)> {
+        let rest = self.window.finish();
+        self.next(rest)
+    }
 }
 
 impl Teller {
+    fn new(sink: Arc<dyn Sink>, scrubber: &Scrubber) -> Teller {
+        let (text, reasoning) = (Told::new(scrubber), Told::new(scrubber));
+        Teller { sink, scrubber: scrubber.clone(), text, reasoning }
+    }
+
     fn tell(&mut self, delta: Delta) {
-        let event = match delta {
+        match delta {
+            // What one stream holds back is told before the other goes on.
             Delta::Text(text) => {
-                let offset = self.text;
-                self.text += text.len() as u64;
-                Event::Text { offset, text }
+                let (thought, said) = (self.reasoning.finish(), self.text.push(&text));
+                self.told_thought(thought);
+                self.told_text(said);
             }
             Delta::Reasoning(text) => {
-                let offset = self.reasoning;
-                self.reasoning += text.len() as u64;
-                Event::Reasoning { offset, text }
+                let (said, thought) = (self.text.finish(), self.reasoning.push(&text));
+                self.told_text(said);
+                self.told_thought(thought);
             }
             Delta::Retrying { attempt, wait, why } => {
-                (self.text, self.reasoning) = (0, 0);
+                (self.text, self.reasoning) =
+                    (Told::new(&self.scrubber), Told::new(&self.scrubber));
                 let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                Event::Retrying { attempt, wait_ms, why }
+                let why = self.scrubber.text(&why).into_owned();
+                self.sink.event(&Event::Retrying { attempt, wait_ms, why });
             }
-        };
-        self.sink.event(&event);
+        }
+    }
+
+    /// Nothing more comes.
+    fn finish(&mut self) {
+        let (thought, said) = (self.reasoning.finish(), self.text.finish());
+        self.told_thought(thought);
+        self.told_text(said);
+    }
+
+    fn told_thought(&self, piece: Option<(u64, String)>) {
+        if let Some((offset, text)) = piece {
+            self.sink.event(&Event::Reasoning { offset, text });
+        }
+    }
+
+    fn told_text(&self, piece: Option<(u64, String)>) {
+        if let Some((offset, text)) = piece {
+            self.sink.event(&Event::Text { offset, text });
+        }
     }
 }

@@ -6,6 +6,7 @@ use cairn_engine::Recording;
 use cairn_store::SpooledFile;
 use cairn_types::{Action, Body, Coord, Read, Status, Stream, StreamState};
 use cairn_world::{Background, Over, Performed, Prepared};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How many may run at a time.
@@ -53,8 +54,19 @@ pub(crate) fn ending(stream: &Stream) -> String {
 }
 
 impl Driver {
-    /// What an action would do, without doing anything.
+    /// What an action would do, without doing anything. What is shown of it has no secrets in it, so
+    /// that its hash is the one that a decision names.
     pub(crate) async fn would(&self, action: &Action) -> Result<Prepared, RunError> {
+        let mut prepared = self.would_exactly(action).await?;
+        for text in [&mut prepared.shown, &mut prepared.label] {
+            if let Cow::Owned(without) = self.settings.scrubber.text(text) {
+                *text = without;
+            }
+        }
+        Ok(prepared)
+    }
+
+    async fn would_exactly(&self, action: &Action) -> Result<Prepared, RunError> {
         match action {
             Action::Kill { path } if rows::is_row(path) => self.would_end(path),
             Action::Exec { background: true, .. } if self.streams.0.len() >= MOST => {

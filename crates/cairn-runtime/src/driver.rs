@@ -3,11 +3,13 @@
 
 use crate::background::Streams;
 use crate::pending::{Pending, told_with};
+use crate::scrubbed::scrubbed;
 use crate::transcript::{Transcript, text_of};
 use crate::{Event, RunError, Sink, now_ms};
 use cairn_engine::{Engine, Recording, Step, VERSION, Word};
 use cairn_provider::{Effort, Provider};
 use cairn_store::{Batch, Lease, Store, StoreError};
+use cairn_text::scrub::Scrubber;
 use cairn_types::{
     Body, By, Coord, Fact, Hash, Proposal, ProposalId, Remember, RunId, SessionId, Verdict, Writer,
 };
@@ -46,6 +48,8 @@ pub struct Settings {
     pub effort: Effort,
     /// The JSON Schema that its answers must follow.
     pub schema: Option<Arc<str>>,
+    /// Finds the secrets in what is recorded and told.
+    pub scrubber: Scrubber,
 }
 
 /// What a driver has made durable so far.
@@ -178,6 +182,7 @@ impl Driver {
     /// Takes facts into the run. They are durable after the next `flush`.
     pub(crate) fn record(&mut self, recording: Recording) -> Result<(), RunError> {
         let recording = self.with_instructions(recording);
+        let recording = scrubbed(&self.settings.scrubber, recording);
         for content in recording.contents {
             self.pending.keep(content);
         }
@@ -289,7 +294,8 @@ impl Driver {
             Command::Decide(word) => match self.engine.decided(&word) {
                 Ok(recording) => recording,
                 Err(refused) => {
-                    self.sink.event(&Event::Notice(refused.to_string()));
+                    let said = self.settings.scrubber.text(&refused.to_string()).into_owned();
+                    self.sink.event(&Event::Notice(said));
                     return Ok(());
                 }
             },

@@ -4,6 +4,7 @@
 mod act;
 mod ask;
 mod background;
+mod calls;
 mod client;
 mod clock;
 mod driver;
@@ -12,6 +13,7 @@ mod event;
 mod nested;
 mod pending;
 mod rows;
+mod scrubbed;
 mod start;
 mod system;
 mod transcript;

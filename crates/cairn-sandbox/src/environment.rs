@@ -56,6 +56,9 @@ const ALLOWED: &[&str] = &[
 /// Parts of a name that mark a secret, whatever list names it.
 const SECRET: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
+/// Endings of a name that mark one.
+const SECRET_ENDS: &[&str] = &["_PAT", "_PWD", "_AUTH"];
+
 /// What every command is told.
 const ADDED: &[(&str, &str)] =
     &[("AGENT", "cairn"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("NO_COLOR", "1")];
@@ -69,7 +72,7 @@ pub fn environment(
 ) -> Vec<(String, String)> {
     let mut out: Vec<(String, String)> = source
         .filter(|(name, _)| ALLOWED.iter().chain(allow).any(|pattern| is_named(pattern, name)))
-        .filter(|(name, _)| !is_secret(name) || allow.contains(&name.as_str()))
+        .filter(|(name, _)| !names_secret(name) || allow.contains(&name.as_str()))
         .filter(|(name, _)| !ADDED.iter().any(|(added, _)| added == name))
         .collect();
     out.extend(ADDED.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
@@ -84,9 +87,12 @@ fn is_named(pattern: &str, name: &str) -> bool {
     }
 }
 
-fn is_secret(name: &str) -> bool {
+/// Whether a variable's name says that it holds a secret.
+#[must_use]
+pub fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SECRET.iter().any(|part| name.contains(part))
+        || SECRET_ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// The shell commands are run by unless one is named: bash where it is installed, else sh.
@@ -111,6 +117,7 @@ mod tests {
             ("MY_SECRET_VAR", "s"),
             ("LC_SECRET", "s"),
             ("OTHER", "x"),
+            ("MY_PAT", "s"),
             ("PAGER", "less"),
             ("LD_PRELOAD", "evil.so"),
         ];

@@ -11,13 +11,14 @@ mod running;
 mod spool;
 mod start;
 
-pub use environment::{environment, shell};
+pub use environment::{environment, names_secret, shell};
 pub use kept::{Keep, OnDisk, Printed};
 pub use run::run;
 pub use running::Running;
 pub use spool::{Seam, Spool, Spooled};
 
 use cairn_types::Hash;
+use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -42,6 +43,17 @@ pub struct Spec {
     pub keep: Keep,
     /// How its processes are held together.
     pub way: Way,
+    /// What its output passes before anyone sees, keeps, counts or hashes it.
+    pub filter: Option<Box<dyn Filter>>,
+}
+
+/// What an output passes, piece by piece.
+pub trait Filter: fmt::Debug + Send + Sync {
+    /// Takes a piece; gives what can be handed on.
+    fn push(&mut self, piece: &[u8]) -> Vec<u8>;
+
+    /// There is no more: gives the rest.
+    fn finish(&mut self) -> Vec<u8>;
 }
 
 /// How a command's processes are held together so that all of them can be ended.
@@ -66,7 +78,7 @@ pub struct Finished {
     pub tail: Vec<u8>,
     /// More of both ends, when there was too much for memory.
     pub spool: Option<Spool>,
-    /// How many bytes it printed, exactly.
+    /// How many bytes it printed, exactly, as they left the filter.
     pub bytes: u64,
     /// BLAKE3 of all of them.
     pub hash: Hash,

@@ -21,19 +21,35 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs the command. When this returns, or when its future is dropped, everything the command
 /// started has ended. stdout and stderr are one stream, in the order of writing; stdin is empty.
-/// `on_output` sees every byte as it comes.
+/// `on_output` sees every byte that passes the filter as it comes.
 pub async fn run(
-    spec: Spec,
+    mut spec: Spec,
     cancel: &CancellationToken,
     on_output: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<Finished, SandboxError> {
     let mut kept = Kept::new(spec.keep.clone());
     let mut sink = |chunk: &[u8]| {
-        kept.push(chunk);
-        on_output(chunk);
+        if !chunk.is_empty() {
+            kept.push(chunk);
+            on_output(chunk);
+        }
     };
-    let over = run_to_end(&spec, cancel, &mut sink).await?;
+    let over = run_filtered(&mut spec, cancel, &mut sink).await?;
     Ok(over.with(kept))
+}
+
+/// Runs the command; `sink` keeps what passes the filter.
+pub(crate) async fn run_filtered(
+    spec: &mut Spec,
+    cancel: &CancellationToken,
+    sink: &mut (dyn FnMut(&[u8]) + Send),
+) -> Result<Over, SandboxError> {
+    let Some(mut filter) = spec.filter.take() else {
+        return run_to_end(spec, cancel, sink).await;
+    };
+    let over = run_to_end(spec, cancel, &mut |chunk| sink(&filter.push(chunk))).await;
+    sink(&filter.finish());
+    over
 }
 
 /// How a command ended, without what it printed.
@@ -53,7 +69,7 @@ impl Over {
 }
 
 /// Runs the command; `sink` keeps what it prints.
-pub(crate) async fn run_to_end(
+async fn run_to_end(
     spec: &Spec,
     cancel: &CancellationToken,
     sink: &mut (dyn FnMut(&[u8]) + Send),

@@ -1,7 +1,7 @@
 //! A command that runs beside its caller, who may look at what it printed so far.
 
 use crate::kept::{Keep, Kept, Printed};
-use crate::run::{Over, run_to_end};
+use crate::run::{Over, run_filtered};
 use crate::{Finished, SandboxError, Spec};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,12 +24,12 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 impl Running {
     /// Starts it, in the runtime of the caller.
     #[must_use]
-    pub fn start(spec: Spec) -> Running {
+    pub fn start(mut spec: Spec) -> Running {
         let kept = Arc::new(Mutex::new(Kept::new(spec.keep.clone())));
         let cancel = CancellationToken::new();
         let (shared, cancelled) = (Arc::clone(&kept), cancel.clone());
         let task = tokio::spawn(async move {
-            run_to_end(&spec, &cancelled, &mut |chunk| lock(&shared).push(chunk)).await
+            run_filtered(&mut spec, &cancelled, &mut |chunk| lock(&shared).push(chunk)).await
         });
         Running { kept, cancel, task }
     }

@@ -24,6 +24,7 @@ fn spec(directory: &Path, command: &str, way: Way) -> Spec {
         grace: Duration::from_millis(50),
         keep: Keep { in_memory: 1000, on_disk: None },
         way,
+        filter: None,
     }
 }
 

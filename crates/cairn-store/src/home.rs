@@ -1,9 +1,9 @@
 //! Where things are in a home, and the making of its directories. Knows no table.
 
 use crate::StoreError;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The layout of a home.
@@ -45,6 +45,21 @@ impl Home {
     /// Where each run stands, kept outside the database.
     pub(crate) fn heads(&self) -> PathBuf {
         self.0.join("heads")
+    }
+
+    /// Makes the database's file, if there is none, for its owner only; SQLite gives its other files the
+    /// same mode. One that others could read, from before or from elsewhere, is taken from them. What
+    /// cannot be done is left: opening the database says what is wrong.
+    pub(crate) fn keep_db_private(&self) {
+        let db = self.db();
+        let mut options = OpenOptions::new();
+        drop(options.write(true).create(true).truncate(false).mode(0o600).open(&db));
+        for path in [self.wal(), self.0.join("cairn.db-shm"), db] {
+            let mode = fs::metadata(&path).map_or(0, |meta| meta.permissions().mode());
+            if mode & 0o077 != 0 {
+                let _ = fs::set_permissions(&path, Permissions::from_mode(0o600));
+            }
+        }
     }
 
     /// Refuses a place that something other than a directory takes, or that lies in such a thing.

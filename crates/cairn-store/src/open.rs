@@ -22,6 +22,7 @@ pub(crate) const WAL_LIMIT: u64 = 2_000 * (4_096 + 24);
 /// The writer's connection, to a database of the latest schema.
 pub(crate) fn writer(home: &Home, busy_timeout: Duration) -> Result<Connection, StoreError> {
     let began = Instant::now();
+    home.keep_db_private();
     loop {
         match try_writer(home, busy_timeout).map_err(|e| e.placed(&home.db())) {
             // SQLite does not wait while two processes turn a fresh file into a WAL database.

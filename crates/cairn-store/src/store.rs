@@ -199,6 +199,12 @@ impl Store {
         self.0.home.spool()
     }
 
+    /// A salt of this home's own, for tags that only this home can make. It is derived from a key that
+    /// never leaves the home.
+    pub fn salt(&self) -> Result<[u8; 32], StoreError> {
+        Ok(Keys::load(&self.0.home)?.hmac(b"cairn: tags of secrets"))
+    }
+
     /// A run's receipts in the chain's order; a fork's begin with its parent's, up to the fork.
     pub fn receipts(&self, run: &RunId) -> Result<Vec<ReceiptRow>, StoreError> {
         self.read(|conn| read::receipts(conn, run))

@@ -1,4 +1,4 @@
-//! Total functions over text: edits, patches, diffs, line slices, shell words, and text made safe
+//! Total functions over text: edits, patches, diffs, line slices, shell words, secrets found, and text made safe
 //! for a screen. No I/O.
 
 pub mod diff;
@@ -6,5 +6,6 @@ pub mod edit;
 pub mod glob;
 pub mod lines;
 pub mod patch;
+pub mod scrub;
 pub mod shell;
 pub mod shown;

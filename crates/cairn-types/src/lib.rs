@@ -12,6 +12,7 @@ mod op;
 mod policy;
 mod proposal;
 mod receipt;
+mod secret;
 mod status;
 mod stream;
 mod usage;
@@ -35,6 +36,7 @@ pub use proposal::{
     Remember, Verdict,
 };
 pub use receipt::{CheckpointPayload, Commitment, FactSpan, FileRef, Head, ReceiptPayload};
+pub use secret::Secret;
 pub use status::Status;
 pub use stream::{Stream, StreamState};
 pub use usage::{PicoUsd, Usage};

@@ -3,7 +3,8 @@
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
 use crate::{Acting, Background, Settings, output};
-use cairn_sandbox::{End, Finished, Running, Spec};
+use cairn_sandbox::{End, Filter, Finished, Running, Spec};
+use cairn_text::scrub::Window;
 use cairn_text::shown::clean;
 use cairn_types::Status;
 use std::time::Duration;
@@ -112,7 +113,22 @@ fn spec(workspace: &Workspace, settings: &Settings, run: &Run<'_>) -> Result<Spe
         grace: GRACE,
         keep: output::limits(settings.spool.as_deref()),
         way: settings.way,
+        filter: Some(Box::new(WithoutSecrets(settings.scrubber.window()))),
     })
+}
+
+/// What a command prints, with a marker in the place of each secret.
+#[derive(Debug)]
+struct WithoutSecrets(Window);
+
+impl Filter for WithoutSecrets {
+    fn push(&mut self, piece: &[u8]) -> Vec<u8> {
+        self.0.push(piece)
+    }
+
+    fn finish(&mut self) -> Vec<u8> {
+        self.0.finish()
+    }
 }
 
 /// Starts a command in the background.

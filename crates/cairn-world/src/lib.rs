@@ -40,6 +40,7 @@ pub use workspace::{Workspace, WorldError};
 
 use apply::List;
 use cairn_sandbox::Way;
+use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{Action, Change, FileState, Status};
 use roots::Roots;
@@ -66,6 +67,8 @@ pub struct Settings {
     pub spool: Option<PathBuf>,
     /// What is kept from being read.
     pub unread: Unread,
+    /// Finds the secrets in what commands print.
+    pub scrubber: Scrubber,
 }
 
 /// What an action needs while it acts.
@@ -83,8 +86,16 @@ impl Settings {
     #[must_use]
     pub fn new(shell: PathBuf, env: Vec<(String, String)>) -> Self {
         let (timeout, timeout_max) = (Duration::from_secs(120), Duration::from_secs(600));
-        let unread = Unread::default();
-        Self { shell, env, timeout, timeout_max, way: Way::Best, spool: None, unread }
+        Self {
+            shell,
+            env,
+            timeout,
+            timeout_max,
+            way: Way::Best,
+            spool: None,
+            unread: Unread::default(),
+            scrubber: Scrubber::default(),
+        }
     }
 }
 

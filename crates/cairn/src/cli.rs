@@ -102,6 +102,8 @@ pub struct Run {
     pub task: Option<String>,
     #[command(flatten)]
     pub terms: Terms,
+    #[command(flatten)]
+    pub leave: Leave,
     /// The project's folder.
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
@@ -131,9 +133,6 @@ pub struct Terms {
     /// A picture (PNG, JPEG, GIF, WebP) or a PDF to show with the task; can be repeated.
     #[arg(long, value_name = "FILE")]
     pub image: Vec<PathBuf>,
-    /// What it may do, and who is asked.
-    #[command(flatten)]
-    pub leave: Leave,
     /// The model, provider/name; a run that goes on has its own when absent.
     #[arg(long, value_name = "PROVIDER/NAME")]
     pub model: Option<String>,

@@ -1,12 +1,12 @@
 //! Keys of providers: in the environment, or in the user's own file of them. A key leaves here only
-//! as a `Secret`, which prints as stars.
+//! as a `Secret`, which cannot be printed.
 
 use crate::config::Config;
 use crate::private::{self, Seen};
 use crate::run::Usage;
 use crate::{known, model, place};
 use anyhow::Result;
-use cairn_provider::Secret;
+use cairn_types::Secret;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub fn path() -> Result<PathBuf> {
 
 /// Keys that were stored, by provider.
 #[derive(Default)]
-pub struct Stored(BTreeMap<String, String>);
+pub struct Stored(BTreeMap<String, Secret>);
 
 impl Stored {
     /// Reads the file; an absent one holds no keys.
@@ -33,10 +33,10 @@ impl Stored {
             return Ok(Stored::default());
         };
         // What the parser says may quote the line, and the line may be a key.
-        let keys = toml::from_str(&text).map_err(|_| {
+        let keys: BTreeMap<String, String> = toml::from_str(&text).map_err(|_| {
             wrong("it is not a list of keys, one provider = \"key\" a line; move it away and log in again".to_owned())
         })?;
-        Ok(Stored(keys))
+        Ok(Stored(keys.into_iter().map(|(name, key)| (name, Secret::new(key))).collect()))
     }
 
     /// Writes the file.
@@ -44,15 +44,15 @@ impl Stored {
         let path = path()?;
         let mut text = String::from("# Keys of model providers, written by `cairn login`.\n");
         for (provider, key) in &self.0 {
-            let quoted = |text: &String| toml::Value::String(text.clone()).to_string();
-            text.push_str(&format!("{} = {}\n", quoted(provider), quoted(key)));
+            let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+            text.push_str(&format!("{} = {}\n", quoted(provider), quoted(key.expose())));
         }
         private::replace(&path, &text, Seen::ByOwner)
             .map_err(|e| Usage(format!("{} cannot be written: {e}", path.display())).into())
     }
 
     /// Keeps a key.
-    pub fn put(&mut self, provider: &str, key: String) {
+    pub fn put(&mut self, provider: &str, key: Secret) {
         self.0.insert(provider.to_owned(), key);
     }
 
@@ -66,6 +66,11 @@ impl Stored {
         self.0.keys().map(String::as_str)
     }
 
+    /// The keys, by provider.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &Secret)> {
+        self.0.iter().map(|(provider, key)| (provider.as_str(), key))
+    }
+
     /// Whether this provider's key is stored.
     pub fn has(&self, provider: &str) -> bool {
         self.0.contains_key(provider)
@@ -73,15 +78,15 @@ impl Stored {
 }
 
 /// The key as it was typed, if it can be one: visible characters, nothing between them.
-pub fn checked(typed: &str) -> Result<String, Usage> {
-    let key = typed.trim();
+pub fn checked(typed: &Secret) -> Result<Secret, Usage> {
+    let key = typed.expose().trim();
     match key {
         "" => Err(Usage("no key was given; nothing is stored".to_owned())),
         key if key.len() > LONGEST_KEY || !key.bytes().all(|b| b.is_ascii_graphic()) => Err(Usage(
             "that is not a key: spaces or unusual characters are in it; nothing is stored"
                 .to_owned(),
         )),
-        key => Ok(key.to_owned()),
+        key => Ok(Secret::new(key)),
     }
 }
 
@@ -115,5 +120,5 @@ pub fn key(
     if place::user_file().is_none() {
         return Ok(None);
     }
-    Ok(Stored::load()?.0.remove(provider).map(Secret::new))
+    Ok(Stored::load()?.0.remove(provider))
 }

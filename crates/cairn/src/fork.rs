@@ -25,6 +25,7 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
             task: Some(task.clone()),
             resume: Some(id.to_string()),
             terms: args.terms.clone(),
+            leave: args.leave.clone(),
             json: args.json,
             ..cli::Run::default()
         });

@@ -7,6 +7,7 @@ use crate::out::say;
 use crate::run::Usage;
 use crate::{cli, known, place};
 use anyhow::{Context, Result};
+use cairn_types::Secret;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read, Stdin, Write};
@@ -166,7 +167,7 @@ fn prompt(text: &str) {
 }
 
 /// The key as it was typed or piped in; `None` when someone thought better of it.
-fn typed(provider: &str) -> Result<Option<String>> {
+fn typed(provider: &str) -> Result<Option<Secret>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         let typed = unseen(&stdin, &format!("key of {provider} (it is not shown): "));
@@ -176,7 +177,7 @@ fn typed(provider: &str) -> Result<Option<String>> {
     let mut text = String::new();
     let read = stdin.take(MOST_PIPED).read_to_string(&mut text);
     read.map_err(|_| Usage("the piped input is not text; nothing is stored".to_owned()))?;
-    Ok(Some(text))
+    Ok(Some(Secret::new(text)))
 }
 
 /// A terminal that shows nothing of what is typed, until this is dropped.
@@ -204,7 +205,7 @@ impl Drop for Unseen<'_> {
 }
 
 /// A line of keys, none of them shown. Who is asked can type at once: it is silent by then.
-fn unseen(terminal: &Stdin, question: &str) -> Result<Option<String>> {
+fn unseen(terminal: &Stdin, question: &str) -> Result<Option<Secret>> {
     let _silence = Unseen::begin(terminal)?;
     prompt(question);
     let mut typed = Vec::new();
@@ -219,5 +220,5 @@ fn unseen(terminal: &Stdin, question: &str) -> Result<Option<String>> {
             byte => typed.push(byte),
         }
     }
-    Ok(Some(String::from_utf8_lossy(&typed).into_owned()))
+    Ok(Some(Secret::new(String::from_utf8_lossy(&typed))))
 }

@@ -22,6 +22,7 @@ mod place;
 mod policy;
 mod private;
 mod run;
+mod secrets;
 mod sessions;
 mod show;
 mod table;
@@ -37,6 +38,7 @@ use cairn_store::StoreError;
 use clap::Parser;
 use cli::{Cli, Command};
 use out::say;
+use std::borrow::Cow;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(usage) => {
-            let _ = usage.print();
+            tell_usage(&usage);
             return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
         }
     };
@@ -55,10 +57,21 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         Err(error) => {
-            let said = cairn_text::shown::clean(&sentence(&error));
+            let said = cairn_text::shown::clean(&secrets::in_messages().text(&sentence(&error)));
             let _ = writeln!(std::io::stderr().lock(), "cairn: {said}");
             ExitCode::from(code_of(&error))
         }
+    }
+}
+
+/// Prints help, or what is wrong with the command line; a key in it is not repeated.
+fn tell_usage(usage: &clap::Error) {
+    let text = usage.render().to_string();
+    match secrets::in_messages().text(&text) {
+        Cow::Owned(without) if usage.use_stderr() => {
+            let _ = write!(std::io::stderr().lock(), "{without}");
+        }
+        _ => drop(usage.print()),
     }
 }
 
@@ -127,11 +140,11 @@ fn code_of(error: &anyhow::Error) -> u8 {
 fn show_config(args: &cli::ConfigArgs) -> Result<ExitCode> {
     let files = place::config_files(Some(&place::root(None)?));
     let (config, broken) = config::Config::what_can_be_read(&files, &place::env);
-    if args.json {
-        say!("{}", config::as_json(&config, args.all));
-    } else {
-        say!("{}", config::as_text(&config, args.all).trim_end());
-    }
+    let text = match args.json {
+        true => config::as_json(&config, args.all).to_string(),
+        false => config::as_text(&config, args.all),
+    };
+    say!("{}", secrets::in_messages().text(text.trim_end()));
     match broken.into_iter().next() {
         Some(error) => Err(error.into()),
         None => Ok(ExitCode::SUCCESS),

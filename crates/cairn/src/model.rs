@@ -11,6 +11,7 @@ use cairn_provider::catalogue::{Entry, Rates};
 use cairn_provider::http::{self, Auth, Http, Wire};
 use cairn_provider::scripted::{Player, Script};
 use cairn_provider::{Abilities, Fallback, Limits, Price, Provider, Secret};
+use cairn_text::scrub::Scrubber;
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,22 +48,25 @@ impl Sees {
 }
 
 /// Finds the model that `name` means.
-pub fn choose(name: &str, config: &Config, env: Env<'_>) -> Result<Chosen> {
-    let mut chosen = one(name, config, env)?;
+pub fn choose(name: &str, config: &Config, env: Env<'_>, scrubber: &Scrubber) -> Result<Chosen> {
+    let one = |name| one(name, config, env, scrubber);
+    let mut chosen = one(name)?;
     if let Some(then_name) = config.text("fallback_model") {
-        let then = one(then_name, config, env)?.provider;
+        let then = one(then_name)?.provider;
         let (first, then_name) = (chosen.provider, then_name.to_owned());
         chosen.provider = Arc::new(Fallback { first, then, then_name });
     }
     Ok(chosen)
 }
 
-fn one(name: &str, config: &Config, env: Env<'_>) -> Result<Chosen> {
+fn one(name: &str, config: &Config, env: Env<'_>, scrubber: &Scrubber) -> Result<Chosen> {
     match name.split_once('/') {
         Some(("scripted", "walkthrough")) => walkthrough(),
         Some(("scripted", path)) => scripted(path),
-        Some((provider, model)) if !model.is_empty() => remote(provider, model, config, env),
-        _ if name == "local-or-walkthrough" => match local(config, env)? {
+        Some((provider, model)) if !model.is_empty() => {
+            remote((provider, model), config, env, scrubber)
+        }
+        _ if name == "local-or-walkthrough" => match local(config, env, scrubber)? {
             Some(found) => Ok(found),
             None => walkthrough(),
         },
@@ -100,7 +104,12 @@ fn scripted(path: &str) -> Result<Chosen> {
 /// Looks up a variable of the environment.
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-fn remote(given: &str, model: &str, config: &Config, env: Env<'_>) -> Result<Chosen> {
+fn remote(
+    (given, model): (&str, &str),
+    config: &Config,
+    env: Env<'_>,
+    scrubber: &Scrubber,
+) -> Result<Chosen> {
     let provider = known::canonical(given);
     let (base_url, wire) = place_of(provider, config, env)?;
     let name = format!("{provider}/{model}");
@@ -116,6 +125,7 @@ fn remote(given: &str, model: &str, config: &Config, env: Env<'_>) -> Result<Cho
         abilities,
         network,
         record: config.text("provider.record").map(PathBuf::from),
+        scrubber: scrubber.clone(),
         ..http::Config::new(provider, wire, base_url, model)
     });
     let http = http.map_err(|fault| Usage(fault.message))?;
@@ -149,7 +159,9 @@ pub fn setting<'a>(provider: &str, what: &str, config: &'a Config) -> Option<&'a
 /// Where a model's requests go; none for a script.
 pub fn endpoint(name: &str, config: &Config, env: Env<'_>) -> Option<String> {
     let (provider, _) = name.split_once('/').filter(|(provider, _)| *provider != "scripted")?;
-    Some(place_of(known::canonical(provider), config, env).ok()?.0)
+    let (url, _) = place_of(known::canonical(provider), config, env).ok()?;
+    // One with a password in it is refused, and shown without.
+    Some(Scrubber::default().text(&url).into_owned())
 }
 
 /// Where a provider stands, and what it speaks there.
@@ -228,10 +240,10 @@ fn limits(config: &Config) -> Limits {
 }
 
 /// The first local server that answers, with its first model.
-fn local(config: &Config, env: Env<'_>) -> Result<Option<Chosen>> {
+fn local(config: &Config, env: Env<'_>, scrubber: &Scrubber) -> Result<Option<Chosen>> {
     for (provider, url) in known::local() {
         let Some(model) = local_models(url).into_iter().next() else { continue };
-        let mut chosen = remote(provider, &model, config, env)?;
+        let mut chosen = remote((provider, &model), config, env, scrubber)?;
         chosen.remark = Some(format!("A local model server answers at {url}: {provider}/{model}."));
         return Ok(Some(chosen));
     }

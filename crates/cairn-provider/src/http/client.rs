@@ -3,7 +3,7 @@
 
 use super::peer::Peer;
 use super::{Auth, Config};
-use crate::{Fault, FaultClass};
+use crate::{Fault, FaultClass, Secret};
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Url};
@@ -38,7 +38,7 @@ impl Client {
             is_local: is_loopback(&shown),
             has_key: config.key.is_some(),
             url: shown,
-            secrets: config.secrets(),
+            finder: config.finder(),
         };
         Ok(Self { inner, url, headers, peer })
     }
@@ -83,7 +83,7 @@ fn add_query(url: &mut Url, config: &Config) {
     }
     let mut query = url.query_pairs_mut();
     query.extend_pairs(fixed);
-    query.extend_pairs(&config.query);
+    query.extend_pairs(config.query.iter().map(|(name, value)| (name, value.expose())));
     query.extend_pairs(key);
 }
 
@@ -96,16 +96,18 @@ fn headers(config: &Config) -> Result<HeaderMap, Fault> {
     }
     let key = match (&config.auth, &config.key) {
         (_, None) | (Auth::Query(_), _) => None,
-        (Auth::Bearer, Some(key)) => Some(("authorization", format!("Bearer {}", key.expose()))),
-        (Auth::Header(name), Some(key)) => Some((name.as_str(), key.expose().to_owned())),
+        (Auth::Bearer, Some(key)) => {
+            Some(("authorization", Secret::new(format!("Bearer {}", key.expose()))))
+        }
+        (Auth::Header(name), Some(key)) => Some((name.as_str(), key.clone())),
     };
     if let Some((name, value)) = key {
         let what = format!("the key for {}", config.provider);
-        headers.insert(header_name(name, config)?, secret_value(&value, &what)?);
+        headers.insert(header_name(name, config)?, secret_value(value.expose(), &what)?);
     }
     for (name, value) in &config.headers {
         let what = format!("the header {name:?} for {}", config.provider);
-        headers.insert(header_name(name, config)?, secret_value(value, &what)?);
+        headers.insert(header_name(name, config)?, secret_value(value.expose(), &what)?);
     }
     Ok(headers)
 }

@@ -1,8 +1,8 @@
 //! How to reach a model over HTTP. Plain values: whoever makes them reads files and environment.
 
 use super::Wire;
-use crate::config::Secrets;
 use crate::{Abilities, Limits, Price, Secret};
+use cairn_text::scrub::{Known, Scrubber};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ pub struct Config {
     /// Where the key goes.
     pub auth: Auth,
     /// Further headers. Their values are kept out of messages as if they were keys.
-    pub headers: Vec<(String, String)>,
+    pub headers: Vec<(String, Secret)>,
     /// Further query parameters, such as Azure's `api-version`, whose values but for that one are
     /// kept out of messages, too.
-    pub query: Vec<(String, String)>,
+    pub query: Vec<(String, Secret)>,
     /// How long and how often it may be tried.
     pub limits: Limits,
     /// What a token costs.
@@ -37,6 +37,8 @@ pub struct Config {
     pub network: Network,
     /// A folder to record the traffic in.
     pub record: Option<PathBuf>,
+    /// What must be in no message and no recording, besides the secrets in here.
+    pub scrubber: Scrubber,
 }
 
 /// Where a key goes.
@@ -87,45 +89,32 @@ impl Config {
             abilities: Abilities::default(),
             network: Network::default(),
             record: None,
+            scrubber: Scrubber::default(),
         }
     }
 
-    /// What must not be seen outside a request.
-    pub(crate) fn secrets(&self) -> Secrets {
-        let mut secrets = Secrets::default();
-        if let Some(key) = &self.key {
-            secrets.add(key.expose());
-            let encoded: String = form_encoded(key.expose());
-            if encoded != key.expose() {
-                secrets.add(&encoded);
+    /// Finds what must not be seen outside a request: servers have been seen to repeat it in their
+    /// errors.
+    pub(crate) fn finder(&self) -> Scrubber {
+        let mut known: Vec<Known> =
+            self.key.iter().map(|key| Known::new(&self.provider, key)).collect();
+        for (name, value) in &self.headers {
+            known.push(Known::new(name, value));
+            if let Some(token) = value.expose().strip_prefix("Bearer ") {
+                known.push(Known::new(name, &Secret::new(token)));
             }
         }
-        for (_, value) in &self.headers {
-            secrets.add(value);
-            secrets.add(value.strip_prefix("Bearer ").unwrap_or(""));
-        }
-        for (name, value) in &self.query {
-            // A version is no secret, and errors are about it.
-            if name != "api-version" {
-                secrets.add(value);
-            }
-        }
+        // A version is no secret, and errors are about it.
+        let query = self.query.iter().filter(|(name, _)| name != "api-version");
+        known.extend(query.map(|(name, value)| Known::new(name, value)));
         if let Some(proxy) = &self.network.proxy {
-            secrets.add(proxy.expose());
+            known.push(Known::new("proxy", proxy));
             let url = reqwest::Url::parse(proxy.expose()).ok();
-            secrets.add(url.as_ref().and_then(|url| url.password()).unwrap_or(""));
+            let password = url.as_ref().and_then(|url| url.password());
+            known.extend(password.map(|password| Known::new("proxy", &Secret::new(password))));
         }
-        secrets
+        self.scrubber.and(known)
     }
-}
-
-/// A key as it stands in a query.
-fn form_encoded(text: &str) -> String {
-    let mut url = reqwest::Url::parse("http://host").ok();
-    if let Some(url) = &mut url {
-        url.query_pairs_mut().append_key_only(text);
-    }
-    url.and_then(|url| url.query().map(str::to_owned)).unwrap_or_default()
 }
 
 /// How this model's thoughts name it.
@@ -139,7 +128,7 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("provider", &self.provider)
             .field("wire", &self.wire)
-            .field("base_url", &self.secrets().redact(&self.base_url))
+            .field("base_url", &self.finder().text(&self.base_url))
             .field("model", &self.model)
             .field("key", &self.key)
             .field("auth", &self.auth)

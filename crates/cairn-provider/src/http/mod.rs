@@ -45,7 +45,7 @@ impl Http {
     /// Prepares a client. Connects to nothing; for `http` it loads no certificates either.
     pub fn new(config: Config) -> Result<Http, Fault> {
         let client = Client::new(&config)?;
-        let record = |folder: PathBuf| Recorder::new(folder, config.secrets());
+        let record = |folder: PathBuf| Recorder::new(folder, config.finder());
         let recorder = config.record.clone().map(record).transpose()?;
         let origin = origin(&config);
         Ok(Http { client, config, origin, recorder, answered: AtomicBool::new(false) })

@@ -1,9 +1,9 @@
 //! Who we talk to, and the sentences about what went wrong with it. Sends nothing.
 
 use super::refusal::Complaint;
-use crate::config::Secrets;
 use crate::fault::{Trouble, plain};
 use crate::{Fault, FaultClass};
+use cairn_text::scrub::Scrubber;
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub(crate) struct Peer {
     pub(crate) has_key: bool,
     /// Its address, without anything secret.
     pub(crate) url: Url,
-    pub(crate) secrets: Secrets,
+    pub(crate) finder: Scrubber,
 }
 
 impl Peer {
@@ -167,7 +167,7 @@ impl Peer {
     }
 
     fn quote(&self, text: &str) -> String {
-        plain(&self.secrets.redact(text), DETAIL_CHARS)
+        plain(&self.finder.text(text), DETAIL_CHARS)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Writes what was asked and what came back to a folder, for people who look into a provider's
 //! behaviour. Bodies only: headers, and with them keys, never get here.
 
-use crate::config::Secrets;
 use crate::{Fault, FaultClass};
+use cairn_text::scrub::Scrubber;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct Recorder {
     folder: PathBuf,
-    secrets: Secrets,
+    finder: Scrubber,
 }
 
 impl Recorder {
     /// Makes the folder, so that a wrong path is told before anything is asked.
-    pub(crate) fn new(folder: PathBuf, secrets: Secrets) -> Result<Self, Fault> {
+    pub(crate) fn new(folder: PathBuf, finder: Scrubber) -> Result<Self, Fault> {
         fs::create_dir_all(&folder).map_err(|e| refused(&folder, e))?;
-        Ok(Self { folder, secrets })
+        Ok(Self { folder, finder })
     }
 
     /// Records a request and opens the tape for its response.
@@ -34,9 +34,9 @@ impl Recorder {
                 other => break other?,
             }
         };
-        file.write_all(&without(&self.secrets, request))?;
+        file.write_all(&self.finder.bytes(request))?;
         let out = File::create(self.folder.join(format!("{number:04}-response.txt")))?;
-        Ok(Tape { out, secrets: self.secrets.clone(), held: Vec::new() })
+        Ok(Tape { out, finder: self.finder.clone(), held: Vec::new() })
     }
 }
 
@@ -58,16 +58,12 @@ fn last_number(folder: &Path) -> io::Result<u64> {
     Ok(last)
 }
 
-fn without(secrets: &Secrets, bytes: &[u8]) -> Vec<u8> {
-    secrets.redact(&String::from_utf8_lossy(bytes)).into_bytes()
-}
-
 /// One response on its way to disk. Written when dropped, so a cancelled one is kept as well; held
 /// until then because a key may straddle two pieces. The reply's size limit bounds it.
 #[derive(Debug)]
 pub(crate) struct Tape {
     out: File,
-    secrets: Secrets,
+    finder: Scrubber,
     held: Vec<u8>,
 }
 
@@ -80,6 +76,6 @@ impl Tape {
 impl Drop for Tape {
     fn drop(&mut self) {
         // A full disk costs the recording, not the answer that was already paid for.
-        let _ = self.out.write_all(&without(&self.secrets, &self.held));
+        let _ = self.out.write_all(&self.finder.bytes(&self.held));
     }
 }

@@ -1,6 +1,6 @@
 //! The shape of the commands that go back or another way: `undo`, `redo`, `rewind`, `diff`, `fork`.
 
-use super::Terms;
+use super::{Leave, Terms};
 use clap::Args;
 
 /// Make a new run that shares another's history so far.
@@ -26,6 +26,8 @@ pub struct Fork {
     pub name: Option<String>,
     #[command(flatten)]
     pub terms: Terms,
+    #[command(flatten)]
+    pub leave: Leave,
     /// As JSON; with a task, one event per line.
     #[arg(long)]
     pub json: bool,

@@ -3,7 +3,7 @@
 
 use super::{Finding, note, ok, problem};
 use crate::config::Config;
-use crate::{login, model, place};
+use crate::{login, model, place, secrets};
 use rustix::fs::{Access, access};
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
@@ -46,7 +46,7 @@ fn models(config: &Config) -> Vec<Finding> {
         return vec![note(what, "none is chosen", fix)];
     };
     // Its own sentence says what to do.
-    if let Err(why) = model::choose(name, config, &place::env) {
+    if let Err(why) = model::choose(name, config, &place::env, &secrets::in_messages()) {
         return vec![problem(what, crate::sentence(&why), "then run `cairn doctor` again")];
     }
     let mut findings = vec![ok(what, name)];

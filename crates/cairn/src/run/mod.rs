@@ -15,12 +15,13 @@ mod thought;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, model, name, named, place, policy};
+use crate::{cli, model, name, named, place, policy, secrets};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
 use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Task, folders_of};
 use cairn_store::{RunRow, Store};
+use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{Approval, Caps, Drive, Policy, RunId};
 use cairn_world::{Unread, Workspace, World};
@@ -130,7 +131,7 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     if let Some(usd) = &args.terms.max_cost {
         config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
     }
-    policy::lay_flags(&mut config, &args.terms.leave)?;
+    policy::lay_flags(&mut config, &args.leave)?;
     Ok(config)
 }
 
@@ -214,7 +215,8 @@ impl Order<'_> {
         task: Option<Task>,
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>, Shown)> {
         let name = self.config.text("model").ok_or_else(no_model)?;
-        let chosen = model::choose(name, &self.config, &place::env)?;
+        let scrubber = secrets::scrubber(&self.config, store.salt()?);
+        let chosen = model::choose(name, &self.config, &place::env, &scrubber)?;
         let cost = self.config.money("max_cost");
         if cost.is_some() && chosen.provider.price().is_none() {
             return Err(no_price(&chosen.name).into());
@@ -224,7 +226,7 @@ impl Order<'_> {
         let shown = Shown::new(self.talk, self.config.text("notify").unwrap_or_default());
         let workspace = Workspace::open(&self.root)?;
         let folders = self.folders(&store, &place)?;
-        let mut settings = world_settings(&self.config);
+        let mut settings = world_settings(&self.config, &scrubber);
         settings.spool = Some(store.spool());
         let mode = policy::mode(&self.config);
         let policy = self.policy(&store, &place, &settings.shell)?;
@@ -239,7 +241,7 @@ impl Order<'_> {
             root: self.root.to_string_lossy().into_owned(),
             mode,
             approval: self.approval(),
-            flags: policy::flags(&self.args.terms.leave),
+            flags: policy::flags(&self.args.leave),
             policy,
             caps: Caps {
                 turns: u32::try_from(self.config.count("max_turns"))?,
@@ -255,6 +257,7 @@ impl Order<'_> {
                 folders: folders.iter().map(|folder| folder.display().to_string()).collect(),
                 effort: Effort::of_word(self.config.text("effort")),
                 schema: self.args.terms.output_schema.as_deref().map(schema::read).transpose()?,
+                scrubber,
             },
         };
         let (driver, commands) = start.take(place, task).await?;
@@ -303,7 +306,7 @@ impl Order<'_> {
     }
 
     fn approval(&self) -> Approval {
-        match (self.args.terms.leave.yolo, self.talk) {
+        match (self.args.leave.yolo, self.talk) {
             (true, _) => Approval::Yolo,
             (false, Talk::Nobody) => Approval::Nobody,
             (false, Talk::Terminal | Talk::Beside | Talk::Json) => Approval::Ask,
@@ -352,16 +355,16 @@ fn no_model() -> Usage {
     ))
 }
 
-fn world_settings(config: &Config) -> cairn_world::Settings {
-    let extra: Vec<&str> = config.list("pass_env").iter().map(String::as_str).collect();
+fn world_settings(config: &Config, scrubber: &Scrubber) -> cairn_world::Settings {
     cairn_world::Settings {
         shell: place::shell(config),
-        env: cairn_sandbox::environment(place::env_all(), &extra),
+        env: secrets::environment(config, scrubber),
         timeout: Duration::from_millis(config.count("command_timeout_ms")),
         timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),
         way: cairn_sandbox::Way::Best,
         spool: None,
         unread: Unread::default(),
+        scrubber: scrubber.clone(),
     }
 }
 

@@ -28,6 +28,7 @@ mod policy;
 mod resume;
 mod run;
 mod screen;
+mod secrets;
 mod sessions;
 mod survive;
 mod tamper;

@@ -1,0 +1,83 @@
+//! Whether a model's call may be performed as it was written. The model is shown markers, never
+//! secrets, so a call that holds a secret, or would write a marker where a secret stood, is refused.
+
+use cairn_engine::Recording;
+use cairn_provider::{CallText, Thought};
+use cairn_surface::native;
+use cairn_text::scrub::{Find, Scrubber};
+use cairn_types::{Action, Body, Effect, Problem, Status};
+use std::borrow::Cow;
+
+/// A call's arguments as they are recorded, and why it is not performed, if it is not.
+pub(crate) struct Taken<'a> {
+    pub(crate) args: Cow<'a, str>,
+    refused: Option<String>,
+}
+
+/// Looks at a call.
+pub(crate) fn taken<'a>(scrubber: &Scrubber, call: &'a CallText) -> Taken<'a> {
+    let args: &str = &call.args;
+    let finds = scrubber.finds(args);
+    if finds.is_empty() {
+        return Taken { args: Cow::Borrowed(args), refused: None };
+    }
+    let action = native::parse(&call.name, args).action.ok();
+    match finds.iter().find_map(|find| why_not(find, action.as_ref())) {
+        None => Taken { args: Cow::Borrowed(args), refused: None },
+        Some(why) => Taken { args: scrubber.text(args), refused: Some(why) },
+    }
+}
+
+/// Why a call that holds this is not performed. What a model writes into a file is that file's
+/// content and stays exact, whatever it looks like, unless it is known to be a secret of this machine;
+/// passwords in URLs are too often part of an example or of a local set-up to tell.
+fn why_not(find: &Find, action: Option<&Action>) -> Option<String> {
+    let is_edit = matches!(action, Some(Action::Edit { .. }));
+    let is_command = matches!(action, Some(Action::Exec { .. }));
+    match find {
+        Find::Known(name) => Some(format!(
+            "not done: the call holds the secret {name} itself. It is kept out of conversations; a \
+             command can use it where a variable or a file holds it"
+        )),
+        Find::Key(kind) if !is_edit => Some(format!(
+            "not done: the call holds a key ({kind}). Keys are kept out of conversations; a command \
+             can use one where a variable or a file holds it"
+        )),
+        Find::Marker if is_edit || is_command => Some(
+            "not done: the call holds a marker, which stands for a secret that was not shown and \
+             would take its place. Text around it can be changed without it"
+                .to_owned(),
+        ),
+        Find::Key(_) | Find::Marker | Find::Password => None,
+    }
+}
+
+/// Gives every refused call its problem.
+pub(crate) fn refuse(recording: &mut Recording, taken: &[Taken<'_>]) {
+    for (seq, refused) in (1..).zip(taken.iter().map(|one| &one.refused)) {
+        let Some(why) = refused else { continue };
+        let message = recording.keep(why.as_str());
+        let mut intents = recording.facts.iter_mut().filter_map(|fact| match fact {
+            Body::Intent(intent) if intent.at.seq == seq => Some(intent),
+            _ => None,
+        });
+        if let Some(intent) = intents.next() {
+            intent.effect = Effect::Pure;
+            intent.problem = Some(Problem { status: Status::REFUSED, message });
+        }
+    }
+}
+
+/// Thoughts to send back. What a provider made of one cannot be changed, so a thought whose own block
+/// holds a secret is left out.
+pub(crate) fn thoughts(scrubber: &Scrubber, mut thoughts: Vec<Thought>) -> Vec<Thought> {
+    let is_secret = |find: &Find| matches!(find, Find::Known(_) | Find::Key(_));
+    let holds = |block: &str| scrubber.finds(block).iter().any(is_secret);
+    thoughts.retain(|thought| !thought.sealed.as_deref().is_some_and(holds));
+    for thought in &mut thoughts {
+        if let Cow::Owned(without) = scrubber.text(&thought.text) {
+            thought.text = without;
+        }
+    }
+    thoughts
+}
