@@ -19,7 +19,7 @@ CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
 RULE = "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "2000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
-         "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000"}
+         "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000", "CAIRN_RACES": "1000"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]
@@ -44,6 +44,7 @@ def proofs(sizes):
          [r"\d+ undos, \d+ with conflicts"]),
         ("undo crash points", test("cairn", "cli", "survive::an_undo"),
          [r"\d+ undo crash points of \d+"]),
+        ("races", test("cairn", "cli", "decide::of_two"), [r"\d+ races, one decision each"]),
         ("near misses", test("cairn-text", "near_misses", "a_damaged_edit"),
          [r"\d+ damaged edits, 0 wrong"]),
         ("timeouts", test("cairn-sandbox", "processes", "nothing_survives_a_timeout"),

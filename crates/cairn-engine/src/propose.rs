@@ -38,7 +38,7 @@ pub enum DecideError {
     #[error("404: there is no open proposal {0}")]
     NoSuchProposal(ProposalId),
     /// Someone was faster.
-    #[error("409: {proposal} was decided already: {verdict} by {by}")]
+    #[error("409: {proposal} was decided already: {verdict} by {by} at {at}")]
     Decided {
         /// The proposal.
         proposal: ProposalId,
@@ -46,6 +46,8 @@ pub enum DecideError {
         verdict: Verdict,
         /// Whose it was.
         by: By,
+        /// When it was recorded, milliseconds since 1970.
+        at: u64,
     },
     /// That word does not answer this question.
     #[error("400: {verdict} does not answer {proposal}")]
@@ -131,24 +133,18 @@ impl Engine {
     }
 
     fn open_proposal(&self, id: &ProposalId) -> Result<(&OpState, &Proposal), DecideError> {
+        if let Some((verdict, by, at)) = self.decided.get(id) {
+            let (proposal, verdict, by, at) = (id.clone(), *verdict, by.clone(), *at);
+            return Err(DecideError::Decided { proposal, verdict, by, at });
+        }
         let none = || DecideError::NoSuchProposal(id.clone());
         let lap = self.lap.as_ref().ok_or_else(none)?;
-        let questions = lap.ops.iter().flat_map(|op| {
-            [(op, &op.proposal, &op.decision), (op, &op.settling, &op.settling_decision)]
-        });
-        let (op, proposal, decision) = questions
-            .filter_map(|(op, proposal, decision)| Some((op, proposal.as_ref()?, decision)))
-            .find(|(_, proposal, _)| proposal.id == *id)
+        let questions = lap.ops.iter().flat_map(|op| [(op, &op.proposal), (op, &op.settling)]);
+        let (op, proposal) = questions
+            .filter_map(|(op, proposal)| Some((op, proposal.as_ref()?)))
+            .find(|(_, proposal)| proposal.id == *id)
             .ok_or_else(none)?;
-        match decision {
-            Some(first) => Err(DecideError::Decided {
-                proposal: id.clone(),
-                verdict: first.verdict,
-                by: first.by.clone(),
-            }),
-            None if op.status.is_some() => Err(none()),
-            None => Ok((op, proposal)),
-        }
+        if op.status.is_some() { Err(none()) } else { Ok((op, proposal)) }
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::policy::Rulebook;
 use crate::view::Item;
 use cairn_types::{
-    Begin, Body, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, OpName,
-    Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalKind, Remember, Reply, RuleFrom,
-    RuleWord, RunId, RunStarted, Seen, Status, Usage, Verdict,
+    Begin, Body, By, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, OpName,
+    Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, ProposalKind, Remember, Reply,
+    RuleFrom, RuleWord, RunId, RunStarted, Seen, Status, Usage, Verdict,
 };
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -26,6 +26,8 @@ pub struct Engine {
     pub(crate) answers: Vec<PolicyRule>,
     /// The time of the last fact.
     pub(crate) now: u64,
+    /// The questions that were decided: the word, whose, and when.
+    pub(crate) decided: HashMap<ProposalId, (Verdict, By, u64)>,
     pub(crate) usage: Usage,
     pub(crate) cost: Option<PicoUsd>,
     pub(crate) unpriced: u64,
@@ -224,6 +226,10 @@ impl Engine {
     }
 
     fn took_decision(&mut self, decision: &Decision) {
+        if let Some(proposal) = &decision.proposal {
+            let word = (decision.verdict, decision.by.clone(), self.now);
+            self.decided.insert(proposal.clone(), word);
+        }
         let mut op_name = None;
         self.in_op(decision.at, |op| {
             if op.begin.is_some() {
@@ -467,6 +473,14 @@ impl Engine {
     #[must_use]
     pub fn has_seen(&self, file: &Seen) -> bool {
         self.seen.get(&file.path) == Some(&file.hash)
+    }
+
+    /// The question that waits for a word, if one does.
+    #[must_use]
+    pub fn open_question(&self) -> Option<&Proposal> {
+        let op = self.lap.as_ref()?.ops.iter().find(|op| op.status.is_none())?;
+        let question = op.settling.as_ref().or(op.proposal.as_ref())?;
+        (!self.decided.contains_key(&question.id)).then_some(question)
     }
 
     /// An op of the newest reply.

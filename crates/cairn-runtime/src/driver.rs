@@ -6,7 +6,7 @@ use crate::pending::{Pending, told_with};
 use crate::scrubbed::scrubbed;
 use crate::transcript::{Transcript, text_of};
 use crate::{Event, RunError, Sink, now_ms};
-use cairn_engine::{Engine, Recording, Step, VERSION, Word};
+use cairn_engine::{DecideError, Engine, Recording, Step, VERSION, Word};
 use cairn_provider::{Effort, Provider};
 use cairn_store::{Batch, Lease, Store, StoreError};
 use cairn_text::scrub::Scrubber;
@@ -16,12 +16,12 @@ use cairn_types::{
 use cairn_world::{Prepared, World};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// What a client may say to a running run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Command {
     /// Words for the running loop.
     Steer(String),
@@ -29,11 +29,14 @@ pub enum Command {
     Prompt(String),
     /// Stop the running loop.
     Abort(String),
-    /// A word on a proposal.
-    Decide(Word),
+    /// A word on a proposal, and whoever waits to hear what became of it.
+    Decide(Word, Option<Heard>),
     /// There is nobody left to answer questions.
     Gone,
 }
+
+/// Where is told whether a word was taken: after it is durable, or why it was not.
+pub type Heard = oneshot::Sender<Result<(), DecideError>>;
 
 /// How a driver behaves; nothing here is part of the run.
 #[derive(Debug, Clone, Default)]
@@ -291,9 +294,21 @@ impl Driver {
             },
             Command::Prompt(text) => self.engine.prompted(&text, Writer::Client),
             Command::Abort(why) => self.engine.abort(&why, Writer::Client).unwrap_or_default(),
-            Command::Decide(word) => match self.engine.decided(&word) {
-                Ok(recording) => recording,
+            Command::Decide(word, heard) => match self.engine.decided(&word) {
+                Ok(recording) => {
+                    self.record(recording)?;
+                    self.flush().await?;
+                    if let Some(heard) = heard {
+                        // Whoever asked may be gone.
+                        let _ = heard.send(Ok(()));
+                    }
+                    return Ok(());
+                }
                 Err(refused) => {
+                    if let Some(heard) = heard {
+                        let _ = heard.send(Err(refused));
+                        return Ok(());
+                    }
                     let said = self.settings.scrubber.text(&refused.to_string()).into_owned();
                     self.sink.event(&Event::Notice(said));
                     return Ok(());

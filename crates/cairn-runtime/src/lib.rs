@@ -21,7 +21,7 @@ pub mod undo;
 
 pub use client::{CLIENT_RUN, Client, ClientDone, ClientOp, client_run};
 pub use clock::{new_run_id, new_session_id, now_ms};
-pub use driver::{Command, Driver, Pause, Settings, Written};
+pub use driver::{Command, Driver, Heard, Pause, Settings, Written};
 pub use error::RunError;
 pub use event::{Event, Sink};
 pub use start::{Place, Start, Task, folders_of, holder, session_here};

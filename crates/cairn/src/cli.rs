@@ -1,11 +1,13 @@
 //! The command line's shape. What a command does is elsewhere.
 
 mod back;
+mod decide;
 mod machine;
 mod policy;
 mod sessions;
 
 pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
+pub use decide::{Decide, Far, Say};
 pub use machine::{Completions, Doctor, Man, Shell};
 pub use policy::{Answers, Explain, Leave, PolicyArgs, PolicyCommand, Replay, Revoke, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
@@ -63,6 +65,8 @@ pub enum Command {
     Login(Login),
     /// Forget a provider's stored key.
     Logout(Logout),
+    /// Say a word on a question of a run that another process drives.
+    Decide(Decide),
     /// Show who may do what, and why; explain it, test it, revoke answers.
     Policy(PolicyArgs),
     /// Show the configuration in force and where each value comes from.

@@ -3,6 +3,7 @@
 mod cli;
 mod config;
 mod credentials;
+mod decide;
 mod diff;
 mod doctor;
 mod fork;
@@ -93,6 +94,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Usage(args) => usage::usage(&args),
         Command::Login(args) => login::login(&args),
         Command::Logout(args) => login::logout(&args),
+        Command::Decide(args) => decide::decide(&args),
         Command::Policy(args) => policy::policy(&args),
         Command::Config(args) => show_config(&args),
         Command::Doctor(args) => doctor::doctor(&args),

@@ -24,6 +24,9 @@ pub struct Leave {
     /// Forbid this; may be given several times.
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// Where nobody is at the terminal, wait for `cairn decide` instead of refusing.
+    #[arg(long = "await", conflicts_with_all = ["yolo", "no_proposals"])]
+    pub wait: bool,
     /// No files and no commands: it only talks.
     #[arg(long)]
     pub no_repo: bool,

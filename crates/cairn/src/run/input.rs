@@ -61,6 +61,12 @@ pub fn piped() -> Result<String> {
     Ok(text)
 }
 
+/// A person of this name; of this account's number where there is none.
+pub fn person_named(name: &str) -> By {
+    let name = name.trim();
+    if name.is_empty() { person() } else { By::Person(name.chars().take(80).collect()) }
+}
+
 /// Who sits at this terminal.
 pub fn person() -> By {
     let uid = || format!("uid {}", rustix::process::getuid().as_raw());
@@ -133,7 +139,7 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>, keys: K
                 Answer::Word { proposal, verdict, words, kept, shown_hash } => {
                     let shown_hash = Some(shown_hash);
                     let Kept { remember, rule, until } = kept;
-                    Command::Decide(Word {
+                    let word = Word {
                         proposal,
                         verdict,
                         by: person(),
@@ -142,7 +148,8 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>, keys: K
                         remember,
                         rule,
                         until,
-                    })
+                    };
+                    Command::Decide(word, None)
                 }
             };
             if commands.send(command).is_err() {
@@ -173,7 +180,7 @@ pub fn json(commands: UnboundedSender<Command>, json: Arc<Json>) {
     });
 }
 
-fn command(said: wire::Command) -> Result<Command, String> {
+pub(super) fn command(said: wire::Command) -> Result<Command, String> {
     Ok(match said {
         wire::Command::Steer { text } => Command::Steer(text),
         wire::Command::Prompt { text } => Command::Prompt(text),
@@ -183,7 +190,7 @@ fn command(said: wire::Command) -> Result<Command, String> {
                 Ok(hash) => hash,
                 Err(_) => return Err("decide: shown_hash is not a hash".to_owned()),
             };
-            Command::Decide(Word {
+            let word = Word {
                 proposal: ProposalId(proposal),
                 verdict: match verdict {
                     wire::Verdict::Allow => Verdict::Allow,
@@ -203,7 +210,8 @@ fn command(said: wire::Command) -> Result<Command, String> {
                 },
                 rule,
                 until,
-            })
+            };
+            Command::Decide(word, None)
         }
     })
 }

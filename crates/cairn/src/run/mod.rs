@@ -1,6 +1,7 @@
 //! `cairn run`: one task, driven here, shown on a screen or told as events.
 
 mod bell;
+pub mod door;
 mod excerpt;
 mod input;
 mod json;
@@ -101,6 +102,7 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let order = Order { args, config, root, talk };
     let code = runtime.block_on(async {
         let (driver, commands, shown) = order.start(store, place, task).await?;
+        let _door = order.door(&driver, &commands)?;
         watch(commands, &shown, talk);
         drive(driver, &shown, args.steps, began).await
     });
@@ -305,9 +307,28 @@ impl Order<'_> {
         Ok(policy)
     }
 
+    /// Where another terminal may say a word. Only whoever waits for one cannot do without.
+    fn door(
+        &self,
+        driver: &Driver,
+        commands: &mpsc::UnboundedSender<Command>,
+    ) -> Result<Option<door::Door>> {
+        if self.approval() != Approval::Ask {
+            return Ok(None);
+        }
+        match door::open(&place::home()?, driver.run_id(), commands.clone()) {
+            Ok(door) => Ok(Some(door)),
+            Err(why) if self.args.leave.wait => {
+                Err(Usage(format!("nobody could decide from elsewhere: {why}")).into())
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
     fn approval(&self) -> Approval {
         match (self.args.leave.yolo, self.talk) {
             (true, _) => Approval::Yolo,
+            (false, Talk::Nobody) if self.args.leave.wait => Approval::Ask,
             (false, Talk::Nobody) => Approval::Nobody,
             (false, Talk::Terminal | Talk::Beside | Talk::Json) => Approval::Ask,
         }

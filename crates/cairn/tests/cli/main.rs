@@ -15,6 +15,7 @@ mod bad_input;
 mod bench_world;
 mod context;
 mod cost;
+mod decide;
 mod flags;
 mod folders;
 mod json;

@@ -1,0 +1,74 @@
+//! The shape of `cairn decide`.
+
+use clap::{Args, ValueEnum};
+use std::fmt;
+
+/// Say a word on a question of a run that another process drives.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn decide                              the open questions of all runs that are driven now
+  cairn decide p1.2.1                       what is asked
+  cairn decide p1.2.1 allow
+  cairn decide p1.2.1 refuse --words \"use the other file\"
+  cairn decide p1.2.1 allow --remember project --rule \"exec cargo test *\"
+The first word on a question wins; whoever comes second is told who said what, and when. A run that has
+nobody at its own terminal waits for this with `cairn run --await`.")]
+pub struct Decide {
+    /// The question.
+    pub proposal: Option<String>,
+    /// The word; the question is shown when absent.
+    #[arg(value_enum)]
+    pub word: Option<Say>,
+    /// The run; every run that is driven now when absent.
+    #[arg(long)]
+    pub run: Option<String>,
+    /// With refuse: what it shall do instead.
+    #[arg(long, requires = "word")]
+    pub words: Option<String>,
+    /// With allow: how far it is remembered.
+    #[arg(long, value_enum, requires = "word")]
+    pub remember: Option<Far>,
+    /// With --remember: for what, as a rule; every op of this kind when absent.
+    #[arg(long, requires = "remember")]
+    pub rule: Option<String>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The words.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Say {
+    /// Do it.
+    Allow,
+    /// Do not.
+    Refuse,
+    /// Of one that was interrupted: it happened.
+    Happened,
+    /// Of one that was interrupted: leave it.
+    Skip,
+}
+
+impl fmt::Display for Say {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Say::Allow => "allow",
+            Say::Refuse => "refuse",
+            Say::Happened => "happened",
+            Say::Skip => "skip",
+        })
+    }
+}
+
+/// How far a word is remembered.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Far {
+    /// In this run.
+    Run,
+    /// In this session.
+    Session,
+    /// In this project's folder.
+    Project,
+    /// Everywhere.
+    Always,
+}

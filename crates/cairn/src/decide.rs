@@ -1,0 +1,210 @@
+//! `cairn decide`: a word on a question of a run that another process drives, said at its door. The
+//! first word wins.
+
+use crate::cli::{self, Far, Say};
+use crate::out::say;
+use crate::run::{Usage, door, person};
+use crate::{log, named, place};
+use anyhow::{Context, Result};
+use cairn_engine::Engine;
+use cairn_protocol as wire;
+use cairn_store::{RunRow, Store};
+use cairn_text::shown::clean;
+use cairn_types::{By, Proposal, RunId};
+use door::{Letter, Reply};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// An open question.
+struct Open {
+    run: RunRow,
+    proposal: Proposal,
+    shown: String,
+}
+
+/// Runs the command.
+pub fn decide(args: &cli::Decide) -> Result<ExitCode> {
+    let store = place::store_to_read()?;
+    let open = open_questions(&store, args.run.as_deref())?;
+    let Some(wanted) = &args.proposal else { return list(&open, args.json) };
+    let matching: Vec<&Open> = open.iter().filter(|one| one.proposal.id.0 == *wanted).collect();
+    let one = match matching[..] {
+        [one] => one,
+        [] => return not_open(&store, args, wanted),
+        _ => {
+            let runs: Vec<String> = matching.iter().map(|one| one.run.id.to_string()).collect();
+            let runs = runs.join(", ");
+            return Err(
+                Usage(format!("{wanted} is open in several runs ({runs}); add --run")).into()
+            );
+        }
+    };
+    match args.word {
+        None => list(&[one], args.json),
+        Some(word) => {
+            let reply = tell(&one.run.id, letter(args, word, one))?;
+            answered(args, word, one, &reply)
+        }
+    }
+}
+
+/// The question was decided before, or never put. The run's own process knows, if one drives it.
+fn not_open(store: &Store, args: &cli::Decide, wanted: &str) -> Result<ExitCode> {
+    let run = named::run(store, args.run.as_deref())?;
+    let mut engine = Engine::default();
+    for fact in store.facts(&run.id, 0)? {
+        if let cairn_types::Body::Decision(decision) = &fact.body
+            && decision.proposal.as_ref().is_some_and(|id| id.0 == wanted)
+        {
+            let (verdict, by) = (decision.verdict, &decision.by);
+            let why = format!("409: {wanted} was decided already: {verdict} by {by}");
+            return refused(args, &Reply { code: 409, why, at: Some(fact.at) });
+        }
+        engine.apply(&fact);
+    }
+    Err(Usage(format!("{wanted} is no open question; `cairn decide` lists them")).into())
+}
+
+fn letter(args: &cli::Decide, word: Say, one: &Open) -> Letter {
+    let verdict = match word {
+        Say::Allow => wire::Verdict::Allow,
+        Say::Refuse => wire::Verdict::Refuse,
+        Say::Happened => wire::Verdict::Happened,
+        Say::Skip => wire::Verdict::Skip,
+    };
+    let remember = match args.remember {
+        None => wire::Remember::Once,
+        Some(Far::Run) => wire::Remember::Run,
+        Some(Far::Session) => wire::Remember::Session,
+        Some(Far::Project) => wire::Remember::Project,
+        Some(Far::Always) => wire::Remember::Always,
+    };
+    let by = match person() {
+        By::Person(name) => name,
+        other => other.to_string(),
+    };
+    let command = wire::Command::Decide {
+        proposal: one.proposal.id.to_string(),
+        verdict,
+        shown_hash: Some(one.proposal.shown_hash.to_string()),
+        words: args.words.clone(),
+        remember,
+        rule: args.rule.clone(),
+        until: None,
+    };
+    Letter { by, command }
+}
+
+/// Says it at the run's door.
+fn tell(run: &RunId, letter: Letter) -> Result<Reply> {
+    let gone = || Usage(format!("nobody drives run {run}; go on with cairn run --resume {run}"));
+    let folder = File::open(door::folder(&place::home()?)).map_err(|_| gone())?;
+    let mut stream =
+        UnixStream::connect(door::address(&folder, run.as_str())).map_err(|_| gone())?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    writeln!(stream, "{}", serde_json::to_string(&letter)?)?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).context("the run did not answer")?;
+    serde_json::from_str(&line).context("the run did not answer")
+}
+
+fn answered(args: &cli::Decide, word: Say, one: &Open, reply: &Reply) -> Result<ExitCode> {
+    if reply.code != 200 {
+        return refused(args, reply);
+    }
+    let (id, run) = (&one.proposal.id, &one.run.id);
+    if args.json {
+        say!("{}", json!({"proposal": id, "run": run, "code": 200, "verdict": word.to_string()}));
+    } else {
+        say!("{id} of run {run}: {word}, {}", clean(&label(&one.proposal)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn refused(args: &cli::Decide, reply: &Reply) -> Result<ExitCode> {
+    if args.json {
+        say!(
+            "{}",
+            json!({"proposal": args.proposal, "code": reply.code, "why": reply.why, "at": reply.at})
+        );
+    } else {
+        let when = reply.at.map(|at| format!(", {}", log::time(at))).unwrap_or_default();
+        let why = reply.why.rsplit_once(" at ").map_or(reply.why.as_str(), |(why, _)| why);
+        let _ = writeln!(std::io::stderr().lock(), "cairn: {}{when}", clean(why));
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+fn label(proposal: &Proposal) -> String {
+    proposal.items.first().map(|item| item.label.clone()).unwrap_or_default()
+}
+
+/// The open questions of runs that are driven: of one, or of all of the home.
+fn open_questions(store: &Store, run: Option<&str>) -> Result<Vec<Open>> {
+    let runs = match run {
+        Some(text) => vec![named::run(store, Some(text))?],
+        None => driven(store)?,
+    };
+    let mut open = Vec::new();
+    for run in runs {
+        let engine = Engine::fold(&store.facts(&run.id, 0)?);
+        if let Some(proposal) = engine.open_question() {
+            let shown = store.content(&proposal.shown.hash)?;
+            let shown = String::from_utf8_lossy(&shown).into_owned();
+            open.push(Open { run, proposal: proposal.clone(), shown });
+        }
+    }
+    Ok(open)
+}
+
+/// The runs that have a door.
+fn driven(store: &Store) -> Result<Vec<RunRow>> {
+    let Ok(doors) = std::fs::read_dir(door::folder(&place::home()?)) else { return Ok(Vec::new()) };
+    let names = doors.filter_map(|door| door.ok()?.file_name().into_string().ok());
+    let ids = names.filter_map(|name| name.parse::<RunId>().ok());
+    let mut runs = Vec::new();
+    for id in ids.filter(|id| store.driven_by(id).is_some()) {
+        runs.extend(store.run(&id)?);
+    }
+    Ok(runs)
+}
+
+fn list(open: &[impl std::borrow::Borrow<Open>], as_json: bool) -> Result<ExitCode> {
+    for one in open.iter().map(std::borrow::Borrow::borrow) {
+        let Open { run, proposal, shown } = one;
+        if as_json {
+            say!("{}", question(run, proposal, shown));
+            continue;
+        }
+        say!("{} of run {}: {}", proposal.id, run.id, clean(&label(proposal)));
+        for line in shown.lines() {
+            say!("    {}", clean(line));
+        }
+        say!("    decide with: cairn decide {} allow, or refuse", proposal.id);
+    }
+    if open.is_empty() && !as_json {
+        say!("no question is open in a run that is driven now");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn question(run: &RunRow, proposal: &Proposal, shown: &str) -> Value {
+    json!({
+        "proposal": proposal.id,
+        "run": run.id,
+        "session": run.session,
+        "op_at": proposal.at,
+        "kind": proposal.kind,
+        "label": label(proposal),
+        "shown": shown,
+        "shown_hash": proposal.shown_hash,
+        "offers": proposal.offers,
+    })
+}
