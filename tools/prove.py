@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Runs the long proofs and adds a row to docs/proofs.md when all hold. Proves nothing itself:
 # each proof is a test or tool that counts, and a count that is not printed is a failed proof.
-"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, near misses and timeouts, counted."""
+"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, races, near misses and timeouts, counted."""
 
 import datetime
 import hashlib
@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
-RULE = "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+RULE = "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "2000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
          "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000", "CAIRN_RACES": "1000"}
