@@ -3,13 +3,14 @@
 use crate::gates::{Asked, Leave, Refusal, Terms};
 use crate::policy::{Case, subject_of};
 use crate::propose::propose;
+use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
     Abort, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish, Flags,
-    GateVerdict, Intent, Media, Mode, OpName, Outcome, Problem, Prompt, Reply, Seen, Settled,
-    Status, Steer, Subject, Surface, Verdict, Writer,
+    GateVerdict, Intent, Media, Mode, OpName, Outcome, Problem, Prompt, Removed, Reply, Seen,
+    Settled, Status, Steer, Subject, Surface, Verdict, Writer,
 };
 
 /// How much of files that were not seen is told at once, in bytes; one is always told.
@@ -37,14 +38,8 @@ pub struct Prepared {
     pub label: String,
     /// The files it would edit as they now are; empty where that is nobody's business.
     pub fresh: Vec<String>,
-}
-
-impl Prepared {
-    /// The paths it would change, but for directories made on the way.
-    pub(crate) fn paths(&self) -> Vec<String> {
-        let kept = self.changes.iter().filter(|change| !change.makes_directory());
-        kept.map(|change| change.path.clone()).collect()
-    }
+    /// How much it would remove.
+    pub removed: Removed,
 }
 
 impl Recording {
@@ -237,8 +232,8 @@ impl Engine {
         self.drive.as_ref().is_some_and(|drive| drive.approval == Approval::Ask)
     }
 
-    /// What the gates say about an op, given what it would change as far as that was found out.
-    pub(crate) fn leave(&self, op: &OpState, changed: &[String]) -> Leave {
+    /// What the gates say about an op, given how far it reaches as far as that was found out.
+    pub(crate) fn leave(&self, op: &OpState, reach: &Reach) -> Leave {
         let Some(name) = op.intent.op else {
             return Leave::Granted(Vec::new(), By::Gate("mode".to_owned()));
         };
@@ -249,7 +244,8 @@ impl Engine {
             writer: op.intent.writer,
             effect: op.intent.effect,
             subject: op.intent.subject.as_ref().unwrap_or(&none),
-            changed,
+            changed: &reach.changed,
+            removed: reach.removed,
         };
         Asked::new(case, self.terms(), &self.rules, self.now).leave()
     }
@@ -259,7 +255,7 @@ impl Engine {
     #[must_use]
     pub fn decides_again(&self, decision: &Decision) -> Option<Vec<GateVerdict>> {
         let op = self.op(decision.at).filter(|op| op.intent.surface != Surface::Client)?;
-        Some(self.leave(op, &decision.also).gates().to_vec())
+        Some(self.leave(op, &Reach::from(decision)).gates().to_vec())
     }
 
     fn terms(&self) -> Terms {
@@ -276,16 +272,16 @@ impl Engine {
     #[must_use]
     pub fn prepared(&self, at: Coord, prepared: &Prepared) -> Recording {
         let Some(op) = self.op(at) else { return Recording::default() };
-        let changed = prepared.paths();
-        let leave = self.leave(op, &changed);
+        let reach = Reach::from(prepared);
+        let leave = self.leave(op, &reach);
         if let Leave::Refused(gates, refusal) = leave {
-            return self.also(op, &changed, Recording::refused(op, gates, refusal));
+            return self.also(op, &reach, Recording::refused(op, gates, refusal));
         }
         if let Some(unseen) = self.unseen(op, prepared) {
             return unseen;
         }
         match leave {
-            Leave::Granted(gates, by) => self.also(op, &changed, Recording::granted(op, gates, by)),
+            Leave::Granted(gates, by) => self.also(op, &reach, Recording::granted(op, gates, by)),
             Leave::Ask(_) | Leave::Refused(..) => propose(op, prepared),
         }
     }
@@ -300,7 +296,7 @@ impl Engine {
             .decision
             .as_ref()
             .is_some_and(|decision| matches!(decision.by, By::Gate(_) | By::Remembered));
-        match self.leave(op, &prepared.paths()) {
+        match self.leave(op, &Reach::from(prepared)) {
             Leave::Granted(..) => None,
             Leave::Refused(gates, refusal) if refusal.is_final => {
                 Some(Recording::refused(op, gates, refusal))
@@ -310,14 +306,18 @@ impl Engine {
     }
 
     /// Names in a decision the paths besides those asked for without which it would be another.
-    fn also(&self, op: &OpState, changed: &[String], mut recording: Recording) -> Recording {
+    fn also(&self, op: &OpState, reach: &Reach, mut recording: Recording) -> Recording {
         if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
-            let same = |paths: &[String]| self.leave(op, paths).gates() == decision.gates;
+            decision.removed = reach.removed;
+            let same = |changed: &[String]| {
+                let reach = Reach { changed: changed.to_vec(), removed: reach.removed };
+                self.leave(op, &reach).gates() == decision.gates
+            };
             decision.also = match same(&[]) {
                 true => Vec::new(),
                 false => {
-                    let one = changed.iter().find(|path| same(std::slice::from_ref(*path)));
-                    one.map_or_else(|| changed.to_vec(), |path| vec![path.clone()])
+                    let one = reach.changed.iter().find(|path| same(std::slice::from_ref(*path)));
+                    one.map_or_else(|| reach.changed.clone(), |path| vec![path.clone()])
                 }
             };
         }
@@ -361,6 +361,7 @@ impl Engine {
             effect: Effect::Read,
             subject: &subject,
             changed: &[],
+            removed: Removed::default(),
         };
         let asked = Asked::new(case, self.terms(), &self.rules, self.now);
         matches!(asked.leave(), Leave::Granted(..))

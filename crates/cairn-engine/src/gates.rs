@@ -3,7 +3,9 @@
 
 use crate::policy::{Case, Judged, Rulebook};
 use crate::words;
-use cairn_types::{Approval, By, Effect, Flags, GateVerdict, Mode, OpName, RuleWord, Writer};
+use cairn_types::{
+    Approval, By, Effect, Flags, GateVerdict, Mode, OpName, Removed, RuleWord, Writer,
+};
 
 /// Everything the gates look at.
 #[derive(Debug, Clone)]
@@ -11,6 +13,8 @@ pub struct Asked<'a> {
     case: Case<'a>,
     terms: Terms,
     judged: Judged,
+    /// It removes so much that a person must say so.
+    large: bool,
 }
 
 /// What holds for every op while one driver drives.
@@ -81,7 +85,8 @@ impl<'a> Asked<'a> {
     #[must_use]
     pub fn new(case: Case<'a>, terms: Terms, rules: &Rulebook, now: u64) -> Asked<'a> {
         let judged = rules.judge(&case, terms.mode, now);
-        Asked { case, terms, judged }
+        let large = rules.asks_about(case.removed) && !terms.flags.large_deletions;
+        Asked { case, terms, judged, large }
     }
 
     /// Asks every gate in order.
@@ -185,6 +190,9 @@ fn proposal(asked: &Asked<'_>) -> Said {
         told: told.to_owned(),
         by: Some(By::Nobody),
     };
+    if asked.large {
+        return large(asked);
+    }
     match (asked.judged.word, asked.terms.approval) {
         (RuleWord::Allow | RuleWord::Deny, _) => pass("nothing to ask"),
         (RuleWord::Ask, _) if asked.terms.flags.no_proposals => {
@@ -193,5 +201,20 @@ fn proposal(asked: &Asked<'_>) -> Said {
         (RuleWord::Ask, Approval::Yolo) => pass("yolo"),
         (RuleWord::Ask, Approval::Ask) => Said::Hold("a person is asked".to_owned()),
         (RuleWord::Ask, Approval::Nobody) => nobody("nobody is there to ask", words::NOBODY),
+    }
+}
+
+/// Much is removed only when a person says so, whatever was allowed beforehand.
+fn large(asked: &Asked<'_>) -> Said {
+    let Removed { files, bytes } = asked.case.removed;
+    let what = format!("removes {files} files, {bytes} bytes");
+    let Terms { approval, flags, .. } = asked.terms;
+    match (approval == Approval::Ask || flags.someone) && !flags.no_proposals {
+        true => Said::Hold(what),
+        false => Said::Refuse {
+            told: words::large(files, bytes),
+            why: format!("{what}, and nobody is there to ask"),
+            by: Some(By::Nobody),
+        },
     }
 }

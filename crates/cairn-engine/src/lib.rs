@@ -6,6 +6,7 @@ pub mod gates;
 mod offers;
 pub mod policy;
 mod propose;
+mod reach;
 mod settle;
 mod state;
 mod step;

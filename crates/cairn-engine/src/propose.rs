@@ -3,11 +3,12 @@
 
 use crate::admit::{Prepared, Recording};
 use crate::policy::{Rule, RuleError};
+use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::{offers, words};
 use cairn_types::{
     Body, By, Coord, Decision, Hash, ItemChoice, OpName, Proposal, ProposalId, ProposalItem,
-    ProposalKind, Remember, Status, Verdict,
+    ProposalKind, Remember, Removed, Status, Verdict,
 };
 
 /// Someone's word on a proposal.
@@ -112,7 +113,7 @@ impl Engine {
         if let Some(rule) = &word.rule {
             Rule::parse(rule)?;
         }
-        let gates = self.leave(op, &proposal.paths()).gates().to_vec();
+        let gates = self.leave(op, &Reach::from(proposal)).gates().to_vec();
         let mut recording = Recording::default();
         let mut decision = Decision::new(op.intent.at, word.verdict, word.by.clone(), gates);
         decision.proposal = Some(word.proposal.clone());
@@ -127,7 +128,7 @@ impl Engine {
             decision.rule = word.rule.clone().or_else(all);
         }
         decision.until = word.until;
-        decision.also = proposal.paths();
+        (decision.also, decision.removed) = (proposal.paths(), proposal.removed);
         recording.facts.push(Body::Decision(decision));
         Ok(recording)
     }
@@ -164,7 +165,11 @@ pub(crate) fn propose(op: &OpState, prepared: &Prepared) -> Recording {
             })
             .collect(),
     };
-    proposal(op, kind, &prepared.shown, items)
+    let mut recording = proposal(op, kind, &prepared.shown, items);
+    if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
+        proposal.removed = prepared.removed;
+    }
+    recording
 }
 
 /// A look that somebody is asked about.
@@ -210,6 +215,7 @@ pub(crate) fn proposal(
             ProposalKind::Indeterminate => Vec::new(),
             _ => offers::of(&op.intent),
         },
+        removed: Removed::default(),
     }));
     recording
 }

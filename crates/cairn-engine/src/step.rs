@@ -3,6 +3,7 @@
 use crate::admit::Recording;
 use crate::gates::Leave;
 use crate::propose::propose_look;
+use crate::reach::Reach;
 use crate::state::{Engine, Lap, OpState};
 use crate::words;
 use cairn_types::{
@@ -122,8 +123,8 @@ impl Engine {
     /// Nobody has said anything yet: the gates do.
     fn step_gates(&self, lap: &Lap, op: &OpState, proposal: Option<&Proposal>) -> Step {
         let at = op.intent.at;
-        let changed = proposal.map(Proposal::paths).unwrap_or_default();
-        match (self.leave(op, &changed), proposal) {
+        let reach = proposal.map(Reach::from).unwrap_or_default();
+        match (self.leave(op, &reach), proposal) {
             (Leave::Granted(..), _) if op.intent.effect.is_read_only() => {
                 Step::Read(self.neighbouring_reads(lap))
             }
@@ -151,7 +152,7 @@ impl Engine {
             op.intent.effect.is_read_only()
                 && op.intent.problem.is_none()
                 && op.decision.is_none()
-                && matches!(self.leave(op, &[]), Leave::Granted(..))
+                && matches!(self.leave(op, &Reach::default()), Leave::Granted(..))
         };
         let open = lap.ops.iter().skip_while(|op| op.status.is_some());
         open.take_while(unasked).map(|op| op.intent.at).collect()
@@ -162,7 +163,7 @@ impl Engine {
         let (status, told) = match (decision.verdict, &decision.by) {
             (Verdict::Allow, _) => {
                 // Allowed under another driver; what this one's gates refuse is not done.
-                return match self.leave(op, &decision.also) {
+                return match self.leave(op, &Reach::from(decision)) {
                     Leave::Refused(gates, refusal) if refusal.is_final => {
                         Step::Record(Recording::refused(op, gates, refusal))
                     }

@@ -50,3 +50,9 @@ pub(crate) fn cascade(at: Coord, status: Status) -> String {
 pub(crate) fn over_cap(cap: u32) -> String {
     format!("not performed: only the first {cap} calls of a reply are performed")
 }
+
+pub(crate) fn large(files: u64, bytes: u64) -> String {
+    format!(
+        "refused: it removes {files} files ({bytes} bytes), which a person must approve, and nobody is there"
+    )
+}

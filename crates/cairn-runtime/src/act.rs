@@ -17,6 +17,7 @@ fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
         shown: prepared.shown.clone(),
         label: prepared.label.clone(),
         fresh: prepared.fresh.clone(),
+        removed: prepared.removed,
     }
 }
 

@@ -30,7 +30,7 @@ pub use fact::{
 };
 pub use id::{IdError, RunId, SessionId};
 pub use op::{Approval, Coord, CoordError, Effect, Flags, Mode, OpName, Surface, View, Writer};
-pub use policy::{Policy, PolicyRule, RuleFrom, RuleWord, Subject};
+pub use policy::{Policy, PolicyRule, Removed, RuleFrom, RuleWord, Subject};
 pub use proposal::{
     By, Decision, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind,
     Remember, Verdict,

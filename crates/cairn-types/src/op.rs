@@ -123,7 +123,7 @@ impl Mode {
     }
 }
 
-/// What is ruled out besides the mode.
+/// What holds besides the mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flags {
     /// No files and no commands: the run has no project.
@@ -135,10 +135,16 @@ pub struct Flags {
     /// Nobody reviews: what would be asked about is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_proposals: bool,
+    /// Somebody can be asked, even where everything was allowed beforehand.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub someone: bool,
+    /// Much may be removed unasked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub large_deletions: bool,
 }
 
 impl Flags {
-    /// Whether nothing is ruled out.
+    /// Whether nothing does.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Flags::default()

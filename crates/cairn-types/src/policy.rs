@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Everything the policy gate goes by while one driver drives.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// The project's directory, absolute: rules on paths are relative to it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -15,9 +15,53 @@ pub struct Policy {
     /// one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strange_shell: bool,
+    /// The most that is removed without being asked about, whatever the rules say.
+    #[serde(default = "Removed::little", skip_serializing_if = "Removed::is_little")]
+    pub little: Removed,
     /// The rules, in no order: the strictest that fits decides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<PolicyRule>,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        let (root, little) = (String::new(), Removed::LITTLE);
+        Policy { root, strange_shell: false, little, rules: Vec::new() }
+    }
+}
+
+/// How much is removed: files, and bytes in them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Removed {
+    /// Files and links.
+    pub files: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Removed {
+    /// The most that is removed without being asked about, where nothing else is configured.
+    pub const LITTLE: Removed = Removed { files: 50, bytes: 10 << 20 };
+
+    /// Whether it is more, in files or in bytes.
+    #[must_use]
+    pub fn exceeds(&self, most: Removed) -> bool {
+        self.files > most.files || self.bytes > most.bytes
+    }
+
+    /// Whether nothing is removed.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Removed::default()
+    }
+
+    fn little() -> Removed {
+        Removed::LITTLE
+    }
+
+    fn is_little(&self) -> bool {
+        *self == Removed::LITTLE
+    }
 }
 
 /// One rule and where it comes from.

@@ -1,6 +1,6 @@
 //! Proposals: an op held until someone decides, and the decision, which names what was shown.
 
-use crate::{Change, ContentRef, Coord, Hash};
+use crate::{Change, ContentRef, Coord, Hash, Removed};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -33,6 +33,9 @@ pub struct Proposal {
     /// Rules that a yes may be remembered as, the narrowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<String>,
+    /// How much it would remove.
+    #[serde(default, skip_serializing_if = "Removed::is_nothing")]
+    pub removed: Removed,
 }
 
 impl Proposal {
@@ -104,6 +107,9 @@ pub struct Decision {
     /// Paths besides those asked for that decided, found out by preparing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
+    /// How much it would remove, where that was found out.
+    #[serde(default, skip_serializing_if = "Removed::is_nothing")]
+    pub removed: Removed,
     /// What each gate said, in order.
     pub gates: Vec<GateVerdict>,
 }
@@ -124,6 +130,7 @@ impl Decision {
             rule: None,
             until: None,
             also: Vec::new(),
+            removed: Removed::default(),
             gates,
         }
     }

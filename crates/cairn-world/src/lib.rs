@@ -17,6 +17,7 @@ mod patch;
 mod path;
 mod read;
 mod rearrange;
+mod removed;
 mod roots;
 mod settled;
 mod state;
@@ -42,7 +43,7 @@ use apply::List;
 use cairn_sandbox::Way;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
-use cairn_types::{Action, Change, FileState, Status};
+use cairn_types::{Action, Change, FileState, Removed, Status};
 use roots::Roots;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,6 +68,8 @@ pub struct Settings {
     pub spool: Option<PathBuf>,
     /// What is kept from being read.
     pub unread: Unread,
+    /// So much may be removed that it need not be known what of it git ignores.
+    pub little: Removed,
     /// Finds the secrets in what commands print.
     pub scrubber: Scrubber,
 }
@@ -94,6 +97,7 @@ impl Settings {
             way: Way::Best,
             spool: None,
             unread: Unread::default(),
+            little: Removed::LITTLE,
             scrubber: Scrubber::default(),
         }
     }
@@ -139,6 +143,14 @@ impl World {
     /// What an action would do, without doing anything.
     #[must_use]
     pub fn prepare(&self, action: &Action) -> Prepared {
+        let mut prepared = self.worked_out(action);
+        if matches!(action, Action::Kill { .. } | Action::Edit { .. }) {
+            prepared.removed = removed::by(&self.roots, &prepared.changes, self.settings.little);
+        }
+        prepared
+    }
+
+    fn worked_out(&self, action: &Action) -> Prepared {
         let roots = &self.roots;
         match action {
             Action::Edit { path, body } => edit::prepare(roots, path.as_deref(), body),

@@ -49,7 +49,7 @@ pub(crate) fn perform(
 }
 
 /// The rules that hold in a directory before its own are read, and its path from where they begin.
-fn rules_above(
+pub(crate) fn rules_above(
     workspace: &Workspace,
     real: &str,
 ) -> Result<(Option<Arc<Rules>>, Vec<u8>), Refusal> {

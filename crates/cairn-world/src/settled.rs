@@ -1,7 +1,7 @@
 //! What the world answers: what would happen, what happened, what is found after a crash.
 
 use cairn_sandbox::Spooled;
-use cairn_types::{Change, CommandOutput, Seen, Status};
+use cairn_types::{Change, CommandOutput, Removed, Seen, Status};
 
 /// What an action would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Prepared {
     pub told: Option<(Status, String)>,
     /// The files it would edit as they now are, for a model that has not seen them so.
     pub fresh: Vec<String>,
+    /// How much it would remove, without what git ignores.
+    pub removed: Removed,
     /// Set when it cannot or need not act: this is already its outcome.
     pub settled: Option<Performed>,
 }

@@ -7,8 +7,8 @@ use super::{Judged, Rulebook};
 use cairn_text::glob::{PathGlob, plain};
 use cairn_text::shell::{Denies, Pattern, allows_line, denies, denies_text};
 use cairn_types::{
-    CommandLine, Effect, Mode, OpName, PolicyRule, RedirectKind, RuleFrom, RuleWord, Simple,
-    Subject, Writer,
+    CommandLine, Effect, Mode, OpName, PolicyRule, RedirectKind, Removed, RuleFrom, RuleWord,
+    Simple, Subject, Writer,
 };
 
 /// An op as rules see it.
@@ -26,6 +26,8 @@ pub struct Case<'a> {
     pub subject: &'a Subject,
     /// What it would change, found out by preparing it.
     pub changed: &'a [String],
+    /// How much it would remove, found out by preparing it.
+    pub removed: Removed,
 }
 
 /// A path an op touches.

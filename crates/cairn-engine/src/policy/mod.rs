@@ -11,7 +11,7 @@ pub use rule::{Rule, RuleError};
 pub use subject::of as subject_of;
 
 use cairn_text::glob::PathGlob;
-use cairn_types::{Policy, PolicyRule, RuleFrom, RuleWord};
+use cairn_types::{Policy, PolicyRule, Removed, RuleFrom, RuleWord};
 
 /// A policy whose rules have been read.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +77,11 @@ impl Rulebook {
             of_word.filter_map(|(rule, _)| rule.kept_from_reading().cloned()).collect()
         };
         (kept(RuleWord::Deny), kept(RuleWord::Ask))
+    }
+
+    /// Whether so much is removed only when a person says so.
+    pub(crate) fn asks_about(&self, removed: Removed) -> bool {
+        removed.exceeds(self.policy.little)
     }
 
     /// As it was recorded.

@@ -24,7 +24,7 @@ pub(super) fn of(lines: &[&str]) -> Policy {
         PolicyRule { word, rule: rule.to_owned(), from, place: String::new(), until: None }
     };
     let rules = lines.iter().map(rule).collect();
-    Policy { root: "/w".to_owned(), strange_shell: false, rules }
+    Policy { root: "/w".to_owned(), rules, ..Policy::default() }
 }
 
 fn leave(policy: Policy, terms: Terms, (tool, args): (&str, &str), changed: &[&str]) -> Leave {
@@ -39,6 +39,7 @@ fn leave(policy: Policy, terms: Terms, (tool, args): (&str, &str), changed: &[&s
         effect: parsed.effect,
         subject: &subject,
         changed: &changed,
+        removed: Removed::default(),
     };
     Asked::new(case, terms, &Rulebook::read(policy).unwrap(), 5).leave()
 }
@@ -54,7 +55,13 @@ fn word_of(leave: &Leave) -> &'static str {
 const ASKED: Terms = Terms {
     mode: Mode::Act,
     approval: Approval::Ask,
-    flags: Flags { no_repo: false, no_web: false, no_proposals: false },
+    flags: Flags {
+        no_repo: false,
+        no_web: false,
+        no_proposals: false,
+        someone: false,
+        large_deletions: false,
+    },
 };
 
 fn bash(command: &str) -> (&'static str, String) {

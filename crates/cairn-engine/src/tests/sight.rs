@@ -24,6 +24,7 @@ fn edit(before: Option<&str>) -> Prepared {
         changes: vec![change],
         shown: "diff".into(),
         label: "edit a".into(),
+        removed: Removed::default(),
         fresh: before.map(|text| format!("a:\n1\t{text}")).into_iter().collect(),
     }
 }

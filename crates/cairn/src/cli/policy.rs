@@ -24,6 +24,9 @@ pub struct Leave {
     /// Forbid this; may be given several times.
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// Remove much unasked: by default more than 50 files or 10 MiB are asked about even with --yolo.
+    #[arg(long)]
+    pub allow_large_deletions: bool,
     /// Where nobody is at the terminal, wait for `cairn decide` instead of refusing.
     #[arg(long = "await", conflicts_with_all = ["yolo", "no_proposals"])]
     pub wait: bool,

@@ -180,6 +180,18 @@ pub const KEYS: &[Key] = &[
     rules("policy.ask", Project::Adds, "What is asked about even where it would be allowed."),
     rules("policy.deny", Project::Adds, "What must not be done, whoever says yes."),
     count(
+        "policy.large_files",
+        (0, 50, 1 << 32),
+        Project::Lowers,
+        "Removing more files than that is asked about, whatever was allowed; without those that git ignores.",
+    ),
+    count(
+        "policy.large_mib",
+        (0, 10, 1 << 20),
+        Project::Lowers,
+        "Removing more MiB than that is asked about, whatever was allowed; without what git ignores.",
+    ),
+    count(
         "approval_timeout_ms",
         (0, 0, DAY_MS),
         Project::Never,

@@ -8,7 +8,7 @@ use anyhow::Result;
 use cairn_engine::gates::{Asked, Leave, Terms, names};
 use cairn_engine::policy::{Case, Rulebook};
 use cairn_text::shown::clean;
-use cairn_types::{Approval, Writer};
+use cairn_types::{Approval, Removed, Writer};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -30,6 +30,7 @@ pub fn leave(spoken: &Spoken, terms: Terms, rules: &Rulebook) -> Leave {
         effect: spoken.effect,
         subject: &spoken.subject,
         changed: &[],
+        removed: Removed::default(),
     };
     Asked::new(case, terms, rules, cairn_runtime::now_ms()).leave()
 }

@@ -15,7 +15,9 @@ use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_store::Store;
 use cairn_text::shown::clean;
-use cairn_types::{Flags, Mode, Policy, PolicyRule, Remember, RuleFrom, RuleWord, SessionId};
+use cairn_types::{
+    Flags, Mode, Policy, PolicyRule, Remember, Removed, RuleFrom, RuleWord, SessionId,
+};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -66,7 +68,13 @@ pub fn mode(config: &Config) -> Mode {
 
 /// What is ruled out besides.
 pub fn flags(leave: &Leave) -> Flags {
-    Flags { no_repo: leave.no_repo, no_web: leave.no_web, no_proposals: leave.no_proposals }
+    Flags {
+        no_repo: leave.no_repo,
+        no_web: leave.no_web,
+        no_proposals: leave.no_proposals,
+        someone: false,
+        large_deletions: leave.allow_large_deletions,
+    }
 }
 
 /// The rules of the configuration, for a project whose commands run in this shell.
@@ -92,7 +100,11 @@ pub fn configured(config: &Config, root: &Path, shell: &Path) -> Policy {
         }));
     }
     let root = root.to_string_lossy().into_owned();
-    Policy { root, strange_shell: !known.contains(&name), rules }
+    let little = Removed {
+        files: config.count("policy.large_files"),
+        bytes: config.count("policy.large_mib") << 20,
+    };
+    Policy { root, strange_shell: !known.contains(&name), little, rules }
 }
 
 /// The answers people gave that reach runs of this session.

@@ -24,7 +24,7 @@ use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Tas
 use cairn_store::{RunRow, Store};
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
-use cairn_types::{Approval, Caps, Drive, Policy, RunId};
+use cairn_types::{Approval, Caps, Drive, Flags, Policy, Removed, RunId};
 use cairn_world::{Unread, Workspace, World};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -233,6 +233,7 @@ impl Order<'_> {
         let mode = policy::mode(&self.config);
         let policy = self.policy(&store, &place, &settings.shell)?;
         let (never, asked) = Rulebook::read(policy.clone())?.unread();
+        settings.little = policy.little;
         settings.unread = Unread { never: never.into(), asked: asked.into() };
         let start = Start {
             store,
@@ -243,7 +244,10 @@ impl Order<'_> {
             root: self.root.to_string_lossy().into_owned(),
             mode,
             approval: self.approval(),
-            flags: policy::flags(&self.args.leave),
+            flags: Flags {
+                someone: self.talk != Talk::Nobody || self.args.leave.wait,
+                ..policy::flags(&self.args.leave)
+            },
             policy,
             caps: Caps {
                 turns: u32::try_from(self.config.count("max_turns"))?,
@@ -385,6 +389,7 @@ fn world_settings(config: &Config, scrubber: &Scrubber) -> cairn_world::Settings
         way: cairn_sandbox::Way::Best,
         spool: None,
         unread: Unread::default(),
+        little: Removed::LITTLE,
         scrubber: scrubber.clone(),
     }
 }

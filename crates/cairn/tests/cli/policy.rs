@@ -213,3 +213,51 @@ fn an_explanation_a_table_and_a_replay_agree_with_what_happens() {
         "{listed}"
     );
 }
+
+/// A repository with a folder of so many files, and one that git ignores.
+fn with_many_files(bench: &Bench, files: usize) {
+    for n in 0..files {
+        bench.temp.write(&format!("many/{n}"), "x\n");
+    }
+    for n in 0..80 {
+        bench.temp.write(&format!("made/{n}"), "x\n");
+    }
+    bench.temp.write(".gitignore", "made\n");
+    std::fs::create_dir_all(bench.file(".git")).unwrap();
+    bench.temp.write(".git/HEAD", "ref: refs/heads/main\n");
+}
+
+fn remove(path: &str) -> Value {
+    json!({"calls": [{"tool": "remove", "args": {"path": path}}]})
+}
+
+// keeps: large-deletions
+#[test]
+fn much_is_removed_only_when_a_person_says_so_whatever_was_allowed() {
+    let script = json!([remove("many"), remove("made"), {"say": "done"}]);
+    let check = |files: usize, args: &[&str], gone: (bool, bool), code: i32| {
+        let bench = Bench::new(script.clone());
+        with_many_files(&bench, files);
+        let done = bench.cairn(&[&["run", "work"], args].concat());
+        let there = |name: &str| bench.file(name).exists();
+        assert_eq!((!there("many"), !there("made")), gone, "{files} {args:?}: {}", done.err);
+        assert_eq!(done.code, code, "{files} {args:?}: {}", done.err);
+    };
+    check(50, &["--yolo"], (true, true), 0);
+    check(51, &["--yolo"], (false, true), 5);
+    check(51, &["--allow", "*"], (false, true), 5);
+    check(51, &["--yolo", "--allow-large-deletions"], (true, true), 0);
+
+    // Somebody is there: asked, even with --yolo.
+    let bench = Bench::new(script);
+    with_many_files(&bench, 60);
+    let mut terminal = Terminal::open(&bench, bench.command(&["run", "--yolo", "work"]));
+    let asked = terminal.until("r refuse with words: ");
+    assert!(asked.contains("60 files"), "{asked}");
+    assert!(bench.file("many").exists());
+    terminal.keys("y\n");
+    terminal.until("done: 3 turns");
+    assert!(!bench.file("many").exists());
+    let replayed = bench.cairn(&["policy", "replay"]);
+    assert!(replayed.out.contains("2 decisions the same, 0 otherwise"), "{replayed:?}");
+}
