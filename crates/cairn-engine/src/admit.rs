@@ -99,7 +99,7 @@ impl Recording {
     }
 
     pub(crate) fn refused(op: &OpState, gates: Vec<GateVerdict>, refusal: Refusal) -> Recording {
-        let Refusal { by, told, .. } = refusal;
+        let Refusal { by, told, status, .. } = refusal;
         let mut recording = Recording::of(Body::Decision(Decision::new(
             op.intent.at,
             Verdict::Refuse,
@@ -107,7 +107,7 @@ impl Recording {
             gates.clone(),
         )));
         let result = recording.keep(told);
-        let mut outcome = outcome(op, Status::REFUSED, result, Settled::NotPerformed);
+        let mut outcome = outcome(op, status, result, Settled::NotPerformed);
         outcome.gates = gates;
         recording.facts.push(Body::Outcome(outcome));
         recording
@@ -247,7 +247,8 @@ impl Engine {
             changed: &reach.changed,
             removed: reach.removed,
         };
-        Asked::new(case, self.terms(), &self.rules, self.now).leave()
+        let asked = Asked::new(case, self.terms(), &self.rules, self.now);
+        asked.within(self.call_budget(op)).leave()
     }
 
     /// What the gates say now where they have said something before; nothing when the op is not

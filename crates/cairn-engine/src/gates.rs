@@ -1,10 +1,11 @@
 //! The gates an op passes before it acts, as a list. The live path, `cairn policy explain` and a
 //! replay of recorded decisions all ask this one function.
 
+use crate::budget::CallBudget;
 use crate::policy::{Case, Judged, Rulebook};
 use crate::words;
 use cairn_types::{
-    Approval, By, Effect, Flags, GateVerdict, Mode, OpName, Removed, RuleWord, Writer,
+    Approval, By, Effect, Flags, GateVerdict, Mode, OpName, Removed, RuleWord, Status, Writer,
 };
 
 /// Everything the gates look at.
@@ -15,6 +16,7 @@ pub struct Asked<'a> {
     judged: Judged,
     /// It removes so much that a person must say so.
     large: bool,
+    budget: Option<CallBudget>,
 }
 
 /// What holds for every op while one driver drives.
@@ -58,6 +60,8 @@ pub struct Refusal {
     pub told: String,
     /// Nothing that is found out later can change it.
     pub is_final: bool,
+    /// The status of its row.
+    pub status: Status,
 }
 
 /// One gate's word.
@@ -66,14 +70,20 @@ enum Said {
     Ask(String),
     Hold(String),
     Refuse { why: String, told: String, by: Option<By> },
+    Spent { why: String, told: String },
 }
 
 /// A gate: its name, and what it says.
 type Gate = (&'static str, fn(&Asked<'_>) -> Said);
 
 /// The chain, in order. The first refusal ends it.
-const CHAIN: [Gate; 4] =
-    [("writer", writer), ("mode", mode), ("policy", policy), ("proposal", proposal)];
+const CHAIN: [Gate; 5] = [
+    ("writer", writer),
+    ("mode", mode),
+    ("policy", policy),
+    ("budget", budget),
+    ("proposal", proposal),
+];
 
 /// The names of all gates, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -86,7 +96,13 @@ impl<'a> Asked<'a> {
     pub fn new(case: Case<'a>, terms: Terms, rules: &Rulebook, now: u64) -> Asked<'a> {
         let judged = rules.judge(&case, terms.mode, now);
         let large = rules.asks_about(case.removed) && !terms.flags.large_deletions;
-        Asked { case, terms, judged, large }
+        Asked { case, terms, judged, large, budget: None }
+    }
+
+    /// The same, where calls of its tool are counted.
+    #[must_use]
+    pub fn within(self, budget: Option<CallBudget>) -> Asked<'a> {
+        Asked { budget, ..self }
     }
 
     /// Asks every gate in order.
@@ -105,7 +121,11 @@ impl<'a> Asked<'a> {
                 Said::Refuse { why, told, by } => {
                     let is_final = gate != "proposal";
                     let by = by.unwrap_or_else(|| By::Gate(gate.to_owned()));
-                    ("refuse", why, Some(Refusal { by, told, is_final }))
+                    ("refuse", why, Some(Refusal { by, told, is_final, status: Status::REFUSED }))
+                }
+                Said::Spent { why, told } => {
+                    let (by, status) = (By::Gate(gate.to_owned()), Status::LIMIT);
+                    ("refuse", why, Some(Refusal { by, told, is_final: true, status }))
                 }
             };
             gates.push(GateVerdict { gate: gate.to_owned(), verdict: verdict.to_owned(), why });
@@ -180,6 +200,18 @@ fn policy(asked: &Asked<'_>) -> Said {
         RuleWord::Deny => {
             Said::Refuse { why: why.clone(), told: words::FORBIDDEN.to_owned(), by: None }
         }
+    }
+}
+
+/// Whether a call is left.
+fn budget(asked: &Asked<'_>) -> Said {
+    match &asked.budget {
+        None => pass("no limit"),
+        Some(spent) if spent.is_spent() => {
+            let why = format!("{} of {} calls were made", spent.made, spent.most);
+            Said::Spent { why, told: spent.told.clone() }
+        }
+        Some(CallBudget { most, made, .. }) => Said::Pass(format!("call {} of {most}", made + 1)),
     }
 }
 

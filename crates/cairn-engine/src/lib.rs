@@ -2,10 +2,12 @@
 //! only hashes. The state is the fold of recorded facts; what to do next is a function of the state.
 
 mod admit;
+mod budget;
 pub mod gates;
 mod offers;
 pub mod policy;
 mod propose;
+mod rails;
 mod reach;
 mod settle;
 mod state;
@@ -14,6 +16,7 @@ mod view;
 mod words;
 
 pub use admit::{Prepared, Recording};
+pub use budget::CallBudget;
 pub use propose::{DecideError, Word};
 pub use settle::{Found, Settlement};
 pub use state::{Engine, Lap, OpState};

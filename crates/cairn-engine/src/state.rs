@@ -1,11 +1,12 @@
 //! The fold: what a run's recorded facts add up to.
 
 use crate::policy::Rulebook;
+use crate::rails::{Came, Rails};
 use crate::view::Item;
 use cairn_types::{
     Begin, Body, By, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, OpName,
     Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, ProposalKind, Remember, Reply,
-    RuleFrom, RuleWord, RunId, RunStarted, Seen, Status, Usage, Verdict,
+    RuleFrom, RuleWord, RunId, RunStarted, Seen, Status, Steer, Usage, Verdict, Writer,
 };
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -38,6 +39,8 @@ pub struct Engine {
     pub(crate) seen: HashMap<String, Hash>,
     /// Results of reads that the model can still see, and the row where each stands.
     pub(crate) in_view: HashMap<Hash, Coord>,
+    /// How often each tool was called.
+    pub(crate) calls: HashMap<String, u64>,
     /// Commands in the background whose end is not recorded.
     pub(crate) streams: BTreeSet<Coord>,
 }
@@ -65,6 +68,12 @@ pub struct Lap {
     pub(crate) cost: Option<PicoUsd>,
     /// The last turn of which nobody knows what it cost.
     pub(crate) unpriced: Option<u32>,
+    pub(crate) max_output: Option<u64>,
+    pub(crate) rails: Rails,
+    /// How long it was worked on.
+    pub(crate) worked_ms: u64,
+    /// The turn for which the model was told how many are left.
+    pub(crate) told_left: Option<u32>,
 }
 
 /// An op of the newest reply, as far as it has come.
@@ -88,6 +97,7 @@ pub struct OpState {
     pub settling_decision: Option<Decision>,
     /// Its status, once it has one.
     pub status: Option<Status>,
+    pub(crate) came: Option<Came>,
 }
 
 impl Engine {
@@ -101,6 +111,7 @@ impl Engine {
 
     /// Takes one more recorded fact. Facts of a kind this version does not know change nothing.
     pub fn apply(&mut self, fact: &Fact) {
+        self.pass(fact);
         (self.last_n, self.now) = (fact.n, fact.at);
         if self.id.as_ref() != Some(&fact.run) {
             self.enter(&fact.run);
@@ -112,10 +123,11 @@ impl Engine {
                 self.take_rules();
             }
             Body::Prompt(prompt) => self.queued(prompt),
-            Body::Steer(steer) => self.steered(steer.text),
+            Body::Steer(steer) => self.steered(steer),
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
             Body::Ask(ask) => self.in_lap(|lap| {
                 lap.asked = Some(ask.turn);
+                lap.max_output = ask.max_output;
                 lap.inherited = false;
             }),
             Body::Reply(reply) => self.took_reply(reply),
@@ -136,6 +148,19 @@ impl Engine {
         }
     }
 
+    /// Time passes. It is the loop's own unless nobody drove it, or a person was waited for.
+    fn pass(&mut self, fact: &Fact) {
+        let passed = fact.at.saturating_sub(self.now);
+        let is_pause = match &fact.body {
+            Body::Drive(_) => true,
+            Body::Decision(decision) => matches!(decision.by, By::Person(_)),
+            _ => false,
+        };
+        if !is_pause {
+            self.in_lap(|lap| lap.worked_ms = lap.worked_ms.saturating_add(passed));
+        }
+    }
+
     /// The first fact of a run, or of a fork after its parent's. A fork shares what was said and
     /// done, not what waits to be done, nor words given for the parent.
     fn enter(&mut self, run: &RunId) {
@@ -144,6 +169,7 @@ impl Engine {
             self.answers.clear();
             self.take_rules();
             self.streams.clear();
+            self.calls.clear();
             self.in_lap(|lap| lap.inherited = true);
         }
     }
@@ -183,14 +209,19 @@ impl Engine {
         }
     }
 
-    fn steered(&mut self, text: ContentRef) {
+    fn steered(&mut self, Steer { text, writer }: &Steer) {
         let Some(lap) = &mut self.lap else { return };
-        if lap.asked.is_some() || lap.has_open_ops() {
+        let text = *text;
+        if *writer == Writer::System {
+            lap.told_left = Some(lap.turn + 1);
+            self.items.push(Item::words(text));
+        } else if lap.asked.is_some() || lap.has_open_ops() {
             lap.waiting.push(text);
             lap.steered = true;
         } else {
             self.items.push(Item::words(text));
             lap.finish = None;
+            lap.rails.heard();
         }
     }
 
@@ -261,6 +292,7 @@ impl Engine {
         let (mut call, mut is_look) = (None, false);
         self.in_op(outcome.at, |op| {
             op.status = Some(outcome.status);
+            op.came = Some(Came::of(outcome));
             call = Some(op.intent.call.clone());
             is_look = op.intent.effect == Effect::Read;
         });
@@ -268,6 +300,7 @@ impl Engine {
             self.streams.insert(outcome.at);
         }
         self.saw(outcome, is_look);
+        self.count_call(outcome);
         if let Some(call) = call {
             let failed = outcome.status.0 >= 400;
             let (content, media) = (outcome.result, outcome.media.clone());
@@ -307,8 +340,10 @@ impl Engine {
     /// Words that waited for the turn's end become messages; the model will hear them next.
     fn close_turn(&mut self) {
         let Some(lap) = &mut self.lap else { return };
+        lap.rails.settled(&lap.ops);
         if !lap.waiting.is_empty() {
             lap.finish = None;
+            lap.rails.heard();
         }
         self.items.extend(lap.waiting.drain(..).map(Item::words));
         lap.steered = false;
@@ -336,6 +371,12 @@ impl Lap {
     #[must_use]
     pub fn is_inherited(&self) -> bool {
         self.inherited
+    }
+
+    /// The longest answer in tokens that the model was asked for, where a budget says so.
+    #[must_use]
+    pub fn max_output(&self) -> Option<u64> {
+        self.max_output
     }
 
     fn paid(&mut self, reply: &Reply) {
@@ -378,6 +419,7 @@ impl OpState {
             settling: None,
             settling_decision: None,
             status: None,
+            came: None,
         }
     }
 }

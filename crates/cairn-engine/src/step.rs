@@ -7,8 +7,12 @@ use crate::reach::Reach;
 use crate::state::{Engine, Lap, OpState};
 use crate::words;
 use cairn_types::{
-    Ask, Body, By, Coord, Decision, End, Finish, Proposal, Settled, Status, Surface, Verdict,
+    Ask, Body, By, Coord, Decision, End, Finish, Proposal, Rail, Settled, Status, Steer, Surface,
+    Verdict, Writer,
 };
+
+/// For how many turns before the cap the model is told that it comes.
+const TOLD_BEFORE: u32 = 3;
 
 /// The next thing the runtime does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,29 +82,54 @@ impl Engine {
             Some(_) if lap.ops.is_empty() => return end(lap, Status::OK, ""),
             _ => {}
         }
-        if let Some(why) = self.capped(lap) {
-            return end(lap, Status::LIMIT, &why);
+        if let Some((rail, why)) = lap.rails.end() {
+            return railed(lap, Status::CANCELLED, (rail, why));
         }
-        Step::Record(Recording::of(Body::Ask(Ask {
-            lap: lap.lap,
-            turn: lap.turn + 1,
-            messages: self.items.len() as u64,
-        })))
+        if let Some(rail) = self.capped(lap) {
+            return railed(lap, Status::LIMIT, rail);
+        }
+        Step::Record(self.ask(lap))
+    }
+
+    /// That the model is asked once more. In the last turns before the cap it is told how many are
+    /// left, so that it can come to an end by itself.
+    fn ask(&self, lap: &Lap) -> Recording {
+        let (turn, mut messages) = (lap.turn + 1, self.items.len() as u64);
+        let mut recording = Recording::default();
+        let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
+        let left = cap.saturating_sub(lap.turn);
+        if left <= TOLD_BEFORE && lap.told_left != Some(turn) {
+            let text = recording.keep(words::turns_left(left));
+            recording.facts.push(Body::Steer(Steer { text, writer: Writer::System }));
+            messages += 1;
+        }
+        recording.facts.push(Body::Ask(Ask { lap: lap.lap, turn, messages, max_output: None }));
+        recording
     }
 
     /// Why the model is not asked once more, if it is not. Money is counted when an answer has come;
     /// one that nobody can count is not risked twice.
-    fn capped(&self, lap: &Lap) -> Option<String> {
+    fn capped(&self, lap: &Lap) -> Option<(Rail, String)> {
         let caps = self.drive.as_ref()?.caps;
         if lap.turn >= caps.turns {
-            return Some(format!("the loop reached its {} turns", caps.turns));
+            return Some((Rail::Turns, format!("the loop reached its {} turns", caps.turns)));
+        }
+        let minutes = self.drive.as_ref()?.budgets.minutes;
+        if let Some(cap) = minutes.filter(|cap| lap.worked_ms >= cap.saturating_mul(60_000)) {
+            let why = format!(
+                "the loop was worked on for {} minutes; its cap is {cap}",
+                lap.worked_ms / 60_000
+            );
+            return Some((Rail::Time, why));
         }
         let cap = caps.cost?;
         if let Some(cost) = lap.cost.filter(|cost| *cost >= cap) {
-            return Some(format!("the loop has cost {cost}; its cap is {cap}"));
+            let why = format!("the loop has cost {cost}; its cap is {cap}");
+            return Some((Rail::Cost, why));
         }
         let turn = lap.unpriced?;
-        Some(format!("nobody knows what turn {turn} cost, so the cap of {cap} cannot be kept"))
+        let why = format!("nobody knows what turn {turn} cost, so the cap of {cap} cannot be kept");
+        Some((Rail::Cost, why))
     }
 
     /// This op is the first without an outcome.
@@ -226,5 +255,10 @@ impl Lap {
 }
 
 fn end(lap: &Lap, status: Status, why: &str) -> Step {
-    Step::Record(Recording::of(Body::End(End { lap: lap.lap, status, why: why.to_owned() })))
+    let why = why.to_owned();
+    Step::Record(Recording::of(Body::End(End { lap: lap.lap, status, rail: None, why })))
+}
+
+fn railed(lap: &Lap, status: Status, (rail, why): (Rail, String)) -> Step {
+    Step::Record(Recording::of(Body::End(End { lap: lap.lap, status, rail: Some(rail), why })))
 }

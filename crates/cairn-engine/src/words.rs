@@ -47,6 +47,21 @@ pub(crate) fn cascade(at: Coord, status: Status) -> String {
     format!("not performed: an earlier op of this reply could not act ({at}, status {status})")
 }
 
+pub(crate) fn turns_left(left: u32) -> String {
+    match left {
+        1 => "This is the last turn of this loop: the results of calls made in it are not told."
+            .to_owned(),
+        left => format!("{left} turns of this loop are left, this one included."),
+    }
+}
+
+pub(crate) fn no_calls_left(tool: &str, most: u64) -> String {
+    match most {
+        1 => format!("refused: this run may call {tool} once, and has"),
+        _ => format!("refused: this run may call {tool} {most} times, and has"),
+    }
+}
+
 pub(crate) fn over_cap(cap: u32) -> String {
     format!("not performed: only the first {cap} calls of a reply are performed")
 }

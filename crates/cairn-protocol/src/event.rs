@@ -43,7 +43,12 @@ pub enum Event {
     #[serde(rename = "prompt/taken")]
     PromptTaken { r#loop: u32, text: String },
     #[serde(rename = "steer/taken")]
-    SteerTaken { text: String },
+    SteerTaken {
+        text: String,
+        /// `client`, or `system` where the model is told of a cap.
+        #[serde(default)]
+        writer: String,
+    },
     #[serde(rename = "turn/asked")]
     TurnAsked { r#loop: u32, turn: u32 },
     #[serde(rename = "text/delta")]
@@ -112,7 +117,15 @@ pub enum Event {
     #[serde(rename = "loop/aborted")]
     LoopAborted { why: String },
     #[serde(rename = "loop/ended")]
-    LoopEnded { r#loop: u32, status: u16, why: String, anchor: Option<String> },
+    LoopEnded {
+        r#loop: u32,
+        status: u16,
+        /// `strikes`, `cycle`, `turns`, `cost` or `time`, where such a rule ended it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rail: Option<String>,
+        why: String,
+        anchor: Option<String>,
+    },
     #[serde(rename = "fact")]
     Fact { kind: String },
     #[serde(rename = "notice")]
@@ -124,7 +137,7 @@ pub enum Event {
 /// The last event: how it all went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// `done`, `failed`, `cancelled`, `limit`, `approval-needed`, `paused`.
+    /// `done`, `failed`, `cancelled`, `limit`, `stopped`, `approval-needed`, `paused`.
     pub status: String,
     /// Replies in the whole run.
     pub turns: u64,

@@ -51,8 +51,15 @@ impl Provider for Fallback {
         }
     }
 
+    /// The dearer one of each, so that a call is never reckoned cheaper than it may become.
     fn price(&self) -> Option<Price> {
-        self.first.price()
+        let (first, then) = (self.first.price()?, self.then.price()?);
+        Some(Price {
+            input: first.input.max(then.input),
+            output: first.output.max(then.output),
+            cache_read: first.cache_read.max(then.cache_read),
+            cache_write: first.cache_write.max(then.cache_write),
+        })
     }
 
     fn form(&self) -> Option<String> {

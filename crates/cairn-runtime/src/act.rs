@@ -183,8 +183,10 @@ impl Driver {
         }
         // Before it is compared with what the model has been told.
         let text = self.settings.scrubber.text(&done.text).into_owned();
+        let own = ContentRef::of(text.as_bytes());
         let (status, text) = self.as_told(at, (done.status, text), &done.seen);
         let result = recording.keep(text);
+        let own = (result != own).then_some(own.hash);
         let media = done
             .media
             .into_iter()
@@ -201,7 +203,7 @@ impl Driver {
             exit: done.exit,
             result,
             media,
-            own: None,
+            own,
             output: done.output,
             changes: done.changes,
             seen: done.seen,

@@ -12,10 +12,14 @@ use tokio_util::sync::CancellationToken;
 
 impl Driver {
     pub(crate) async fn ask_model(&mut self, messages: usize) -> Result<(), RunError> {
+        if let Some(end) = self.afforded_again()? {
+            return self.record_step(end).await;
+        }
         self.flush().await?;
         let mut request = self.transcript.request(messages);
         request.effort = self.settings.effort;
         request.schema = self.settings.schema.clone();
+        request.max_output = self.engine.lap().and_then(cairn_engine::Lap::max_output);
         let provider = self.provider.clone();
         let cancel = CancellationToken::new();
         let mut teller = Teller::new(self.sink.clone(), &self.settings.scrubber);
@@ -25,6 +29,7 @@ impl Driver {
         let answer = self.meanwhile(&mut asking, &cancel).await?;
         drop(asking);
         teller.finish();
+        self.has_reserved = false;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match answer {
             Ok(answer) => self.took_answer(answer, ms),

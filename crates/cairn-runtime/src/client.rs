@@ -5,9 +5,9 @@ use crate::{RunError, clock, holder, now_ms};
 use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
 use cairn_store::{Batch, Kept, Lease, NewRun, Store};
 use cairn_types::{
-    Approval, Begin, Body, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Flags, Hash,
-    Intent, Mode, OpName, Outcome, Policy, RunId, RunStarted, SessionId, Settled, Status, Surface,
-    Verdict, View, Writer,
+    Approval, Begin, Body, Budgets, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Flags,
+    Hash, Intent, Mode, OpName, Outcome, Policy, RunId, RunStarted, SessionId, Settled, Status,
+    Surface, Verdict, View, Writer,
 };
 use cairn_world::{Probe, Refusal, World};
 use std::sync::Arc;
@@ -117,6 +117,7 @@ impl Client {
             flags: Flags::default(),
             policy: Policy::default(),
             caps: Caps { turns: 1, ops: 1, cost: None },
+            budgets: Budgets::default(),
             folders: Vec::new(),
             form: None,
             effort: None,

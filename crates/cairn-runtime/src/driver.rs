@@ -53,6 +53,8 @@ pub struct Settings {
     pub schema: Option<Arc<str>>,
     /// Finds the secrets in what is recorded and told.
     pub scrubber: Scrubber,
+    /// The model's longest answer in tokens, where that is known.
+    pub max_output: Option<u64>,
 }
 
 /// What a driver has made durable so far.
@@ -89,6 +91,8 @@ pub struct Driver {
     pub(crate) sink: Arc<dyn Sink>,
     pub(crate) inbox: mpsc::UnboundedReceiver<Command>,
     pub(crate) settings: Settings,
+    /// Money is set aside for the call that the model is asked with.
+    pub(crate) has_reserved: bool,
     pub(crate) gone: bool,
     pub(crate) written: Written,
     /// Questions that this driver has put.
@@ -174,7 +178,8 @@ impl Driver {
 
     /// Takes what the engine decided into the run. With the last loop commands in the background end,
     /// before it does.
-    async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
+    pub(crate) async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
+        let recording = self.afforded(recording)?;
         let is_end = recording.facts.iter().any(|body| matches!(body, Body::End(_)));
         if is_end && self.engine.queued_laps() == 0 {
             self.stop_streams().await?;

@@ -30,7 +30,7 @@ impl Driver {
             let untold = self.untold(outcome);
             let kept = contents.iter_mut().rev().find(|kept| is(kept, &outcome.result));
             if let (false, Some(kept)) = (untold.is_empty(), kept) {
-                outcome.own = Some(outcome.result.hash);
+                outcome.own = outcome.own.or(Some(outcome.result.hash));
                 for file in untold {
                     kept.extend_from_slice(WORDS.as_bytes());
                     let framed = framed(&file.path, &file.text, file.is_cut);

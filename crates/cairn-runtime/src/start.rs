@@ -9,7 +9,7 @@ use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
 use cairn_types::{
-    Approval, Body, Caps, ContentRef, Drive, Fact, Flags, Mode, Policy, RunId, RunStarted,
+    Approval, Body, Budgets, Caps, ContentRef, Drive, Fact, Flags, Mode, Policy, RunId, RunStarted,
     SessionId, Surface, View, Writer,
 };
 use cairn_world::{Shown, World};
@@ -77,6 +77,8 @@ pub struct Start {
     pub policy: Policy,
     /// The limits.
     pub caps: Caps,
+    /// What may be used up.
+    pub budgets: Budgets,
     /// How the driver behaves.
     pub settings: Settings,
 }
@@ -245,6 +247,7 @@ impl Start {
             flags: self.flags,
             policy: self.policy.clone(),
             caps: self.caps,
+            budgets: self.budgets.clone(),
             folders: self.settings.folders.clone(),
             form: self.provider.form(),
             effort: self.settings.effort.word().map(str::to_owned),
@@ -273,6 +276,7 @@ impl Start {
             sink: self.sink,
             inbox,
             settings: self.settings,
+            has_reserved: false,
             gone: false,
             written: crate::Written::default(),
             told: Vec::new(),

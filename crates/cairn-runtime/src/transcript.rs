@@ -147,6 +147,7 @@ pub fn request_at(
                 return Ok(Some(Asked { request, form: None }));
             };
             request.effort = Effort::of_word(drive.effort.as_deref());
+            request.max_output = ask.max_output;
             if let Some(schema) = &drive.schema {
                 request.schema = Some(text_of(&store.content(&schema.hash)?));
             }

@@ -11,7 +11,7 @@ use crate::lease::holder_of;
 use crate::mint::Mint;
 use crate::packed::Packed;
 use crate::run::RunState;
-use crate::{StoreError, answers};
+use crate::{StoreError, answers, money};
 use cairn_types::{Body, Fact};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -177,6 +177,10 @@ impl Append<'_> {
                     let place = (&run.session, &run.id);
                     answers::keep(self.conn, place, decision, fact.at, tally)?;
                 }
+                Body::Reply(reply) => {
+                    money::settle(self.conn, (&run.session, &run.id), reply.cost)?;
+                }
+                Body::Fault(_) | Body::End(_) => drop(money::release(self.conn, &run.id)?),
                 _ => {}
             }
         }

@@ -4,7 +4,7 @@
 use crate::gc::{named_by, remove_unnamed};
 use crate::home::Home;
 use crate::{StoreError, answers};
-use crate::{contents, lease};
+use crate::{contents, lease, money};
 use cairn_types::{Hash, RunId, SessionId};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
@@ -112,6 +112,7 @@ fn rows(
     deleted.receipts = of_session("DELETE FROM receipts WHERE session = ?")? as u64;
     of_session("DELETE FROM checkpoints WHERE session = ?")?;
     of_session("DELETE FROM origins WHERE session = ?")?;
+    money::forget(conn, session)?;
     of_session("DELETE FROM runs WHERE session = ?")?;
     if of_session("DELETE FROM sessions WHERE id = ?")? == 0 {
         return Err(StoreError::NoSuch { text: session.to_string() });

@@ -9,6 +9,7 @@ use crate::home::Home;
 use crate::import::{Import, Imported};
 use crate::keys::Keys;
 use crate::lease::{Lease, SessionLock};
+use crate::money::{self, Reserve, Reserved};
 use crate::read::{self, Found, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
 use crate::remove::{self, Deleted};
 use crate::run::RunState;
@@ -252,6 +253,12 @@ impl Store {
     /// Takes such an answer back. Whether there was one of this number.
     pub fn revoke(&self, answer: u64) -> Result<bool, StoreError> {
         self.alone(|conn| answers::revoke(conn, answer))
+    }
+
+    /// Sets money aside for a model call, out of what the runs of a session share. Every home has one
+    /// such account, whichever process asks.
+    pub fn reserve(&self, wish: &Reserve<'_>) -> Result<Reserved, StoreError> {
+        self.alone(|conn| money::reserve(conn, &self.0.home, wish))
     }
 
     /// Deletes a session with everything that only it needed. `at` is the time, milliseconds since

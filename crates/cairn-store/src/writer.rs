@@ -279,6 +279,7 @@ mod tests {
             flags: cairn_types::Flags::default(),
             policy: cairn_types::Policy::default(),
             caps: Caps { turns: 1, ops: 1, cost: None },
+            budgets: Default::default(),
             folders: Vec::new(),
             form: None,
             effort: None,

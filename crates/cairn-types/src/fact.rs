@@ -2,9 +2,9 @@
 //! version does not know is kept as it is.
 
 use crate::{
-    Approval, Change, ContentRef, Coord, Decision, Effect, Flags, GateVerdict, Hash, Mode, OpName,
-    PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream, Subject, Surface, Usage, View,
-    Writer,
+    Approval, Budgets, Change, ContentRef, Coord, Decision, Effect, Flags, GateVerdict, Hash, Mode,
+    OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream, Subject, Surface, Usage,
+    View, Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -227,6 +227,9 @@ pub struct Drive {
     pub policy: Policy,
     /// The limits in force.
     pub caps: Caps,
+    /// What may be used up.
+    #[serde(default, skip_serializing_if = "Budgets::is_none")]
+    pub budgets: Budgets,
     /// Folders besides the project's that a person opened, absolute.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
@@ -305,6 +308,9 @@ pub struct Ask {
     pub turn: u32,
     /// How many items of the view the model is shown.
     pub messages: u64,
+    /// The longest answer in tokens, where a budget says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
 }
 
 /// `reply`: a whole answer of the model, never half of one.
@@ -455,7 +461,8 @@ pub struct Outcome {
     /// Pictures and documents that the model is shown with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Media>,
-    /// BLAKE3 of the op's own part of it, where instructions of a directory are told after it.
+    /// BLAKE3 of the op's own result, where instructions of a directory are told after it, or a
+    /// row is named that has it already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<Hash>,
     /// The command's whole output: count and hash, and the parts that were kept.
@@ -527,11 +534,31 @@ pub enum Settled {
 pub struct End {
     /// The loop.
     pub lap: u32,
-    /// How: 200 done, 429 a cap on turns or money, 499 aborted, 500 the model could not be had.
+    /// How: 200 done, 429 a cap was reached, 499 aborted or ended for getting nowhere, 500 the
+    /// model could not be had.
     pub status: Status,
+    /// The rail that ended it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rail: Option<Rail>,
     /// A sentence for a person; empty when done.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
+}
+
+/// A rule that ends a loop which would go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rail {
+    /// Turn after turn had a call that could not act.
+    Strikes,
+    /// The same calls came to the same results, again and again.
+    Cycle,
+    /// It had its turns.
+    Turns,
+    /// It cost what it may, or its session did.
+    Cost,
+    /// It worked as long as it may.
+    Time,
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod action;
 mod address;
+mod budget;
 mod canonical;
 mod change;
 mod command;
@@ -19,14 +20,15 @@ mod usage;
 
 pub use action::{Action, EditBody, Exchange, Find, Read, TodoItem, TodoState};
 pub use address::{Address, AddressError, RowAddress};
+pub use budget::{Budgets, Exceeded};
 pub use canonical::{CanonicalError, canonical, to_canonical};
 pub use change::{Change, ChangeKind, FileKind, FileState};
 pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple};
 pub use content::{ContentRef, Hash, HashError};
 pub use fact::{
     Abort, Ask, Begin, Body, Call, Caps, CommandOutput, Drive, End, Fact, FactError, Fault, Finish,
-    ForkPoint, Intent, Media, Outcome, Problem, Prompt, Reply, RunStarted, Seen, Settled, Steer,
-    StoredFact,
+    ForkPoint, Intent, Media, Outcome, Problem, Prompt, Rail, Reply, RunStarted, Seen, Settled,
+    Steer, StoredFact,
 };
 pub use id::{IdError, RunId, SessionId};
 pub use op::{Approval, Coord, CoordError, Effect, Flags, Mode, OpName, Surface, View, Writer};

@@ -152,6 +152,9 @@ pub struct Terms {
     /// Turns at most; then it ends with exit code 4.
     #[arg(long, value_name = "N")]
     pub max_turns: Option<u64>,
+    /// Minutes of work at most per loop; then it ends with exit code 4.
+    #[arg(long, value_name = "N")]
+    pub max_minutes: Option<u64>,
     /// US dollars at most per loop; then it ends with exit code 4.
     #[arg(long, value_name = "USD")]
     pub max_cost: Option<String>,

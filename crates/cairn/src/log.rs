@@ -6,7 +6,9 @@ use anyhow::Result;
 use cairn_runtime::undo::{self, Undone};
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{Body, ContentRef, Coord, Fact, Outcome, Reply, RunId, Settled, Stream, Usage};
+use cairn_types::{
+    Body, ContentRef, Coord, Fact, Outcome, Reply, RunId, Settled, Stream, Usage, Writer,
+};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -144,7 +146,10 @@ impl<W: Write> Printer<'_, W> {
                 let shown = clean(&names.concat());
                 format!("\n{at}  {}  > {}{shown}", prompt.lap, self.text(&prompt.text))
             }
-            Body::Steer(steer) => format!("{at}  steer  > {}", self.text(&steer.text)),
+            Body::Steer(steer) => {
+                let who = if steer.writer == Writer::System { "told" } else { "steer" };
+                format!("{at}  {who}  > {}", self.text(&steer.text))
+            }
             Body::Intent(intent) => {
                 let row = clean(&format!("{} {}", intent.tool, intent.target));
                 self.rows.insert(intent.at, row);

@@ -31,6 +31,8 @@ pub struct Chosen {
     pub remark: Option<String>,
     /// What it is known to take besides words.
     pub sees: Sees,
+    /// Its longest answer in tokens, where that is known.
+    pub longest: Option<u64>,
 }
 
 /// What a model is known to take besides words.
@@ -88,6 +90,7 @@ fn walkthrough() -> Result<Chosen> {
                 .to_owned(),
         ),
         sees: Sees::SCRIPT,
+        longest: None,
     })
 }
 
@@ -98,6 +101,7 @@ fn scripted(path: &str) -> Result<Chosen> {
         provider: Arc::new(Player::new(script)),
         remark: Some(format!("A fixed script plays the model: {path}.")),
         sees: Sees::SCRIPT,
+        longest: None,
     })
 }
 
@@ -117,6 +121,7 @@ fn remote(
     let network = network(&base_url, config, env)?;
     let abilities = abilities(provider, entry.as_ref());
     let sees = Sees { images: abilities.vision, documents: abilities.pdf };
+    let longest = abilities.output;
     let http = Http::new(http::Config {
         key: key_of(provider, config, env)?,
         auth: if provider == "azure" { Auth::Header("api-key".to_owned()) } else { wire.auth() },
@@ -129,7 +134,7 @@ fn remote(
         ..http::Config::new(provider, wire, base_url, model)
     });
     let http = http.map_err(|fault| Usage(fault.message))?;
-    Ok(Chosen { name, provider: Arc::new(http), remark: None, sees })
+    Ok(Chosen { name, provider: Arc::new(http), remark: None, sees, longest })
 }
 
 /// What the model can do, as far as the catalogue knows it.

@@ -46,7 +46,7 @@ fn of_fact(
         t::Body::Run(run) => Event::RunStarted { name: run.name.clone() },
         t::Body::Drive(drive) => driven(drive),
         t::Body::Prompt(prompt) => Event::PromptTaken { r#loop: prompt.lap, text },
-        t::Body::Steer(_) => Event::SteerTaken { text },
+        t::Body::Steer(steer) => Event::SteerTaken { text, writer: word(&steer.writer) },
         t::Body::Abort(abort) => Event::LoopAborted { why: abort.why.clone() },
         t::Body::Ask(ask) => Event::TurnAsked { r#loop: ask.lap, turn: ask.turn },
         t::Body::Reply(reply) => replied(reply, text),
@@ -82,6 +82,7 @@ fn of_fact(
         t::Body::End(end) => Event::LoopEnded {
             r#loop: end.lap,
             status: end.status.0,
+            rail: end.rail.as_ref().map(word),
             why: end.why.clone(),
             anchor: anchor.clone(),
         },

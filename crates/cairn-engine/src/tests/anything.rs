@@ -56,7 +56,14 @@ fn drive_anew(sim: &mut Sim, mode: u8, who: u8, rules: u8) {
         2 => &["deny edit a"],
         _ => &["deny read a", "allow *"],
     };
-    sim.drive_by(modes[mode as usize], approval, rules);
+    let calls = [("bash".to_owned(), 2), ("read".to_owned(), 3)].into();
+    let budgets = match mode {
+        2 => Budgets { calls, ..Budgets::default() },
+        _ => Budgets::default(),
+    };
+    let drive = drive(modes[mode as usize], approval);
+    let drive = Drive { policy: super::policy::of(rules), budgets, ..drive };
+    sim.record(Recording::of(Body::Drive(drive)));
 }
 
 fn happen(sim: &mut Sim, happening: &Happening) {

@@ -1,8 +1,10 @@
 //! A run without a world, to try the engine on.
 
 mod anything;
+mod budgets;
 mod crashes;
 mod policy;
+mod rails;
 mod sight;
 mod turns;
 
@@ -128,24 +130,30 @@ impl Sim {
     }
 
     fn settle_with(&mut self, at: Coord, status: Status, result: ContentRef, seen: Vec<Seen>) {
-        let (exit, output, changes, layers) = (None, None, Vec::new(), Vec::new());
-        let settled = Settled::Performed;
-        let gates = Vec::new();
-        self.record(Recording::of(Body::Outcome(Outcome {
+        self.settle_as(at, |outcome| {
+            (outcome.status, outcome.result, outcome.seen) = (status, result, seen);
+        });
+    }
+
+    /// Performed, and what else is to be said of it.
+    fn settle_as(&mut self, at: Coord, with: impl FnOnce(&mut Outcome)) {
+        let mut outcome = Outcome {
             at,
-            status,
-            exit,
-            result,
+            status: Status::OK,
+            exit: None,
+            result: ContentRef::of(b"result"),
             media: Vec::new(),
             own: None,
-            output,
-            changes,
-            seen,
-            layers,
-            gates,
-            settled,
+            output: None,
+            changes: Vec::new(),
+            seen: Vec::new(),
+            layers: Vec::new(),
+            gates: Vec::new(),
+            settled: Settled::Performed,
             ms: 1,
-        })));
+        };
+        with(&mut outcome);
+        self.record(Recording::of(Body::Outcome(outcome)));
     }
 
     fn begin(&mut self, at: Coord) {
@@ -178,6 +186,7 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
         flags: Flags::default(),
         policy: Policy::default(),
         caps: Caps { turns: 5, ops: 3, cost: None },
+        budgets: Budgets::default(),
         folders: Vec::new(),
         form: None,
         effort: None,

@@ -36,8 +36,11 @@ fn costs(temp: &TempHome, model: &ModelServer) -> Vec<Written> {
 // keeps: flat-cost, sent-never-changes
 #[test]
 fn two_hundred_turns_cost_the_same_each_and_change_nothing_that_was_sent() {
-    let turn = json!({"say": "on", "calls": [{"tool": "bash", "args": {"command": "echo done"}}]});
-    let mut replies = vec![turn; TURNS];
+    let turn = |n| {
+        let echo = json!({"command": format!("echo done {n:03}")});
+        json!({"say": "on", "calls": [{"tool": "bash", "args": echo}]})
+    };
+    let mut replies: Vec<Value> = (0..TURNS).map(turn).collect();
     replies.push(json!({"say": "enough"}));
     let (temp, model) = (TempHome::new(), ModelServer::start(script(&replies)));
     let costs = costs(&temp, &model);

@@ -69,6 +69,7 @@ pub fn start_with(store: &Store, workspace: &Path, config: Config, told: Arc<Tol
         flags: Flags::default(),
         policy: Policy::default(),
         caps: Caps { turns: 1000, ops: 32, cost: None },
+        budgets: Default::default(),
         settings: Settings { model: "test/test".to_owned(), ..Settings::default() },
     }
 }

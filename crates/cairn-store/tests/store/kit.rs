@@ -62,7 +62,10 @@ pub fn session() -> SessionId {
 
 /// Bodies of one loop that ends.
 pub fn end() -> Vec<(Body, Vec<u8>)> {
-    vec![(Body::End(End { lap: 1, status: Status::OK, why: String::new() }), Vec::new())]
+    vec![(
+        Body::End(End { lap: 1, status: Status::OK, rail: None, why: String::new() }),
+        Vec::new(),
+    )]
 }
 
 /// The facts of one command, each with the content it names.
@@ -201,6 +204,7 @@ impl Driver {
             flags: cairn_types::Flags::default(),
             policy: cairn_types::Policy::default(),
             caps: Caps { turns: 9, ops: 9, cost: None },
+            budgets: Default::default(),
             folders: Vec::new(),
             form: None,
             effort: None,

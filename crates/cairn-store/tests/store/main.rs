@@ -9,4 +9,6 @@ mod kit;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod money;
+#[cfg(test)]
 mod spooled;

@@ -33,6 +33,12 @@ pub fn parse(name: &str, arguments: &str) -> Parsed {
     }
 }
 
+/// The own name of the tool that a model means by this one.
+#[must_use]
+pub fn name_of(name: &str) -> Option<&'static str> {
+    tool_named(name, &mut Vec::new()).map(|tool| tool.name)
+}
+
 /// The tool of this name, or of a name it is also known by.
 fn tool_named(name: &str, repairs: &mut Vec<String>) -> Option<&'static Tool> {
     if let Some(tool) = tools().iter().find(|t| t.name == name) {

@@ -265,6 +265,18 @@ impl Config {
         self.settings().filter_map(|(name, _)| keys::starred("providers.*.base_url", name))
     }
 
+    /// Numbers by the name that stands for the star of this key.
+    pub fn starred(&self, pattern: &str) -> BTreeMap<String, u64> {
+        let numbers = self.settings().filter_map(|(name, setting)| {
+            let inner = keys::starred(pattern, name)?;
+            match setting.value {
+                Value::Count(n) => Some((inner.to_owned(), n)),
+                _ => None,
+            }
+        });
+        numbers.collect()
+    }
+
     /// All settings, by name.
     pub fn settings(&self) -> impl Iterator<Item = (&str, &Setting)> {
         self.settings.iter().map(|(name, setting)| (name.as_str(), setting))

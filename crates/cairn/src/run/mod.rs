@@ -24,7 +24,7 @@ use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Tas
 use cairn_store::{RunRow, Store};
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
-use cairn_types::{Approval, Caps, Drive, Flags, Policy, Removed, RunId};
+use cairn_types::{Approval, Budgets, Caps, Drive, Exceeded, Flags, Policy, Removed, RunId};
 use cairn_world::{Unread, Workspace, World};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -130,6 +130,9 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     if let Some(turns) = args.terms.max_turns {
         config.lay(Layer::flag("max_turns", "max-turns", Value::Count(turns))?)?;
     }
+    if let Some(minutes) = args.terms.max_minutes {
+        config.lay(Layer::flag("max_minutes", "max-minutes", Value::Count(minutes))?)?;
+    }
     if let Some(usd) = &args.terms.max_cost {
         config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
     }
@@ -220,7 +223,8 @@ impl Order<'_> {
         let scrubber = secrets::scrubber(&self.config, store.salt()?);
         let chosen = model::choose(name, &self.config, &place::env, &scrubber)?;
         let cost = self.config.money("max_cost");
-        if cost.is_some() && chosen.provider.price().is_none() {
+        let is_limited = cost.is_some() || self.config.money("budgets.session").is_some();
+        if is_limited && chosen.provider.price().is_none() {
             return Err(no_price(&chosen.name).into());
         }
         let unseen =
@@ -254,6 +258,7 @@ impl Order<'_> {
                 ops: u32::try_from(self.config.count("max_ops"))?,
                 cost,
             },
+            budgets: self.budgets(),
             settings: Settings {
                 model: chosen.name,
                 decide_within: match self.config.count("approval_timeout_ms") {
@@ -264,6 +269,7 @@ impl Order<'_> {
                 effort: Effort::of_word(self.config.text("effort")),
                 schema: self.args.terms.output_schema.as_deref().map(schema::read).transpose()?,
                 scrubber,
+                max_output: chosen.longest,
             },
         };
         let (driver, commands) = start.take(place, task).await?;
@@ -329,6 +335,20 @@ impl Order<'_> {
         }
     }
 
+    /// What may be used up besides a loop's caps.
+    fn budgets(&self) -> Budgets {
+        let minutes = self.config.count("max_minutes");
+        Budgets {
+            calls: self.config.starred("budgets.calls.*"),
+            on_exceeded: match self.config.text("budgets.on_exceeded") {
+                Some("steer") => Exceeded::Steer,
+                _ => Exceeded::Block,
+            },
+            minutes: (minutes > 0).then_some(minutes),
+            session: self.config.money("budgets.session"),
+        }
+    }
+
     fn approval(&self) -> Approval {
         match (self.args.leave.yolo, self.talk) {
             (true, _) => Approval::Yolo,
@@ -342,7 +362,7 @@ impl Order<'_> {
 fn no_price(model: &str) -> Usage {
     let file = place::user_file().map_or("your cairn.toml".to_owned(), |p| p.display().to_string());
     Usage(format!(
-        "no price of {model} is known, so max_cost cannot be kept. Leave it out, or put the price, in \
+        "no price of {model} is known, so max_cost cannot be kept, nor a session's budget. Leave it out, or put the price, in \
          US dollars per million tokens, into {file}:\n\n  [models.\"{model}\"]\n  input = \"0.25\"\n  \
          output = \"2.00\"\n"
     ))

@@ -80,8 +80,10 @@ pub fn of(driver: &Driver, pause: Pause, took: Duration, shown: &Shown) -> RunRe
     };
     let engine = driver.engine();
     let ended = engine.ended().filter(|_| seen.ended);
+    let by_rail = ended.is_some_and(|end| end.rail.is_some());
     let (status, exit_code) = match (pause, ended.map(|end| end.status)) {
         (Pause::Steps, _) | (_, None) => ("paused", 4),
+        (_, Some(Status::CANCELLED)) if by_rail => ("stopped", 1),
         (_, Some(Status::CANCELLED)) => ("cancelled", 3),
         (_, Some(Status::LIMIT)) => ("limit", 4),
         (_, Some(status)) if !status.is_success() => ("failed", 1),

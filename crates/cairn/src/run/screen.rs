@@ -13,7 +13,7 @@ use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
 use cairn_types::{
     Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Intent, Outcome, PicoUsd,
-    Proposal, ProposalId, ProposalKind, Remember, Settled, Verdict,
+    Proposal, ProposalId, ProposalKind, Remember, Settled, Verdict, Writer,
 };
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -263,6 +263,9 @@ impl State {
                 for shown in &prompt.media {
                     self.pen.line(Tone::Dim, &format!("  with {}, {}", shown.name, shown.mime));
                 }
+            }
+            Body::Steer(steer) if steer.writer == Writer::System => {
+                self.pen.line(Tone::Dim, &format!("told the agent: {text}"));
             }
             Body::Steer(_) => {
                 self.pen.line(Tone::Dim, "told the agent; it hears it after what it is doing")

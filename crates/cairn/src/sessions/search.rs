@@ -8,7 +8,7 @@ use crate::{cli, named, place};
 use anyhow::Result;
 use cairn_store::{RunRow, SessionRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{Body, ContentRef, Fact};
+use cairn_types::{Body, ContentRef, Fact, Writer};
 use serde_json::json;
 use std::ops::{ControlFlow, Range};
 use std::process::ExitCode;
@@ -101,6 +101,7 @@ impl Looking<'_> {
         let run = &fact.run;
         let (address, kind, text) = match &fact.body {
             Body::Prompt(prompt) => (format!("log://{run}/{}", prompt.lap), "prompt", prompt.text),
+            Body::Steer(steer) if steer.writer == Writer::System => return Ok(()),
             Body::Steer(steer) => (format!("log://{run}"), "steer", steer.text),
             Body::Reply(reply) => match reply.text {
                 Some(text) => {

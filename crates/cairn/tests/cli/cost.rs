@@ -18,6 +18,12 @@ fn works() -> Value {
     turn(json!({"calls": [{"tool": "bash", "args": {"command": "true"}}]}))
 }
 
+/// A turn of 5 cents.
+fn dear(n: usize) -> Value {
+    let calls = json!([{"tool": "bash", "args": {"command": format!("true {n}")}}]);
+    json!({"calls": calls, "usage": {"input": 5000, "output": 4000}})
+}
+
 fn says(what: &str) -> Value {
     turn(json!({"say": what}))
 }
@@ -120,13 +126,13 @@ fn usage_adds_up_every_reply_of_the_home_once() {
 // keeps: cost-cap
 #[test]
 fn a_loop_that_has_cost_its_cap_pauses_with_code_4_before_it_asks_again_and_can_go_on() {
-    let bench = Bench::new(json!([works(), works(), works(), says("ok")]));
+    let bench = Bench::new(json!([dear(1), dear(2), dear(3), says("ok")]));
     bench.own("cairn.toml", PRICED);
-    // Two turns are above the cap, one is below.
-    let done = bench.cairn(&["run", "--yolo", "--max-cost", "0.0003", "work"]);
+    // Two turns are above the cap, one is below; the model takes more than it may.
+    let done = bench.cairn(&["run", "--yolo", "--max-cost", "0.09", "work"]);
     assert_eq!(done.code, 4, "{}", done.err);
     assert!(
-        done.err.contains("limit: the loop has cost $0.000420; its cap is $0.000300"),
+        done.err.contains("limit: the loop has cost $0.100000; its cap is $0.090000"),
         "{}",
         done.err
     );
@@ -139,12 +145,12 @@ fn a_loop_that_has_cost_its_cap_pauses_with_code_4_before_it_asks_again_and_can_
 // keeps: cost-cap
 #[test]
 fn a_project_may_lower_the_cap_and_it_is_told_to_programs() {
-    let bench = Bench::new(json!([works(), works(), says("ok")]));
+    let bench = Bench::new(json!([dear(1), dear(2), says("ok")]));
     bench.own("cairn.toml", &format!("max_cost = 1\n{PRICED}"));
-    bench.temp.write("cairn.toml", "max_cost = 0.0001\n");
+    bench.temp.write("cairn.toml", "max_cost = 0.04\n");
     let events = bench.events(&["run", "--yolo", "--json", "work"]);
     let driven = events.iter().find(|e| e["type"] == "run/driven").unwrap();
-    assert_eq!(driven["max_cost"], 100_000_000);
+    assert_eq!(driven["max_cost"], 40_000_000_000_u64);
     let result = events.last().unwrap();
     assert_eq!((&result["status"], &result["exit_code"]), (&json!("limit"), &json!(4)));
     assert_eq!(bench.requests().len(), 1);

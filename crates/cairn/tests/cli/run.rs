@@ -276,8 +276,9 @@ fn the_walkthrough_fixes_the_sample_twice_in_a_row() {
 #[allow(clippy::disallowed_methods, reason = "strace counts from outside")]
 fn a_turn_with_one_call_makes_exactly_two_syncs() {
     let syncs = |turns: usize| {
-        let mut replies =
-            vec![json!({"calls": [{"tool": "bash", "args": {"command": "true"}}]}); turns];
+        let turn =
+            |n| json!({"calls": [{"tool": "bash", "args": {"command": format!("true {n}")}}]});
+        let mut replies: Vec<Value> = (0..turns).map(turn).collect();
         replies.push(json!({"say": "ok"}));
         let bench = Bench::new(Value::Array(replies));
         let run = bench.command(&[]);

@@ -16,8 +16,11 @@ impl Bundle {
     /// Of a run with this many receipts, four to a turn.
     fn with_receipts(receipts: usize) -> Bundle {
         let read = json!({"tool": "read", "args": {"path": "a.txt"}});
-        let turn = json!({"say": "again é €", "calls": [read, read, {"tool": "bash", "args": {"command": "echo \"x\ty\""}}, {"tool": "none", "args": {}}]});
-        let mut replies = vec![turn; receipts / 4];
+        let turn = |n| {
+            let echo = json!({"command": format!("echo \"x\ty\" {n}")});
+            json!({"say": "again é €", "calls": [read, read, {"tool": "bash", "args": echo}, {"tool": "none", "args": {}}]})
+        };
+        let mut replies: Vec<Value> = (0..receipts / 4).map(turn).collect();
         replies.push(json!({"say": "done"}));
         let bench = Bench::new(Value::Array(replies));
         bench.temp.write("a.txt", "hello\nworld\n");

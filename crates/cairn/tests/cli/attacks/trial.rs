@@ -74,7 +74,13 @@ impl Trial {
         let listener = Listener::start();
         let place = Place { home: temp.path().to_owned(), port: listener.port };
         let all = tables.iter().flat_map(|(letter, table)| place.read(*letter, table));
-        let cases: Vec<Case> = all.filter(only).collect();
+        let mut cases: Vec<Case> = all.filter(only).collect();
+        // A turn in which nothing fails, so that many attacks that could not act are no rail's business.
+        let plan = |id: &str| json!({"items": [{"text": id, "state": "active"}]});
+        for case in &mut cases {
+            let calls = json!([{"tool": "todo", "args": plan(&case.id)}]);
+            case.replies.insert(0, json!({"calls": calls}));
+        }
         lay_ground(&place, &cases);
         let mut replies: Vec<&Value> = cases.iter().flat_map(|case| &case.replies).collect();
         let over = json!({"say": "Everything was done as told."});
