@@ -240,7 +240,7 @@ impl Engine {
         let none = Subject::default();
         let case = Case {
             op: name,
-            tool: &op.intent.tool,
+            tool: native::name_of(&op.intent.tool).unwrap_or(&op.intent.tool),
             writer: op.intent.writer,
             effect: op.intent.effect,
             subject: op.intent.subject.as_ref().unwrap_or(&none),
@@ -296,7 +296,7 @@ impl Engine {
         let by_gates = op
             .decision
             .as_ref()
-            .is_some_and(|decision| matches!(decision.by, By::Gate(_) | By::Remembered));
+            .is_some_and(|decision| matches!(decision.by, By::Gate(_) | By::Remembered | By::Yolo));
         match self.leave(op, &Reach::from(prepared)) {
             Leave::Granted(..) => None,
             Leave::Refused(gates, refusal) if refusal.is_final => {

@@ -2,7 +2,7 @@
 //! replay of recorded decisions all ask this one function.
 
 use crate::budget::CallBudget;
-use crate::policy::{Case, Judged, Rulebook};
+use crate::policy::{Case, Judged, Rulebook, is_row};
 use crate::words;
 use cairn_types::{
     Approval, By, Effect, Flags, GateVerdict, Mode, OpName, Removed, RuleWord, Status, Writer,
@@ -175,7 +175,7 @@ fn writer(asked: &Asked<'_>) -> Said {
 fn mode(asked: &Asked<'_>) -> Said {
     let Asked { case, terms, .. } = asked;
     let subject = case.subject;
-    let files = subject.reads.iter().chain(&subject.writes).any(|path| !path.contains("://"));
+    let files = subject.reads.iter().chain(&subject.writes).any(|path| !is_row(path));
     match (terms.mode, terms.flags) {
         (_, Flags { no_repo: true, .. }) if files || subject.command.is_some() => {
             refuse("the run has no project (no-repo)", words::NO_REPO)
@@ -230,9 +230,14 @@ fn proposal(asked: &Asked<'_>) -> Said {
         (RuleWord::Ask, _) if asked.terms.flags.no_proposals => {
             nobody("no_review_channel", words::NO_REVIEW)
         }
-        (RuleWord::Ask, Approval::Yolo) => pass("yolo"),
+        (RuleWord::Ask, Approval::Yolo) if !asked.judged.ceiling => pass("yolo"),
+        (RuleWord::Ask, Approval::Yolo) if asked.terms.flags.someone => {
+            Said::Hold("a person is asked, whatever was allowed beforehand".to_owned())
+        }
         (RuleWord::Ask, Approval::Ask) => Said::Hold("a person is asked".to_owned()),
-        (RuleWord::Ask, Approval::Nobody) => nobody("nobody is there to ask", words::NOBODY),
+        (RuleWord::Ask, Approval::Nobody | Approval::Yolo) => {
+            nobody("nobody is there to ask", words::NOBODY)
+        }
     }
 }
 

@@ -37,15 +37,24 @@ fn of_command(line: &[Simple]) -> Vec<String> {
     if !is_exact || words.is_empty() {
         return Vec::new();
     }
-    let verb = |word: &&str| {
-        word.starts_with(|c: char| c.is_ascii_lowercase()) && !word.contains(['.', '/', '='])
-    };
     let exact = format!("exec {}", words.join(" "));
-    match words.get(1).filter(|word| verb(word)) {
-        Some(second) => vec![exact, format!("exec {} {second} *", words[0])],
-        None => vec![exact],
-    }
+    let prefix = match words[..] {
+        [program, verb, ..] if PROGRAMS.contains(&program) && VERBS.contains(&verb) => {
+            Some(format!("exec {program} {verb} *"))
+        }
+        _ => None,
+    };
+    std::iter::once(exact).chain(prefix).collect()
 }
+
+/// Programs whose second word says what they do.
+const PROGRAMS: [&str; 9] = ["cargo", "git", "go", "npm", "pnpm", "yarn", "bun", "deno", "pip"];
+/// What they then do, none of which runs whatever further words say.
+const VERBS: [&str; 24] = [
+    "add", "bench", "blame", "branch", "build", "check", "clippy", "commit", "diff", "doc", "fmt",
+    "install", "lint", "list", "log", "ls", "mod", "show", "stash", "status", "test", "tree",
+    "update", "vet",
+];
 
 /// The path, and what lies beside it.
 fn of_path(op: OpName, path: &str) -> Vec<String> {

@@ -24,7 +24,7 @@ pub struct Engine {
     pub(crate) items: Vec<Item>,
     /// The rules of the present driver, and the answers that people gave in this run.
     pub(crate) rules: Rulebook,
-    pub(crate) answers: Vec<PolicyRule>,
+    pub(crate) answers: Vec<(Remember, PolicyRule)>,
     /// The time of the last fact.
     pub(crate) now: u64,
     /// The questions that were decided: the word, whose, and when.
@@ -120,6 +120,8 @@ impl Engine {
             Body::Run(run) => self.run = Some(run.clone()),
             Body::Drive(drive) => {
                 self.drive = Some(drive.clone());
+                // What reaches beyond the run and still holds is among the driver's rules.
+                self.answers.retain(|(scope, _)| *scope == Remember::Run);
                 self.take_rules();
             }
             Body::Prompt(prompt) => self.queued(prompt),
@@ -177,7 +179,7 @@ impl Engine {
     /// Reads the rules in force.
     fn take_rules(&mut self) {
         let mut policy = self.drive.as_ref().map(|drive| drive.policy.clone()).unwrap_or_default();
-        policy.rules.extend(self.answers.iter().cloned());
+        policy.rules.extend(self.answers.iter().map(|(_, rule)| rule.clone()));
         self.rules = Rulebook::recorded(&policy);
     }
 
@@ -274,13 +276,14 @@ impl Engine {
         if let (true, Verdict::Allow, Some(rule)) =
             (decision.remember != Remember::Once, decision.verdict, rule)
         {
-            self.answers.push(PolicyRule {
+            let rule = PolicyRule {
                 word: RuleWord::Allow,
                 rule,
                 from: RuleFrom::Answer,
                 place: decision.at.to_string(),
                 until: decision.until,
-            });
+            };
+            self.answers.push((decision.remember, rule));
             self.take_rules();
         }
         if let Some(words) = decision.words {

@@ -144,7 +144,7 @@ impl Engine {
             return Step::Record(Recording::not_performed(op, status, told));
         }
         match (&op.decision, &op.proposal) {
-            (Some(decision), _) => self.step_decided(op, decision),
+            (Some(decision), proposal) => self.step_decided(lap, op, (decision, proposal.as_ref())),
             (None, proposal) => self.step_gates(lap, op, proposal.as_ref()),
         }
     }
@@ -187,14 +187,23 @@ impl Engine {
         open.take_while(unasked).map(|op| op.intent.at).collect()
     }
 
-    fn step_decided(&self, op: &OpState, decision: &Decision) -> Step {
+    fn step_decided(
+        &self,
+        lap: &Lap,
+        op: &OpState,
+        (decision, proposal): (&Decision, Option<&Proposal>),
+    ) -> Step {
         let at = op.intent.at;
+        let by_nobody = matches!(decision.by, By::Gate(_) | By::Remembered | By::Yolo);
         let (status, told) = match (decision.verdict, &decision.by) {
             (Verdict::Allow, _) => {
-                // Allowed under another driver; what this one's gates refuse is not done.
+                // Allowed under another driver, perhaps: this one's gates are asked again.
                 return match self.leave(op, &Reach::from(decision)) {
                     Leave::Refused(gates, refusal) if refusal.is_final => {
                         Step::Record(Recording::refused(op, gates, refusal))
+                    }
+                    Leave::Ask(_) | Leave::Refused(..) if by_nobody => {
+                        self.step_gates(lap, op, proposal)
                     }
                     _ if op.intent.effect.is_read_only() => Step::Read(vec![at]),
                     _ => Step::Act { at, again: false },

@@ -45,7 +45,9 @@ impl Driver {
     /// An earlier driver put this question. If what would happen is no longer what it shows, it is
     /// put afresh, or settled when there is nothing left to ask. Whether it stands as it was.
     pub(crate) async fn question_stands(&mut self, at: Coord) -> Result<bool, RunError> {
-        if self.engine.op(at).is_none_or(|op| op.begin.is_some()) {
+        let settled =
+            |op: &cairn_engine::OpState| op.begin.is_some() || op.intent.effect.is_read_only();
+        if self.engine.op(at).is_none_or(settled) {
             return Ok(true);
         }
         let prepared = self.would(&self.action(at)?).await?;

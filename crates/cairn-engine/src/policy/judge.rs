@@ -8,7 +8,7 @@ use cairn_text::glob::{PathGlob, plain};
 use cairn_text::shell::{Denies, Pattern, allows_line, denies, denies_text};
 use cairn_types::{
     CommandLine, Effect, Mode, OpName, PolicyRule, RedirectKind, Removed, RuleFrom, RuleWord,
-    Simple, Subject, Writer,
+    Subject, Writer,
 };
 
 /// An op as rules see it.
@@ -56,29 +56,33 @@ impl Rulebook {
             };
             slot.get_or_insert((source, touch));
         }
-        if let Some((source, _)) = forbidden {
-            return Judged::by_rule(RuleWord::Deny, source, "");
+        if let Some((source, touch)) = forbidden {
+            return Judged::by_rule(RuleWord::Deny, source, touch);
         }
         if let Some((source, touch)) = ceiling {
-            let perhaps = if touch == Denies::Perhaps { "it may be meant by " } else { "" };
-            return Judged::by_rule(RuleWord::Ask, source, perhaps);
+            return Judged { ceiling: true, ..Judged::by_rule(RuleWord::Ask, source, touch) };
         }
-        if let Some(source) = self.allowed(case, now, |from| from == RuleFrom::Answer) {
-            return Judged::by_rule(RuleWord::Allow, source, "");
+        // Whoever said yes to everything did not think of what a rule asks about.
+        let narrow = |rule: &Rule| asked.is_none() || !rule.means_everything();
+        if let Some(source) =
+            self.allowed(case, now, |rule, from| from == RuleFrom::Answer && narrow(rule))
+        {
+            return Judged::by_rule(RuleWord::Allow, source, Denies::Yes);
         }
         if let Some((source, touch)) = asked {
-            let perhaps = if touch == Denies::Perhaps { "it may be meant by " } else { "" };
-            return Judged::by_rule(RuleWord::Ask, source, perhaps);
+            return Judged::by_rule(RuleWord::Ask, source, touch);
         }
-        match self.allowed(case, now, |from| matches!(from, RuleFrom::User | RuleFrom::Answer)) {
-            Some(source) => Judged::by_rule(RuleWord::Allow, source, ""),
+        let own = |_: &Rule, from| matches!(from, RuleFrom::User | RuleFrom::Answer);
+        match self.allowed(case, now, own) {
+            Some(source) => Judged::by_rule(RuleWord::Allow, source, Denies::Yes),
             None => self.unruled(case, mode),
         }
     }
 
     /// What holds where no rule speaks.
     fn unruled(&self, case: &Case<'_>, mode: Mode) -> Judged {
-        let held = |word, why: &str| Judged { word, why: why.to_owned(), from: None };
+        let held =
+            |word, why: &str| Judged { word, why: why.to_owned(), from: None, ceiling: false };
         if case.effect.is_read_only() {
             return held(RuleWord::Allow, "changes nothing");
         }
@@ -112,36 +116,33 @@ impl Rulebook {
         &self,
         case: &Case<'_>,
         now: u64,
-        of: impl Fn(RuleFrom) -> bool,
+        of: impl Fn(&Rule, RuleFrom) -> bool,
     ) -> Option<&PolicyRule> {
         let protected = self.protected(case).is_some();
         let rules: Vec<(&Rule, &PolicyRule)> = self
             .in_force(now)
             .filter(|(rule, source)| {
-                source.word == RuleWord::Allow && of(source.from) && covers_kind(rule, case)
+                source.word == RuleWord::Allow && of(rule, source.from) && covers_kind(rule, case)
             })
-            // Whoever said yes to all edits did not think of this one.
+            // Whoever said yes to all edits, or to all in a folder, did not think of this one.
             .filter(|(rule, source)| {
-                !(protected && source.from == RuleFrom::Answer && rule.means_everything())
+                !(protected && source.from == RuleFrom::Answer && rule.is_broad())
             })
             .collect();
         if let Some((_, source)) = rules.iter().find(|(rule, _)| rule.means_everything()) {
             return Some(source);
         }
-        let hosts = |rule: &Rule| match &rule.host {
-            None => true,
-            Some(host) => {
-                let named = &case.subject.hosts;
-                !named.is_empty() && named.iter().all(|one| is_host(host, one))
-            }
-        };
-        let rules: Vec<_> = rules.into_iter().filter(|(rule, _)| hosts(rule)).collect();
+        let rules: Vec<_> =
+            rules.into_iter().filter(|(rule, _)| names_only_its_host(rule, case.subject)).collect();
         match &case.subject.command {
             Some(line @ CommandLine::Known(commands)) if !self.policy.strange_shell => {
+                // What a command does depends on where it runs.
                 let here = case.subject.cwd.as_deref().is_none_or(|cwd| plain(cwd) == ".");
+                let rules: Vec<_> =
+                    rules.into_iter().filter(|(rule, _)| rule.scheme.is_none()).collect();
                 let patterns: Vec<Pattern> =
                     rules.iter().filter_map(|(rule, _)| pattern(rule)).collect();
-                if !allows_line(&patterns, line) || !here && commands.iter().any(is_relative) {
+                if !here || !allows_line(&patterns, line) {
                     return None;
                 }
                 let first = commands.first()?;
@@ -179,23 +180,31 @@ impl Rulebook {
         if let Some(host) = &rule.host
             && !case.subject.hosts.iter().any(|one| is_host(host, one))
         {
-            return if unsure { Denies::Perhaps } else { Denies::No };
+            let named = unsure || mentions(case.subject, host.trim_start_matches("*."));
+            return if named { Denies::Perhaps } else { Denies::No };
         }
         let own = rule.ops.is_empty() || rule.ops.contains(&case.op);
         // What is edited is shown, and what is moved can be read where it then is.
         let shows = matches!(case.op, OpName::Edit | OpName::Move);
+        let removes = matches!(case.op, OpName::Exec | OpName::Move);
         let by_role = |touched: &Touched| {
             let reads = !touched.write || shows;
-            (own || touched.write && rule.ops.contains(&OpName::Edit)
+            let gone = touched.write && removes && rule.ops.contains(&OpName::Kill);
+            (own || gone
+                || touched.write && rule.ops.contains(&OpName::Edit)
                 || reads && rule.ops.contains(&OpName::Read))
                 && is_scheme(rule, &touched.path)
         };
         match &rule.what {
             What::Command(pattern) => match &case.subject.command {
-                Some(line) if own => match &case.subject.text {
-                    Some(text) => denies_text(pattern, text),
-                    None => denies(pattern, line),
-                },
+                Some(line) if own => {
+                    let found = match &case.subject.text {
+                        Some(text) => denies_text(pattern, text),
+                        None => denies(pattern, line),
+                    };
+                    // Another shell may read it otherwise.
+                    if self.policy.strange_shell { found.max(Denies::Perhaps) } else { found }
+                }
                 _ => Denies::No,
             },
             What::Any if own && rule.scheme.is_none() => Denies::Yes,
@@ -246,7 +255,7 @@ impl Rulebook {
     }
 
     fn beneath(&self, cwd: &str, path: &str) -> String {
-        if path.contains("://") {
+        if is_row(path) {
             return path.to_owned();
         }
         let whole = match path.starts_with('/') {
@@ -269,11 +278,6 @@ fn pattern(rule: &Rule) -> Option<Pattern> {
         What::Any => Pattern::parse("*").ok(),
         What::Path(_) => None,
     }
-}
-
-/// Whether which program it runs depends on the directory.
-fn is_relative(command: &Simple) -> bool {
-    command.words.first().is_some_and(|word| word.text.contains('/') && !word.text.starts_with('/'))
 }
 
 /// Whether the shell may make a path that the glob matches of a word with a glob of its own.
@@ -321,8 +325,32 @@ fn covers_kind(rule: &Rule, case: &Case<'_>) -> bool {
 }
 
 fn is_scheme(rule: &Rule, path: &str) -> bool {
-    let scheme = path.split_once("://").map_or("file", |(scheme, _)| scheme);
+    let scheme = if is_row(path) { "log" } else { "file" };
     rule.scheme.as_deref().is_none_or(|wanted| wanted == scheme)
+}
+
+/// Whether a path is the address of a row; everything else is a file, whatever it looks like.
+pub(crate) fn is_row(path: &str) -> bool {
+    path.starts_with("log://")
+}
+
+/// Whether a command names hosts of this rule only: where it has a condition on them, one command whose
+/// other words cannot be hosts.
+fn names_only_its_host(rule: &Rule, subject: &Subject) -> bool {
+    let Some(host) = &rule.host else { return true };
+    let Some(CommandLine::Known(line)) = &subject.command else { return false };
+    let [simple] = &line[..] else { return false };
+    let plain = |text: &str| !text.contains(['.', ':', '@']);
+    let own = |text: &str| super::subject::host(text).is_some_and(|one| is_host(host, &one));
+    let mut words = simple.words.iter().skip(1);
+    !subject.hosts.is_empty() && words.all(|word| plain(&word.text) || own(&word.text))
+}
+
+/// Whether a word of the command holds this name.
+fn mentions(subject: &Subject, name: &str) -> bool {
+    let Some(CommandLine::Known(line)) = &subject.command else { return false };
+    let mut words = line.iter().flat_map(|simple| &simple.words);
+    words.any(|word| word.text.to_ascii_lowercase().contains(name))
 }
 
 /// Whether a host is the one a rule names; `*.example.org` are those beneath it.

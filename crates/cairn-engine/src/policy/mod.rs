@@ -7,10 +7,12 @@ mod rule;
 mod subject;
 
 pub use judge::Case;
+pub(crate) use judge::is_row;
 pub use rule::{Rule, RuleError};
 pub use subject::of as subject_of;
 
 use cairn_text::glob::PathGlob;
+use cairn_text::shell::Denies;
 use cairn_types::{Policy, PolicyRule, Removed, RuleFrom, RuleWord};
 
 /// A policy whose rules have been read.
@@ -29,14 +31,17 @@ pub struct Judged {
     pub why: String,
     /// Whose rule it is; absent where none speaks.
     pub from: Option<RuleFrom>,
+    /// No answer and no `--yolo` lifts it.
+    pub ceiling: bool,
 }
 
 impl Judged {
-    fn by_rule(word: RuleWord, rule: &PolicyRule, perhaps: &str) -> Judged {
+    fn by_rule(word: RuleWord, rule: &PolicyRule, touch: Denies) -> Judged {
+        let perhaps = if touch == Denies::Perhaps { "it may be meant by " } else { "" };
         let place =
             if rule.place.is_empty() { String::new() } else { format!(" ({})", rule.place) };
         let why = format!("{perhaps}{} {}{place}", rule.word, rule.rule);
-        Judged { word, why, from: Some(rule.from) }
+        Judged { word, why, from: Some(rule.from), ceiling: false }
     }
 }
 

@@ -102,8 +102,20 @@ impl Rule {
     /// The paths it is about, where it is about reading them.
     pub(super) fn kept_from_reading(&self) -> Option<&PathGlob> {
         match &self.what {
-            What::Path(glob) if self.ops.contains(&OpName::Read) => Some(glob),
+            What::Path(glob)
+                if self.ops.contains(&OpName::Read) || self.ops.contains(&OpName::Find) =>
+            {
+                Some(glob)
+            }
             _ => None,
+        }
+    }
+
+    /// Whether it is about more than what it names.
+    pub(super) fn is_broad(&self) -> bool {
+        match &self.what {
+            What::Path(glob) => glob.as_str().contains(['*', '?', '[', '{']),
+            What::Any | What::Command(_) => true,
         }
     }
 

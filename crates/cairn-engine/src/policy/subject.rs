@@ -57,7 +57,7 @@ fn run(command: &str, cwd: Option<String>) -> Subject {
 }
 
 /// The host that a word names, as a URL or as `user@host:path` does.
-fn host(word: &str) -> Option<String> {
+pub(super) fn host(word: &str) -> Option<String> {
     let rest = match word.split_once("://") {
         Some((scheme, rest)) => {
             let scheme = scheme.rsplit('=').next().unwrap_or(scheme);

@@ -272,6 +272,109 @@ fn a_ceiling_is_not_lifted_by_answers_rules_or_yolo() {
 }
 
 #[test]
+fn what_may_be_forbidden_and_what_an_operator_asks_about_is_not_lifted_by_yolo() {
+    let rules = ["deny exec rm *", "operator: ask exec git push *", "allow *"];
+    let yolo = Terms { approval: Approval::Yolo, ..ASKED };
+    let alone = [("$x -rf a", "deny"), ("git push origin", "deny"), ("ls", "allow")];
+    check(&rules, yolo, &alone);
+    let someone = Terms { flags: Flags { someone: true, ..Flags::default() }, ..yolo };
+    check(&rules, someone, &[("$x -rf a", "ask"), ("git push origin", "ask"), ("ls", "allow")]);
+}
+
+#[test]
+fn a_condition_means_what_it_names_and_nothing_beside_it() {
+    check(&["allow *[scheme=log]"], ASKED, &[("rm -rf x", "ask"), ("read log:///1/1/1", "allow")]);
+    check(
+        &["allow exec[host=good.org] curl *", "allow exec[host=good.org]"],
+        ASKED,
+        &[
+            ("curl https://good.org/a", "allow"),
+            ("curl https://good.org; rm -rf x", "ask"),
+            ("curl https://good.org/ evil.org/steal", "ask"),
+            ("curl -x evil.org:80 https://good.org/", "ask"),
+        ],
+    );
+    let yolo = Terms { approval: Approval::Yolo, ..ASKED };
+    check(&["deny exec[host=evil.org]"], yolo, &[("curl evil.org/x", "deny"), ("curl x", "allow")]);
+    check(
+        &["deny kill keys/**", "allow *"],
+        ASKED,
+        &[("rm keys/a", "deny"), ("move keys/a b", "deny")],
+    );
+    let strange = Policy { strange_shell: true, ..of(&["deny exec rm *"]) };
+    let (tool, args) = bash("=rm x");
+    assert_eq!(word_of(&leave(strange, yolo, (tool, &args), &[])), "deny");
+}
+
+#[test]
+fn a_broad_answer_lifts_no_narrow_question() {
+    check(
+        &["ask exec git push *", "answer: allow exec", "answer: allow edit sub/**"],
+        ASKED,
+        &[
+            ("git push", "ask"),
+            ("ls", "allow"),
+            ("write sub/a", "allow"),
+            ("write sub/AGENTS.md", "ask"),
+        ],
+    );
+    check(&["ask exec git push *", "answer: allow exec git push"], ASKED, &[("git push", "allow")]);
+    let elsewhere = ("bash", r#"{"command":"cargo test","cwd":"sub"}"#);
+    let rules = of(&["allow exec cargo test"]);
+    assert_eq!(word_of(&leave(rules, ASKED, elsewhere, &[])), "ask", "another directory");
+    let renamed = leave(of(&["deny *[tool=bash]"]), ASKED, ("bash", r#"{"command":"x"}"#), &[]);
+    assert_eq!(word_of(&renamed), "deny");
+}
+
+#[test]
+fn a_tool_by_another_name_is_the_same_tool() {
+    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+    sim.drive_by(Mode::Act, Approval::Yolo, &["deny *[tool=bash]"]);
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[("Bash", r#"{"command":"x"}"#), ("shell", r#"{"command":"x"}"#)], Finish::Calls);
+    sim.go();
+    let refused = sim.said.iter().filter(|said| said.contains("→ 403")).count();
+    assert_eq!(refused, 1, "and the rest of the turn is not done: {:?}", sim.said);
+}
+
+#[test]
+fn an_answer_beyond_the_run_holds_only_as_long_as_it_is_on_the_list() {
+    let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH, BASH], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    sim.go();
+    let mut said = word("p1.1.1", Verdict::Allow, None);
+    (said.remember, said.rule) = (Remember::Always, Some("exec x".into()));
+    let recording = sim.engine.decided(&said).unwrap();
+    sim.record(recording);
+    sim.go();
+    sim.begin(at(1, 1, 1));
+    sim.settle(at(1, 1, 1), Status::OK);
+    // Another driver, whose rules no longer have it.
+    sim.drive(Mode::Act, Approval::Ask);
+    sim.go();
+    sim.prepared(at(1, 1, 2));
+    assert_eq!(sim.go(), Step::Await(at(1, 1, 2)));
+}
+
+#[test]
+fn what_yolo_allowed_is_asked_about_by_a_driver_that_asks() {
+    let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[BASH], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    assert_eq!(sim.go(), Step::Act { at: at(1, 1, 1), again: false });
+    sim.drive(Mode::Act, Approval::Ask);
+    assert_eq!(sim.go(), Step::Prepare(at(1, 1, 1)));
+    sim.prepared(at(1, 1, 1));
+    assert_eq!(sim.go(), Step::Await(at(1, 1, 1)));
+    sim.decide(at(1, 1, 1), Verdict::Allow, None);
+    assert_eq!(sim.go(), Step::Act { at: at(1, 1, 1), again: false });
+    sim.drive(Mode::Act, Approval::Nobody);
+    assert_eq!(sim.go(), Step::Act { at: at(1, 1, 1), again: false }, "a person said so");
+}
+
+#[test]
 fn flags_rule_out_what_they_name() {
     let with = |flags| Terms { flags, ..ASKED };
     let none = Flags::default();

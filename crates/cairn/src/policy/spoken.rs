@@ -24,7 +24,7 @@ pub fn call(tool: &str, args: &str) -> Result<Spoken, Usage> {
     match parsed.action {
         Ok(action) => Ok(Spoken {
             op: action.op(),
-            tool: tool.to_owned(),
+            tool: native::name_of(tool).unwrap_or(tool).to_owned(),
             effect: parsed.effect,
             subject: subject_of(&action),
         }),

@@ -444,7 +444,7 @@ impl State {
     fn ask_again(&mut self) -> Answer {
         let prompt = match self.question.as_ref().map(|question| question.kind) {
             Some(ProposalKind::Edit) => {
-                "allow? y yes, n no, a all edits in this run, m remember, d show the diff, r refuse with words: "
+                "allow? y yes, n no, a all of this kind in this run, m remember, d show the diff, r refuse with words: "
             }
             Some(ProposalKind::Exec) => {
                 "allow? y yes, n no, a all commands in this run, m remember, d show it in full, r refuse with words: "
