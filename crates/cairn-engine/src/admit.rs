@@ -293,9 +293,8 @@ impl Engine {
     #[must_use]
     pub fn refused_now(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
         let op = self.op(at)?;
-        let by_gates = op
-            .decision
-            .as_ref()
+        let last = op.settling_decision.as_ref().or(op.decision.as_ref());
+        let by_gates = last
             .is_some_and(|decision| matches!(decision.by, By::Gate(_) | By::Remembered | By::Yolo));
         match self.leave(op, &Reach::from(prepared)) {
             Leave::Granted(..) => None,
