@@ -53,11 +53,20 @@ const ALLOWED: &[&str] = &[
     "SSL_CERT_DIR",
 ];
 
-/// Parts of a name that mark a secret, whatever list names it.
-const SECRET: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+/// Words of a name that mark a secret, whatever list names it; more than one is the same with an `S`.
+const SECRET: &[&str] = &["KEY", "CREDENTIAL"];
 
-/// Endings of a name that mark one.
+/// The same, also at the end of a longer word: `PGPASSWORD`, `AUTHTOKEN`.
+const SECRET_PARTS: &[&str] = &["TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY"];
+
+/// Last words of a name that mark one.
 const SECRET_ENDS: &[&str] = &["_PAT", "_PWD", "_AUTH"];
+
+/// Last words of a name that says where a secret is, or whose, and not what it is.
+const ABOUT: &[&str] = &["URL", "HOST", "PROJECT", "NAME", "ID", "ENDPOINT", "FILE", "PATH"];
+
+/// Names that end like those and hold a secret all the same.
+const SECRET_IDS: &[&str] = &["ACCESS_KEY_ID", "SECRET_ID"];
 
 /// What every command is told.
 const ADDED: &[(&str, &str)] =
@@ -91,8 +100,19 @@ fn is_named(pattern: &str, name: &str) -> bool {
 #[must_use]
 pub fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    SECRET.iter().any(|part| name.contains(part))
-        || SECRET_ENDS.iter().any(|end| name.ends_with(end))
+    if SECRET_IDS.iter().any(|end| name.ends_with(end)) {
+        return true;
+    }
+    let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
+    if words().count() > 1 && words().next_back().is_some_and(|last| ABOUT.contains(&last)) {
+        return false;
+    }
+    let marks = |word: &str| {
+        let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        let one = word.strip_suffix('S').unwrap_or(word);
+        SECRET.contains(&one) || SECRET_PARTS.iter().any(|part| one.ends_with(part))
+    };
+    words().any(marks) || SECRET_ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// The shell commands are run by unless one is named: bash where it is installed, else sh.
@@ -105,6 +125,47 @@ pub fn shell() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_a_secrets_by_its_whole_words() {
+        for name in [
+            "OPENAI_API_KEY",
+            "API_KEYS",
+            "KEY",
+            "GITHUB_TOKEN",
+            "TOKEN_2",
+            "PGPASSWORD",
+            "npm_config__authToken",
+            "CLIENT_SECRET",
+            "MY_SECRET_VAR",
+            "STRIPE_APIKEY",
+            "GOOGLE_CREDENTIALS",
+            "AWS_ACCESS_KEY_ID",
+            "VAULT_SECRET_ID",
+            "AZURE_PAT",
+            "REGISTRY_AUTH",
+        ] {
+            assert!(names_secret(name), "{name}");
+        }
+        for name in [
+            "SECRET_MANAGER_PROJECT",
+            "KEYCLOAK_URL",
+            "KEYCLOAK_REALM",
+            "TOKEN_ENDPOINT",
+            "SECRETS_HOST",
+            "KEY_NAME",
+            "KMS_KEY_ID",
+            "PASSWORD_FILE",
+            "SSH_KEY_PATH",
+            "TOKENIZERS_PARALLELISM",
+            "MONKEY",
+            "KEYBOARD_LAYOUT",
+            "PWD",
+            "PATH",
+        ] {
+            assert!(!names_secret(name), "{name}");
+        }
+    }
 
     #[test]
     fn only_named_variables_pass_and_never_a_secret() {

@@ -4,6 +4,7 @@
 use crate::StoreError;
 use crate::batch::Tally;
 use cairn_types::{Decision, Remember, RunId, SessionId, Verdict};
+use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 
 /// An answer that is remembered.
@@ -88,7 +89,9 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<Answer> {
         scope: match scope.as_str() {
             "session" => Remember::Session,
             "project" => Remember::Project,
-            _ => Remember::Always,
+            "always" => Remember::Always,
+            // One that this version does not know must not reach further than was said.
+            other => return Err(unknown_scope(other)),
         },
         session: row.get(2)?,
         root: row.get(3)?,
@@ -99,6 +102,11 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<Answer> {
         at: row.get(8)?,
         until: row.get(9)?,
     })
+}
+
+fn unknown_scope(scope: &str) -> rusqlite::Error {
+    let why = format!("an answer reaches as far as {scope:?}, which is no scope");
+    rusqlite::Error::FromSqlConversionFailure(1, Type::Text, why.into())
 }
 
 /// Takes an answer back. Whether there was one.
@@ -113,4 +121,23 @@ pub(crate) fn forget(conn: &Connection, session: &SessionId) -> Result<(), Store
         [session.as_str()],
     )?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_reaches_as_far_as_it_says_and_one_of_an_unknown_scope_is_none() {
+        let conn = Connection::open_in_memory().unwrap();
+        let scope = |word: &str| {
+            let sql = "SELECT 1, ?, 's', '/', 'exec ls', 'p', 'r', 'log:///1/1/1', 1, NULL";
+            conn.query_row(sql, [word], of_row).map(|answer| answer.scope)
+        };
+        for known in [Remember::Session, Remember::Project, Remember::Always] {
+            assert_eq!(scope(scope_word(known).unwrap()).unwrap(), known);
+        }
+        let why = scope("machine").unwrap_err().to_string();
+        assert!(why.contains("\"machine\", which is no scope"), "{why}");
+    }
 }

@@ -124,7 +124,7 @@ pub(crate) fn look(workspace: &Workspace, path: &str) -> Result<(String, Option<
         return Err(Refusal::new(Status::CONFLICT, format!("{path} is a directory")));
     }
     let Opened { path: real, fd, stat } = opened;
-    workspace.unread.refuse(path, &real)?;
+    workspace.refuse_unread(path, &real)?;
     let bytes = read_all(path, fd, MAX_FILE)?;
     let state = state::of_file(&stat, Hash::of(&bytes));
     Ok((real, Some((bytes, state))))

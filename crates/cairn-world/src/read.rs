@@ -30,7 +30,7 @@ pub(crate) fn perform(
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
     let opened = workspace.open_existing(&read.path)?;
-    workspace.unread.refuse(&read.path, &opened.path)?;
+    workspace.refuse_unread(&read.path, &opened.path)?;
     if opened.is_directory() {
         let how = list::How { depth: 1, ignored: false };
         return list::perform(workspace, &read.path, how, cancel);

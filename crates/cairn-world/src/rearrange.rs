@@ -121,7 +121,7 @@ impl Ends {
         for (rest, _) in &tree.entries {
             let real = joined(&self.from, rest);
             let named = if rest.is_empty() { given } else { real.as_str() };
-            workspace.unread.refuse(named, &real)?;
+            workspace.refuse_unread(named, &real)?;
         }
         Ok(tree)
     }

@@ -87,9 +87,13 @@ impl Workspace {
 
     /// Opens a directory besides the project's: paths in it are absolute.
     pub(crate) fn open_besides(root: &Path) -> Result<Workspace, WorldError> {
-        let workspace = Workspace::open(root)?;
-        let lead = workspace.path.to_str().map(|path| path.trim_end_matches('/').to_owned());
-        Ok(Workspace { lead, ..workspace })
+        Ok(Workspace::open(root)?.told_absolute())
+    }
+
+    /// The same, with absolute paths.
+    pub(crate) fn told_absolute(self) -> Workspace {
+        let lead = self.path.to_str().map(|path| path.trim_end_matches('/').to_owned());
+        Workspace { lead, ..self }
     }
 
     /// What the paths in it begin with when they are told, unless they are told bare.
@@ -103,7 +107,7 @@ impl Workspace {
     }
 
     /// A path as it is told, from what it is beneath the root.
-    fn told(&self, inner: &str) -> String {
+    pub(crate) fn told(&self, inner: &str) -> String {
         match (&self.lead, inner) {
             (None, "" | ".") => ".".to_owned(),
             (None, inner) => inner.to_owned(),

@@ -61,14 +61,24 @@ fn known(config: &Config, env: impl Iterator<Item = (String, String)>) -> Vec<Kn
     found
 }
 
-/// Whether a value can be what its variable's name says: no path, no word, no number.
+/// Whether a value can be what its variable's name says: no path, no word, no number, no address.
 fn may_be_secret(value: &str) -> bool {
     let only = |class: fn(&u8) -> bool| value.as_bytes().iter().all(class);
     let is_word = only(u8::is_ascii_lowercase) || only(u8::is_ascii_uppercase);
     let is_path = value.starts_with(['/', '~', '.']) && Path::new(value).exists();
     let is_word = is_word && value.len() <= LONGEST_WORD;
     let is_number = only(u8::is_ascii_digit) && value.len() <= LONGEST_NUMBER;
-    !(is_path || is_word || is_number)
+    !(is_path || is_word || is_number || is_plain_url(value))
+}
+
+/// Whether a value is a URL that holds no secret: nobody's name before its host, and no query, which
+/// may be signed.
+fn is_plain_url(value: &str) -> bool {
+    value.split_once("://").is_some_and(|(scheme, rest)| {
+        let is_scheme = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
+        let is_plain = |b: u8| b.is_ascii_graphic() && !b"@?".contains(&b);
+        !scheme.is_empty() && scheme.bytes().all(is_scheme) && rest.bytes().all(is_plain)
+    })
 }
 
 /// The password in a URL, as it stands there and as it is sent.
@@ -123,6 +133,7 @@ mod tests {
             ("OPENAI_API_KEY", "wordonly"),
             ("HTTPS_PROXY", "http://me:geh-eim-99@proxy:1"),
             ("ANYTHING", "redis://:p%40ssword-1@h/0"),
+            ("UPLOAD_TOKEN", "https://store.example/x?sig=abc-123"),
         ] {
             assert!(hidden(name, value), "{name}");
         }
@@ -132,6 +143,9 @@ mod tests {
             ("SSH_KEY", "/etc/passwd"),
             ("SOME_KEY", "20240101"),
             ("EDITOR", "emacs-29.1"),
+            ("SECRET_MANAGER_PROJECT", "acme-prod-1"),
+            ("KEYCLOAK_URL", "https://id.example/auth"),
+            ("TOKEN_SERVER", "https://id.example/auth"),
         ] {
             assert!(!hidden(name, value), "{name}");
         }

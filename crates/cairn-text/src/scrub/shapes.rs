@@ -90,7 +90,11 @@ const fn random(begins: &'static str, name: &'static str, class: Class) -> Shape
 }
 
 const fn after(begins: &'static str) -> Shape {
-    Shape { begins, name: "authorization", is: Is::After(token, 20, Mix::Random) }
+    named_before(begins, "authorization")
+}
+
+const fn named_before(begins: &'static str, name: &'static str) -> Shape {
+    Shape { begins, name, is: Is::After(token, 20, Mix::Random) }
 }
 
 /// Every shape. Where one begins like another, the longer beginning comes first.
@@ -119,6 +123,8 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { begins: "ASIA", name: "aws", is: Is::Exactly(upper, 16) },
     Shape { begins: "AIza", name: "google", is: Is::Exactly(dashed, 35) },
     run("ya29.", "google", dashed, 40),
+    random("GOCSPX-", "google", dashed),
+    run("AGE-SECRET-KEY-1", "age", upper, 50),
     run("hf_", "huggingface", alnum, 30),
     run("gsk_", "groq", alnum, 40),
     run("xai-", "xai", alnum, 40),
@@ -130,10 +136,27 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { begins: pem::BEGIN, name: "private-key", is: Is::Pem },
     after("Bearer "),
     after("bearer "),
+    after("BEARER "),
     after("Basic "),
     after("basic "),
+    after("BASIC "),
+    after("uthorization: token "),
+    after("uthorization: Token "),
+    after("-key\": \""),
+    after("-Key\": \""),
+    after("-KEY\": \""),
+    after("-key\":\""),
+    after("-Key\":\""),
+    after("-KEY\":\""),
     after("-key: "),
     after("-Key: "),
+    after("-KEY: "),
+    after("-key:"),
+    after("-Key:"),
+    after("-KEY:"),
+    named_before("secret_access_key = ", "aws"),
+    named_before("secret_access_key=", "aws"),
+    named_before("SECRET_ACCESS_KEY=", "aws"),
     Shape { begins: "://", name: "password", is: Is::Url },
 ];
 
@@ -271,17 +294,22 @@ fn password(text: &[u8], user: usize, is_end: bool) -> Verdict {
         return Verdict::No;
     }
     let from = colon + 1;
-    let to = stretch(text, from, |b| b.is_ascii_graphic() && !br#"/?#@:"'<>`\{}|^[]"#.contains(&b));
-    if is_cut(to) || is_cut(to + 1) {
+    // As much as the longest password takes with its `@` and a host's first byte: what follows changes
+    // nothing, however the text is cut.
+    let most = from + LONGEST_USER + 2;
+    let seen = &text[..text.len().min(most)];
+    let end = stretch(seen, from, |b| b.is_ascii_graphic() && !br#"/?#:"'<>`\{}|^[]"#.contains(&b));
+    if end == text.len() && end < most && !is_end {
         return Verdict::More;
     }
+    // A password may hold an `@` itself: the host stands behind the last one.
     let is_host = |b: &u8| alnum(*b) || *b == b'[';
-    let is_one = text.get(to) == Some(&b'@')
-        && text.get(to + 1).is_some_and(is_host)
-        && !is_placeholder(&text[user..colon], &text[from..to]);
-    match is_one {
-        true => Verdict::Is(Found { from, to, what: What::Password, goes_on: None }),
-        false => Verdict::No,
+    let is_last = |at: &usize| text[*at] == b'@' && text.get(at + 1).is_some_and(is_host);
+    match (from..end.min(most - 1)).rev().find(is_last) {
+        Some(to) if !is_placeholder(&text[user..colon], &text[from..to]) => {
+            Verdict::Is(Found { from, to, what: What::Password, goes_on: None })
+        }
+        _ => Verdict::No,
     }
 }
 

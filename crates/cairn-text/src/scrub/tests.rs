@@ -57,7 +57,25 @@ fn keys_of_every_shape_are_found() {
     );
     check("Authorization: Basic dXNlcjpwYXNzd29yZDEyMw==", "Authorization: Basic <authorization>");
     check(&format!("x-api-key: {long}"), "x-api-key: <authorization>");
+    for word in ["BEARER", "bearer", "Basic"] {
+        check(&format!("{word} {long}"), &format!("{word} <authorization>"));
+    }
+    check(&format!("Authorization: token {long}"), "Authorization: token <authorization>");
+    check(&format!("authorization: Token {long}"), "authorization: Token <authorization>");
+    check(&format!("x-api-key:{long}"), "x-api-key:<authorization>");
+    check(&format!("X-API-KEY: {long}"), "X-API-KEY: <authorization>");
+    check(&format!("{{\"x-api-key\": \"{long}\"}}"), "{\"x-api-key\": \"<authorization>\"}");
+    check(&format!("{{\"X-Api-Key\":\"{long}\"}}"), "{\"X-Api-Key\":\"<authorization>\"}");
+    check("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", "<google>");
+    let age = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE";
+    check(&format!("# key\nAGE-SECRET-KEY-1{age}\n"), "# key\n<age>\n");
+    let aws = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzKEY12345";
+    check(&format!("aws_secret_access_key = {aws}\n"), "aws_secret_access_key = <aws>\n");
+    check(&format!("AWS_SECRET_ACCESS_KEY={aws}\n"), "AWS_SECRET_ACCESS_KEY=<aws>\n");
     check("postgres://app:s3cr3t-9@db:5432/x", "postgres://app:<password>@db:5432/x");
+    check("https://user:p@ss-w0rd-9@host/x@y", "https://user:<password>@host/x@y");
+    check("https://user:p@ss-w0rd-9@[::1]:80?a@b", "https://user:<password>@[::1]:80?a@b");
+    check("https://u:s3cr3t-9@host me@example.org", "https://u:<password>@host me@example.org");
 }
 
 #[test]
@@ -88,6 +106,7 @@ fn words_that_are_no_secrets_stay() {
         "postgres://postgres:postgres@localhost/x mysql://root:password@h redis://:$PASS@h",
         "eyJhbGciOiJIUzI1NiJ9 is a header; AKIA is a prefix; ghp_ as well; AIzaShort",
         "hf_config npm_config_registry xai-org/grok xox sk_test_mode github_pat_of_mine",
+        "primary-key:id and a \"sort-key\": \"name-of-the-column\", secret_access_key = $SECRET",
         "hunter2 is too short to be told from a word",
         "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "[secret openai 12] [secret openai 12x] [secret",
@@ -198,13 +217,14 @@ const LINE: &str = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us
 
 /// Pieces of text that secrets are made of, or nearly.
 #[rustfmt::skip]
-const PIECES: [&str; 38] = [
+const PIECES: [&str; 40] = [
     "sk-", "sk-ant-", "0123456789abcdefABCDEF", "ghp_", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5",
     "correct horse ", "\"battery\"", "correct horse \"battery\"", "Zm9vYmFy+/secret", "Zm9v",
     "eyJhbGciOiJIUzI1NiJ9.", "eyJzdWIiOiIxMjM0In0.", "SflKxwRJSMeKKF2QT4fwpMeJf36POk6y", "://",
     "u:s3cr3t@h", "user", ":", "@", "Bearer ", "-----BEGIN PRIVATE KEY-----\n", LINE, "\n", "\\n",
     "-----END PRIVATE KEY-----", "[secret ", "openai ", "3f2a]", "[secret aws 01ab]", " ", ".", "é",
     "漢", "AKIA", "ABCDEFGHIJKLMNOP", "%3D", "\\", "1:\t", "x-api-key: ",
+    "x-api-key:", "u:p@s3cr3t@h",
 ];
 
 fn soup_word() -> impl Strategy<Value = String> {

@@ -50,6 +50,8 @@ impl Workspace {
             }
             let repository = Repository::at(&directory, person.uid)
                 .filter(|_| person.lets_be_a_root(&stat, path));
+            let mut directory = directory.told_absolute();
+            directory.unread = self.unread.clone();
             directories.push(directory);
             if repository.is_some() {
                 directories.reverse();

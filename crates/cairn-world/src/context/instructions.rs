@@ -53,9 +53,11 @@ impl Workspace {
 }
 
 /// Reads a Markdown file. What it is called where it really is counts, too: a link must not show
-/// as instructions what is none.
+/// as instructions what is none. Nobody asks for one by name, so nobody is asked about it either: what
+/// is read only when a person says so is not read.
 pub(super) fn markdown(workspace: &Workspace, path: &str) -> Result<Markdown, Refusal> {
     let opened = workspace.open_existing(path)?;
+    workspace.refuse_unasked(path, &opened.path)?;
     let refuse = || Refusal::new(Status::NOT_TEXT, format!("{path} is no Markdown of ours"));
     if opened.is_directory() || opened.bytes() > LARGEST || !is_markdown(&opened.path) {
         return Err(refuse());

@@ -62,6 +62,7 @@ pub(crate) fn perform(
         cancel,
         root: workspace.root(),
         unread: &workspace.unread,
+        lead: workspace.lead(),
     };
     let root = workspace.directory(".").map_err(|e| {
         Refusal::new(Status::FAILED, format!("the workspace could not be read: {e}"))

@@ -31,6 +31,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) root: BorrowedFd<'a>,
     pub(crate) unread: &'a Unread,
+    /// What paths begin with when they are told, unless they are told bare.
+    pub(crate) lead: Option<&'a str>,
 }
 
 /// A directory that was entered.
@@ -140,7 +142,7 @@ impl Plan<'_> {
             return false;
         }
         let path = &full[lead..];
-        if self.unread.passes_over(path) {
+        if self.unread.passes_over(self.lead, path) {
             return false;
         }
         let place = self.place_of(path, is_directory);

@@ -142,6 +142,7 @@ fn a_cancelled_search_looks_at_nothing_more() {
             cancel,
             root: workspace.root(),
             unread: &Unread::default(),
+            lead: None,
         };
         search(&plan, workspace.directory(".").unwrap(), Page::new(200)).told()
     };

@@ -13,3 +13,4 @@ mod files;
 mod find;
 mod keeps;
 mod rearrange;
+mod unread;
