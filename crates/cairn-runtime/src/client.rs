@@ -1,6 +1,7 @@
 //! Ops of a person or program at a client: rows of the session's own client run, with receipts like
 //! any other. No model is asked.
 
+use crate::scrubbed::scrubbed;
 use crate::{RunError, clock, holder, now_ms};
 use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
 use cairn_store::{Batch, Kept, Lease, NewRun, Store};
@@ -213,6 +214,7 @@ impl Client {
     }
 
     fn record(&mut self, recording: Recording) {
+        let recording = scrubbed(self.world.scrubber(), recording);
         self.contents.extend(recording.contents);
         for body in recording.facts {
             let (run, n) = (self.lease.run().clone(), self.engine.last_n() + 1);

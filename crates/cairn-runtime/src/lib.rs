@@ -25,6 +25,6 @@ pub use clock::{new_run_id, new_session_id, now_ms};
 pub use driver::{Command, Driver, Heard, Pause, Settings, Written};
 pub use error::RunError;
 pub use event::{Event, Sink};
-pub use start::{Place, Start, Task, folders_of, holder, session_here};
+pub use start::{Folders, Place, Start, Task, folders_of, holder, session_here};
 pub use system::{Own, Surroundings};
 pub use transcript::{Asked, Transcript, request_at};

@@ -9,7 +9,7 @@ use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
 use cairn_types::{
-    Approval, Body, Budgets, Caps, ContentRef, Drive, Fact, Flags, Mode, Policy, RunId, RunStarted,
+    Approval, Body, Budgets, Caps, ContentRef, Drive, Flags, Mode, Policy, RunId, RunStarted,
     SessionId, Surface, View, Writer,
 };
 use cairn_world::{Shown, World};
@@ -170,7 +170,8 @@ impl Start {
         pending.run =
             Some(NewRun { id: run, session: session.clone(), name: name.clone(), parent, at });
         let mut recording = Recording::default();
-        let system = system::message(&self.root, self.world.workspace(), &self.surroundings);
+        let (world, about) = (self.world.workspace(), &self.surroundings);
+        let system = system::message(&self.root, world, about, self.flags);
         let started = RunStarted {
             session: session.clone(),
             name,
@@ -286,18 +287,35 @@ impl Start {
     }
 }
 
-/// The folders besides the project's that a run's drivers had open.
-#[must_use]
-pub fn folders_of(facts: &[Fact]) -> Vec<String> {
-    let mut folders: Vec<String> = Vec::new();
-    for fact in facts {
-        if let Body::Drive(drive) = &fact.body {
-            let new = drive.folders.iter().filter(|folder| !folders.contains(folder));
-            let new: Vec<String> = new.cloned().collect();
-            folders.extend(new);
+/// The folders besides the project's that a run's drivers had open, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folders {
+    /// Those that a person opened here.
+    pub here: Vec<String>,
+    /// Those that only imported facts name: whoever opened them did so on another machine.
+    pub elsewhere: Vec<String>,
+}
+
+/// The folders of a run and of the runs that it was forked from.
+pub fn folders_of(store: &Store, run: &RunId) -> Result<Folders, RunError> {
+    let mut folders = Folders::default();
+    let mut last: Option<(RunId, bool)> = None;
+    for fact in store.facts(run, 0)? {
+        let Body::Drive(drive) = fact.body else { continue };
+        let is_imported = match &last {
+            Some((of, is_imported)) if *of == fact.run => *is_imported,
+            _ => store.run(&fact.run)?.is_none_or(|row| row.imported),
+        };
+        last = Some((fact.run, is_imported));
+        let named = if is_imported { &mut folders.elsewhere } else { &mut folders.here };
+        for folder in drive.folders {
+            if !named.contains(&folder) {
+                named.push(folder);
+            }
         }
     }
-    folders
+    folders.elsewhere.retain(|folder| !folders.here.contains(folder));
+    Ok(folders)
 }
 
 /// The prompt, and what a person took back before it.

@@ -129,6 +129,12 @@ impl World {
         Ok(World { roots: Arc::new(roots), settings: Arc::new(settings) })
     }
 
+    /// Finds the secrets in what is told of this world.
+    #[must_use]
+    pub fn scrubber(&self) -> &Scrubber {
+        &self.settings.scrubber
+    }
+
     /// The project's workspace.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {

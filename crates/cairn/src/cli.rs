@@ -91,8 +91,8 @@ pub enum Command {
 
 While it works: a typed line is told to the agent, Ctrl-C stops it, twice kills it. Where input is piped
 in at a terminal, questions are still asked there; with </dev/null nobody is.
-Questions are answered with y yes, n no, a all of this kind in this run, d show the diff,
-r refuse with words.
+Questions are answered with y yes, n no, a all of this kind in this run, m remember it for
+longer or for more, d show the diff, r refuse with words.
 
 With --json, one object per line on stdin (docs/json.md has them all, and the events):
   {\"type\":\"steer\",\"text\":\"…\"}    {\"type\":\"prompt\",\"text\":\"…\"}    {\"type\":\"abort\"}

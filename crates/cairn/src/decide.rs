@@ -49,27 +49,42 @@ pub fn decide(args: &cli::Decide) -> Result<ExitCode> {
     match args.word {
         None => list(&[one], args.json),
         Some(word) => {
-            let reply = tell(&one.run.id, letter(args, word, one))?;
-            answered(args, word, one, &reply)
+            match tell(&one.run.id, letter(args, word, one)) {
+                Ok(reply) => answered(args, word, one, &reply),
+                // The run may have been decided on, and ended, meanwhile.
+                Err(gone) => match decided_before(&store, &one.run, wanted)? {
+                    Some(reply) => refused(args, &reply),
+                    None => Err(gone),
+                },
+            }
         }
     }
 }
 
-/// The question was decided before, or never put. The run's own process knows, if one drives it.
+/// The question was decided before, or never put.
 fn not_open(store: &Store, args: &cli::Decide, wanted: &str) -> Result<ExitCode> {
     let run = named::run(store, args.run.as_deref())?;
-    let mut engine = Engine::default();
+    match decided_before(store, &run, wanted)? {
+        Some(reply) => refused(args, &reply),
+        None => {
+            let list = "`cairn decide` lists them";
+            Err(Usage(format!("{wanted} is no open question; {list}")).into())
+        }
+    }
+}
+
+/// Who decided on a question, and when, by the run's log.
+fn decided_before(store: &Store, run: &RunRow, wanted: &str) -> Result<Option<Reply>> {
     for fact in store.facts(&run.id, 0)? {
         if let cairn_types::Body::Decision(decision) = &fact.body
             && decision.proposal.as_ref().is_some_and(|id| id.0 == wanted)
         {
             let (verdict, by) = (decision.verdict, &decision.by);
             let why = format!("409: {wanted} was decided already: {verdict} by {by}");
-            return refused(args, &Reply { code: 409, why, at: Some(fact.at) });
+            return Ok(Some(Reply { code: 409, why, at: Some(fact.at) }));
         }
-        engine.apply(&fact);
     }
-    Err(Usage(format!("{wanted} is no open question; `cairn decide` lists them")).into())
+    Ok(None)
 }
 
 fn letter(args: &cli::Decide, word: Say, one: &Open) -> Letter {

@@ -1,7 +1,7 @@
 //! Where things are on this machine: the home, the user's file, the project's root. The only readers
 //! of the environment are here and in `main`.
 
-use crate::config::{Config, Files};
+use crate::config::{Config, Files, MORE_OPERATOR};
 use crate::run::Usage;
 use anyhow::{Context, Result};
 use cairn_runtime::{Own, Surroundings};
@@ -20,6 +20,12 @@ const MOST_OF_OWN: u64 = 1 << 20;
 #[must_use]
 pub fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A path that an environment variable holds, whatever its bytes.
+#[allow(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
+fn env_path(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// All readable environment variables.
@@ -108,9 +114,9 @@ const OPERATOR: &str = "/etc/cairn/cairn.toml";
 /// The files that configure work in a folder. One more operator's file may be named: it can only
 /// narrow.
 pub fn config_files(root: Option<&Path>) -> Files {
-    let more = env("CAIRN_OPERATOR").map(PathBuf::from);
     Files {
-        operator: std::iter::once(PathBuf::from(OPERATOR)).chain(more).collect(),
+        operator: Some(PathBuf::from(OPERATOR)),
+        more_operator: env_path(MORE_OPERATOR),
         user: user_file(),
         project: root.map(|root| root.join("cairn.toml")),
     }

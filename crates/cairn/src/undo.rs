@@ -4,8 +4,9 @@
 mod report;
 
 use crate::cli::Careful;
+use crate::config::Config;
 use crate::run::Usage;
-use crate::{cli, fork, name, named, place, run};
+use crate::{cli, fork, name, named, place, run, secrets};
 use anyhow::Result;
 use cairn_runtime::undo::{History, Plan, Span, Undone, open_runs, standing};
 use cairn_runtime::{Client, ClientOp, folders_of, holder, new_run_id};
@@ -36,11 +37,17 @@ impl Place {
         let root = named::session_row(&store, &session)?.root;
         let workspace = Workspace::open(Path::new(&root))?;
         // No command is run.
-        let settings = Settings::new("/bin/sh".into(), Vec::new());
+        let mut settings = Settings::new("/bin/sh".into(), Vec::new());
+        if !how.dry_run {
+            // A configuration that is broken keeps nobody from taking back what was done.
+            let files = place::config_files(Some(Path::new(&root)));
+            let (config, _) = Config::what_can_be_read(&files, &place::env);
+            settings.scrubber = secrets::scrubber(&config, store.salt()?);
+        }
         // An undo that is finished or taken back may be another run's.
         let mut folders = Vec::new();
         for other in store.runs(&session)? {
-            let (there, _) = run::folders(folders_of(&store.facts(&other.id, 0)?));
+            let (there, _) = run::folders(folders_of(&store, &other.id)?.here);
             folders.extend(there);
         }
         folders.sort();
@@ -75,7 +82,7 @@ impl Place {
 
     /// What is known of a run that is worked on, and which of its folders cannot be.
     fn history(&self, run: &RunId) -> Result<History> {
-        let (_, gone) = run::folders(folders_of(&self.store.facts(run, 0)?));
+        let (_, gone) = run::folders(folders_of(&self.store, run)?.here);
         run::tell_gone(&gone);
         Ok(History::read(&self.store, &self.session, run)?)
     }

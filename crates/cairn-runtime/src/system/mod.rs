@@ -8,15 +8,25 @@ mod surroundings;
 pub(crate) use frame::framed;
 pub use surroundings::{Own, Surroundings};
 
+use cairn_types::Flags;
 use cairn_world::Workspace;
 
-/// The system message of a run that begins here.
-pub(crate) fn message(root: &str, workspace: &Workspace, about: &Surroundings) -> String {
+/// The system message of a run that begins here. One that may not touch the project is told nothing
+/// that the project's files say.
+pub(crate) fn message(
+    root: &str,
+    workspace: &Workspace,
+    about: &Surroundings,
+    flags: Flags,
+) -> String {
     let above = workspace.above(about.home.as_deref());
     let mut text = WORK.to_owned();
     text.push_str(&surroundings::told(root, about, above.repository.as_ref()));
     let mut directories: Vec<&Workspace> = above.directories.iter().collect();
     directories.push(workspace);
+    if flags.no_repo {
+        directories.clear();
+    }
     text.push_str(&files::told(about.own.as_ref(), &directories));
     text
 }

@@ -118,9 +118,30 @@ impl Layer {
         path: &Path,
         origin: fn(&Path, usize) -> Origin,
     ) -> Result<Layer, ConfigError> {
+        Ok(Layer::read_if_there(path, origin)?.unwrap_or_default())
+    }
+
+    /// A file that a variable names: it must be there.
+    pub(super) fn read_named(
+        path: &Path,
+        variable: &str,
+        origin: fn(&Path, usize) -> Origin,
+    ) -> Result<Layer, ConfigError> {
+        Layer::read_if_there(path, origin)?.ok_or_else(|| ConfigError {
+            place: path.display().to_string(),
+            what: format!(
+                "{variable} names this file, and it is not there; put it there, or unset {variable}"
+            ),
+        })
+    }
+
+    fn read_if_there(
+        path: &Path,
+        origin: fn(&Path, usize) -> Origin,
+    ) -> Result<Option<Layer>, ConfigError> {
         let text = match bounded(path) {
             Ok(text) => text,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Layer::default()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => {
                 let place = path.display().to_string();
                 let what = match e.kind() {
@@ -138,7 +159,7 @@ impl Layer {
         let mut layer = Layer::default();
         let place = |at| origin(path, line_of(at));
         layer.take_table("", table.get_ref(), &place)?;
-        Ok(layer)
+        Ok(Some(layer))
     }
 
     fn take_table(

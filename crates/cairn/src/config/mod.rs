@@ -46,11 +46,16 @@ pub struct ConfigError {
     pub what: String,
 }
 
+/// The variable that names one more operator's file.
+pub const MORE_OPERATOR: &str = "CAIRN_OPERATOR";
+
 /// The files that configuration is read from; an absent one is an empty layer.
 #[derive(Debug, Default)]
 pub struct Files {
     /// Whoever runs the machine: ceilings for everybody.
-    pub operator: Vec<PathBuf>,
+    pub operator: Option<PathBuf>,
+    /// One more of these, which a variable names: this one must be there.
+    pub more_operator: Option<PathBuf>,
     /// The user's.
     pub user: Option<PathBuf>,
     /// The project's.
@@ -87,11 +92,14 @@ impl Config {
         let user = files.user.iter().map(|path| Layer::read(path, Origin::user));
         let project = files.project.iter().map(|path| Layer::read(path, Origin::project));
         let operator = files.operator.iter().map(|path| Layer::read(path, Origin::operator));
+        let named = files.more_operator.iter();
+        let named = named.map(|path| Layer::read_named(path, MORE_OPERATOR, Origin::operator));
         let layers = std::iter::once(Ok(Layer::defaults()))
             .chain(user)
             .chain(project)
             .chain([Layer::environment(env)])
-            .chain(operator);
+            .chain(operator)
+            .chain(named);
         let (mut config, mut broken) = (Config::default(), Vec::new());
         for layer in layers {
             let laid = layer.and_then(|layer| {
@@ -322,7 +330,8 @@ mod tests {
             path
         };
         let files = Files {
-            operator: vec![write("operator.toml", operator)],
+            operator: None,
+            more_operator: Some(write("operator.toml", operator)),
             user: Some(write("user.toml", user)),
             project: Some(write("cairn.toml", project)),
         };

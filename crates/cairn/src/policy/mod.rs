@@ -151,13 +151,24 @@ fn rulebook(config: &Config, root: &Path) -> Result<Rulebook> {
     Ok(Rulebook::read(in_force(config, root)?)?)
 }
 
+/// The policy, whole: a fact leaves out what is as usual, a program that reads this need not know it.
+fn as_json(policy: &Policy) -> serde_json::Value {
+    let rule = |rule: &PolicyRule| {
+        let PolicyRule { word, rule, from, place, until } = rule;
+        json!({"word": word, "rule": rule, "from": from, "place": place, "until": until})
+    };
+    let rules: Vec<_> = policy.rules.iter().map(rule).collect();
+    let Policy { root, strange_shell, little, .. } = policy;
+    json!({"root": root, "strange_shell": strange_shell, "little": little, "rules": rules})
+}
+
 fn show(json: bool) -> Result<ExitCode> {
     let root = place::root(None)?;
     let config = place::config(&root)?;
     let policy = in_force(&config, &root)?;
     let (mode, yolo) = (config.text("policy.mode"), config.text("policy.yolo"));
     if json {
-        say!("{}", json!({"mode": mode, "yolo": yolo, "policy": policy}));
+        say!("{}", json!({"mode": mode, "yolo": yolo, "policy": as_json(&policy)}));
         return Ok(ExitCode::SUCCESS);
     }
     say!("mode {}, yolo {}", mode.unwrap_or_default(), yolo.unwrap_or_default());
@@ -170,7 +181,7 @@ fn show(json: bool) -> Result<ExitCode> {
         say!(
             "{:5} {}  # {}: {place}{}",
             rule.word,
-            rule.rule,
+            clean(&rule.rule),
             rule.from,
             until.unwrap_or_default()
         );

@@ -32,6 +32,23 @@ pub fn call(tool: &str, args: &str) -> Result<Spoken, Usage> {
     }
 }
 
+/// A command line: one word is a line as it is; of several each is one word of the line, as a shell
+/// would have given them to a program.
+fn command(words: &[&str]) -> String {
+    let is_plain = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&b))
+    };
+    let quoted = |word: &&str| match is_plain(word) {
+        true => (*word).to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    match words {
+        [line] => (*line).to_owned(),
+        words => words.iter().map(quoted).collect::<Vec<_>>().join(" "),
+    }
+}
+
 /// An op and what it works on. Only a command may hold blanks.
 pub fn op(words: &[&str]) -> Result<Spoken, Usage> {
     let usage = |what: &str| {
@@ -50,7 +67,7 @@ pub fn op(words: &[&str]) -> Result<Spoken, Usage> {
         "exec" if rest.is_empty() => return Err(usage("exec takes a command")),
         "exec" => {
             let action = Action::Exec {
-                command: rest.join(" "),
+                command: command(rest),
                 cwd: None,
                 timeout_ms: None,
                 background: false,
@@ -58,7 +75,7 @@ pub fn op(words: &[&str]) -> Result<Spoken, Usage> {
             ("bash", Effect::Host, action)
         }
         "find" => {
-            let under = rest.first().map(|path| (*path).to_owned());
+            let under = if rest.is_empty() { None } else { Some(one()?) };
             ("find", Effect::Read, Action::Find(Find { under, ..Find::default() }))
         }
         "read" => {
@@ -82,4 +99,30 @@ pub fn op(words: &[&str]) -> Result<Spoken, Usage> {
     };
     let (op, tool) = (action.op(), tool.to_owned());
     Ok(Spoken { op, tool, effect, subject: subject_of(&action) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_a_command_keeps_its_bounds() {
+        let check = |words: &[&str], expected: &str| assert_eq!(command(words), expected);
+        check(&["cargo", "test", "--all"], "cargo test --all");
+        check(&["git commit -m 'a b' && ls"], "git commit -m 'a b' && ls");
+        check(&["git", "commit", "-m", "a b"], "git commit -m 'a b'");
+        check(&["echo", "a;rm", "it's", ""], r"echo 'a;rm' 'it'\''s' ''");
+    }
+
+    #[test]
+    fn no_word_is_left_out() {
+        let check = |words: &[&str], expected: &str| {
+            let said = op(words).err().map_or_else(String::new, |usage| usage.0);
+            assert_eq!(said.split(';').next(), Some(expected), "{words:?}");
+        };
+        check(&["exec"], "exec takes a command");
+        check(&["find", "a", "b"], "find takes one path");
+        check(&["find", "a"], "");
+        check(&["find"], "");
+    }
 }

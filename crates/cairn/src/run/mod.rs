@@ -20,7 +20,9 @@ use crate::{cli, model, name, named, place, policy, secrets};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
-use cairn_runtime::{Command, Driver, Place, RunError, Settings, Sink, Start, Task, folders_of};
+use cairn_runtime::{
+    Command, Driver, Folders, Place, RunError, Settings, Sink, Start, Task, folders_of,
+};
 use cairn_store::{RunRow, Store};
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
@@ -280,14 +282,12 @@ impl Order<'_> {
 
     /// The folders besides the project's: those named now, and those the run had before.
     fn folders(&self, store: &Store, place: &Place) -> Result<Vec<PathBuf>> {
-        let mut all = match place {
-            Place::Existing { run, .. } => {
-                let (there, gone) = folders(folders_of(&store.facts(run, 0)?));
-                tell_gone(&gone);
-                there
-            }
-            Place::New { .. } => Vec::new(),
+        let had = match place {
+            Place::Existing { run, .. } => folders_of(store, run)?,
+            Place::New { .. } => Folders::default(),
         };
+        let (mut all, gone) = folders(had.here);
+        tell_gone(&gone);
         for given in &self.args.terms.add_dir {
             let folder = place::folder(given)?;
             if folder.starts_with(&self.root) || self.root.starts_with(&folder) {
@@ -300,6 +300,10 @@ impl Order<'_> {
             if !all.contains(&folder) {
                 all.push(folder);
             }
+        }
+        for folder in had.elsewhere.iter().filter(|folder| !all.contains(&PathBuf::from(folder))) {
+            let what = "was opened where this run was imported from, and is not open here";
+            tell_closed(folder, what);
         }
         Ok(all)
     }
@@ -380,14 +384,17 @@ pub fn folders(named: Vec<String>) -> (Vec<PathBuf>, Vec<PathBuf>) {
 /// Says which folders of a run are no longer worked in.
 pub fn tell_gone(folders: &[PathBuf]) {
     for folder in folders {
-        let shown = folder.display().to_string();
         let what = if folder.is_dir() { "now leads elsewhere" } else { "is gone" };
-        let _ = writeln!(
-            std::io::stderr().lock(),
-            "the folder {} {what}; nothing is done in it. To open it again: --add-dir",
-            clean(&shown)
-        );
+        tell_closed(&folder.display().to_string(), what);
     }
+}
+
+fn tell_closed(folder: &str, what: &str) {
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "the folder {} {what}; nothing is done in it. To open it again: --add-dir",
+        clean(folder)
+    );
 }
 
 fn no_model() -> Usage {

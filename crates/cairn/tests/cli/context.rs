@@ -83,3 +83,22 @@ fn what_was_told_of_a_directory_is_known_to_the_next_process_and_to_a_fork() {
     thrice.push(("1\t3".to_owned(), false));
     assert_eq!(told(&bench.requests()), thrice);
 }
+
+// keeps: policy-unread
+#[test]
+fn what_the_project_says_is_not_told_where_it_must_not_be_read_or_touched() {
+    let check = |args: &[&str], is_told: bool| {
+        let bench = Bench::new(json!([{"say": "ok"}]));
+        bench.own("AGENTS.md", "my rule");
+        bench.temp.write("AGENTS.md", "the project's rule");
+        let done = bench.cairn(&[&["run"], args, &["look"]].concat());
+        assert_eq!(done.code, 0, "{}", done.err);
+        let told = system(&bench);
+        assert!(told.contains("my rule"), "{told}");
+        assert_eq!(told.contains("the project's rule"), is_told, "{args:?}: {told}");
+    };
+    check(&[], true);
+    check(&["--no-repo"], false);
+    check(&["--deny", "read AGENTS.md"], false);
+    check(&["--ask", "read ./AGENTS.md"], false);
+}

@@ -138,3 +138,41 @@ fn an_undo_in_a_folder_is_taken_back_also_when_a_later_run_has_no_folder() {
     assert_eq!(redo.code, 0, "{}{}", redo.out, redo.err);
     assert_eq!(std::fs::read_to_string(open.join("f")).unwrap(), "f\n");
 }
+
+// keeps: folders, hostile-import
+#[test]
+fn a_folder_that_was_opened_elsewhere_is_not_open_where_the_session_is_imported() {
+    let temp = tempfile::tempdir().unwrap();
+    let other = temp.path().canonicalize().unwrap();
+    let (shown, file) = (other.display().to_string(), other.join("f").display().to_string());
+    std::fs::write(&file, "the author's\n").unwrap();
+    let look = json!({"calls": [{"tool": "read", "args": {"path": file}}]});
+    let here = Bench::new(json!([{"say": "done here"}]));
+    assert_eq!(here.cairn(&["run", "--yolo", "--add-dir", &shown, "begin"]).code, 0);
+    let session = here.temp.path().join("session.cairn").display().to_string();
+    assert_eq!(here.cairn(&["sessions", "export", "-o", &session]).code, 0);
+
+    let past = json!({"say": "-"});
+    let there =
+        Bench::new(json!([past, look, {"say": "looked"}, look, {"say": "opened"}, {"say": "-"}]));
+    assert_eq!(there.cairn(&["sessions", "import", &session, "--root", "."]).code, 0);
+    let listed = there.cairn(&["sessions", "--json"]).out;
+    let listed: serde_json::Value = serde_json::from_str(listed.lines().next().unwrap()).unwrap();
+    let run = listed["runs"][0]["run"].as_str().unwrap();
+    let went_on = there.cairn(&["run", "--yolo", "--resume", run, "look"]);
+    assert_eq!(went_on.code, 0, "{}", went_on.err);
+    let sentence = format!("the folder {shown} was opened where this run was imported from");
+    assert!(went_on.err.contains(&sentence), "{}", went_on.err);
+    let told = there.requests().pop().unwrap()["messages"].to_string();
+    assert!(told.contains("is outside the workspace"), "{told}");
+    assert!(!told.contains("1\\tthe author"), "{told}");
+
+    // Whoever opens it here works in it, and the fork keeps it.
+    let opened = there.cairn(&["run", "--yolo", "-c", "--add-dir", &shown, "look"]);
+    assert_eq!(opened.code, 0, "{}", opened.err);
+    assert!(!opened.err.contains("was opened where"), "{}", opened.err);
+    let told = there.requests().pop().unwrap()["messages"].to_string();
+    assert!(told.contains("1\\tthe author"), "{told}");
+    let again = there.cairn(&["run", "--yolo", "-c", "again"]);
+    assert!(again.code == 0 && !again.err.contains("was opened where"), "{}", again.err);
+}

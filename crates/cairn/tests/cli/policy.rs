@@ -261,3 +261,39 @@ fn much_is_removed_only_when_a_person_says_so_whatever_was_allowed() {
     let replayed = bench.cairn(&["policy", "replay"]);
     assert!(replayed.out.contains("2 decisions the same, 0 otherwise"), "{replayed:?}");
 }
+
+// keeps: policy-narrows
+#[test]
+fn a_file_of_ceilings_that_is_named_must_be_there() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    let missing = bench.temp.path().join("operator.toml");
+    for args in [&["run", "--yolo", "work"][..], &["policy"], &["config"]] {
+        let mut command = bench.command(args);
+        let done =
+            crate::bench_world::done(command.env("CAIRN_OPERATOR", &missing).output().unwrap());
+        assert_ne!(done.code, 0, "{args:?}");
+        assert!(
+            done.err.contains("operator.toml: CAIRN_OPERATOR names this file, and it is not there"),
+            "{args:?}: {}",
+            done.err
+        );
+    }
+    assert!(bench.requests().is_empty(), "nothing runs without its ceilings");
+    assert_eq!(bench.cairn(&["run", "work"]).code, 0);
+}
+
+#[test]
+fn rules_are_shown_without_what_a_terminal_would_obey_and_told_whole_to_programs() {
+    let bench = Bench::new(json!([]));
+    let empty: Value = serde_json::from_str(&bench.cairn(&["policy", "--json"]).out).unwrap();
+    assert_eq!(empty["policy"]["rules"], json!([]));
+    assert_eq!(empty["policy"]["little"], json!({"files": 50, "bytes": 10 << 20}));
+    bench.temp.write("cairn.toml", "[policy]\ndeny = [\"read a\\u001bc\\u202Eb\"]\n");
+    let shown = bench.cairn(&["policy"]).out;
+    assert!(shown.contains("deny  read a") && shown.contains("cairn.toml:2"), "{shown:?}");
+    assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+    let whole: Value = serde_json::from_str(&bench.cairn(&["policy", "--json"]).out).unwrap();
+    let rule = &whole["policy"]["rules"][0];
+    assert_eq!(rule["rule"], "read a\u{1b}c\u{202e}b");
+    assert!(rule.as_object().unwrap().contains_key("until") && rule["until"].is_null(), "{rule}");
+}

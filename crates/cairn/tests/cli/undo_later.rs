@@ -262,3 +262,21 @@ fn one_turn_is_not_one_turns() {
     let done = bench.cairn(&["run", "--yolo", "work"]);
     assert!(done.err.contains("done: 1 turn, "), "{}", done.err);
 }
+
+#[test]
+fn what_an_undo_says_in_its_result_holds_no_secret() {
+    let name = "canary-of-a-name-77";
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "write", "args": {"path": name, "content": "x\n"}}]},
+        {"say": "done"}
+    ]));
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    // Only now is it known to be a secret.
+    let undo = bench.command(&["undo", "--json"]).env("LATER_TOKEN", name).output().unwrap();
+    let undo = crate::bench_world::done(undo);
+    assert_eq!(undo.code, 0, "{}", undo.err);
+    assert!(!bench.file(name).exists());
+    let undo: Value = serde_json::from_str(&undo.out).unwrap();
+    let shown = bench.cairn(&["show", &format!("{}#result", undo["row"].as_str().unwrap())]).out;
+    assert!(shown.contains("[secret LATER_TOKEN ") && !shown.contains(name), "{shown}");
+}
