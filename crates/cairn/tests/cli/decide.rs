@@ -11,7 +11,11 @@ fn bash(command: &str) -> Value {
 
 /// A run that waits for words from elsewhere.
 fn waiting(bench: &Bench) -> Child {
-    bench.command(&["run", "--await", "work"]).stderr(Stdio::null()).spawn().unwrap()
+    bench
+        .command(&["run", "--await", "--max-turns", "10000", "work"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// The next open question that is not this one.
