@@ -335,15 +335,14 @@ impl Engine {
             is.is_none() || self.seen.get(&change.path) == is.as_ref()
         };
         let first = prepared.changes.iter().find(|change| !known(change))?;
-        let why = match self.seen.contains_key(&first.path) {
-            true => words::stale(&first.path),
-            false => words::unread(&first.path),
+        let (why, now) = match self.seen.contains_key(&first.path) {
+            true => (words::stale(&first.path), "It is now:"),
+            false => (words::unread(&first.path), "It is:"),
         };
         if !prepared.changes.iter().all(|change| self.may_read(&change.path)) {
-            let told = why.trim_end_matches(" It is:").trim_end_matches(" It is now:");
-            return Some(Recording::not_performed(op, Status::CONFLICT, told));
+            return Some(Recording::not_performed(op, Status::CONFLICT, why));
         }
-        let told = format!("{why}\n{}", shown_at_most(&prepared.fresh));
+        let told = format!("{why} {now}\n{}", shown_at_most(&prepared.fresh));
         let mut recording = Recording::not_performed(op, Status::CONFLICT, told);
         if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
             outcome.seen = prepared.changes.iter().filter_map(seen_before).collect();

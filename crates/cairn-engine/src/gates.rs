@@ -5,7 +5,8 @@ use crate::budget::CallBudget;
 use crate::policy::{Case, Judged, Rulebook, is_row};
 use crate::words;
 use cairn_types::{
-    Approval, By, Effect, Flags, GateVerdict, Mode, OpName, Removed, RuleWord, Status, Writer,
+    Approval, By, Effect, Flags, GateVerdict, Mode, OpName, Removed, RuleFrom, RuleWord, Status,
+    Writer,
 };
 
 /// Everything the gates look at.
@@ -141,9 +142,10 @@ impl<'a> Asked<'a> {
 
     fn granted_by(&self) -> By {
         match (self.judged.word, self.judged.from) {
-            (RuleWord::Ask | RuleWord::Deny, _) => By::Yolo,
-            (RuleWord::Allow, Some(cairn_types::RuleFrom::Answer)) => By::Remembered,
+            (RuleWord::Allow, Some(RuleFrom::Answer)) => By::Remembered,
             (RuleWord::Allow, _) => By::Gate("policy".to_owned()),
+            // Nothing else lets pass what the rules do not.
+            (RuleWord::Ask | RuleWord::Deny, _) => By::Yolo,
         }
     }
 }

@@ -39,7 +39,7 @@ pub enum DecideError {
     #[error("404: there is no open proposal {0}")]
     NoSuchProposal(ProposalId),
     /// Someone was faster.
-    #[error("409: {proposal} was decided already: {verdict} by {by} at {at}")]
+    #[error("409: {proposal} was decided already: {verdict} by {by}")]
     Decided {
         /// The proposal.
         proposal: ProposalId,
@@ -64,6 +64,17 @@ pub enum DecideError {
     /// The word is about something else than what is proposed.
     #[error("409: {0} shows something else than what was decided on")]
     Stale(ProposalId),
+}
+
+impl DecideError {
+    /// When somebody else decided, milliseconds since 1970, if that is why.
+    #[must_use]
+    pub fn decided_at(&self) -> Option<u64> {
+        match self {
+            DecideError::Decided { at, .. } => Some(*at),
+            _ => None,
+        }
+    }
 }
 
 impl Engine {

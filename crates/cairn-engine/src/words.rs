@@ -32,11 +32,11 @@ pub(crate) const INDETERMINATE_FILE: &str = "the program was interrupted while t
      written: the file is now neither as it was nor as it was meant to be. It was not repeated";
 
 pub(crate) fn unread(path: &str) -> String {
-    format!("not done: {path} was not read in this run. It is:")
+    format!("not done: {path} was not read in this run.")
 }
 
 pub(crate) fn stale(path: &str) -> String {
-    format!("not done: {path} is not as it was when it was read. It is now:")
+    format!("not done: {path} is not as it was when it was read.")
 }
 
 pub(crate) fn same_as(at: Coord) -> String {

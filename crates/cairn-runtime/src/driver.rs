@@ -314,7 +314,9 @@ impl Driver {
                         let _ = heard.send(Err(refused));
                         return Ok(());
                     }
-                    let said = self.settings.scrubber.text(&refused.to_string()).into_owned();
+                    let when = refused.decided_at().map(|at| format!(" at {at}"));
+                    let said = format!("{refused}{}", when.unwrap_or_default());
+                    let said = self.settings.scrubber.text(&said).into_owned();
                     self.sink.event(&Event::Notice(said));
                     return Ok(());
                 }

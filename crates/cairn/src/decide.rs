@@ -6,11 +6,11 @@ use crate::out::say;
 use crate::run::{Usage, door, person};
 use crate::{log, named, place};
 use anyhow::{Context, Result};
-use cairn_engine::Engine;
+use cairn_engine::{DecideError, Engine};
 use cairn_protocol as wire;
 use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{By, Proposal, RunId};
+use cairn_types::{By, Proposal, ProposalId, RunId};
 use door::{Letter, Reply};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -79,9 +79,9 @@ fn decided_before(store: &Store, run: &RunRow, wanted: &str) -> Result<Option<Re
         if let cairn_types::Body::Decision(decision) = &fact.body
             && decision.proposal.as_ref().is_some_and(|id| id.0 == wanted)
         {
-            let (verdict, by) = (decision.verdict, &decision.by);
-            let why = format!("409: {wanted} was decided already: {verdict} by {by}");
-            return Ok(Some(Reply { code: 409, why, at: Some(fact.at) }));
+            let proposal = ProposalId(wanted.to_owned());
+            let (verdict, by, at) = (decision.verdict, decision.by.clone(), fact.at);
+            return Ok(Some(DecideError::Decided { proposal, verdict, by, at }.into()));
         }
     }
     Ok(None)
@@ -151,8 +151,7 @@ fn refused(args: &cli::Decide, reply: &Reply) -> Result<ExitCode> {
         );
     } else {
         let when = reply.at.map(|at| format!(", {}", log::time(at))).unwrap_or_default();
-        let why = reply.why.rsplit_once(" at ").map_or(reply.why.as_str(), |(why, _)| why);
-        let _ = writeln!(std::io::stderr().lock(), "cairn: {}{when}", clean(why));
+        let _ = writeln!(std::io::stderr().lock(), "cairn: {}{when}", clean(&reply.why));
     }
     Ok(ExitCode::FAILURE)
 }

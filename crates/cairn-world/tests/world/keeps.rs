@@ -1,6 +1,7 @@
 //! What changing files never costs: what somebody else writes at the same moment, who owns a file,
 //! what a directory allows, and what stands beside a file when a process dies.
 
+use crate::rearrange::{cp, mv, rm};
 use cairn_types::{Action, Change, EditBody, Exchange, Hash};
 use cairn_world::{Acting, Performed, Prepared, Probe, Settings, Workspace, World, inverse};
 use std::collections::BTreeSet;
@@ -41,18 +42,6 @@ fn told(world: &World, action: &Action) -> String {
 fn whole(path: &str, content: &str) -> Action {
     let body = EditBody::Whole { content: content.to_owned() };
     Action::Edit { path: Some(path.to_owned()), body }
-}
-
-fn mv(from: &str, to: &str) -> Action {
-    Action::Move { from: from.into(), to: to.into() }
-}
-
-fn cp(from: &str, to: &str) -> Action {
-    Action::Copy { from: from.into(), to: to.into() }
-}
-
-fn rm(path: &str) -> Action {
-    Action::Kill { path: path.into() }
 }
 
 fn mode(path: PathBuf) -> u32 {

@@ -64,15 +64,15 @@ async fn act(world: &World, action: &Action) -> String {
     format!("{} {}", done.status, done.text)
 }
 
-fn mv(from: &str, to: &str) -> Action {
+pub fn mv(from: &str, to: &str) -> Action {
     Action::Move { from: from.into(), to: to.into() }
 }
 
-fn cp(from: &str, to: &str) -> Action {
+pub fn cp(from: &str, to: &str) -> Action {
     Action::Copy { from: from.into(), to: to.into() }
 }
 
-fn rm(path: &str) -> Action {
+pub fn rm(path: &str) -> Action {
     Action::Kill { path: path.into() }
 }
 

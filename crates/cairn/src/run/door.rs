@@ -42,6 +42,17 @@ pub struct Reply {
     pub at: Option<u64>,
 }
 
+impl From<DecideError> for Reply {
+    fn from(why: DecideError) -> Reply {
+        let code = match &why {
+            DecideError::NoSuchProposal(_) => 404,
+            DecideError::Decided { .. } | DecideError::Stale(_) => 409,
+            DecideError::Unfit { .. } | DecideError::NoRule(_) => 400,
+        };
+        Reply { code, at: why.decided_at(), why: why.to_string() }
+    }
+}
+
 /// Where the doors of a home are.
 pub fn folder(home: &Path) -> PathBuf {
     home.join("talk")
@@ -121,15 +132,7 @@ async fn heard(letter: Letter, commands: &mpsc::UnboundedSender<Command>) -> Rep
     }
     match told.await {
         Ok(Ok(())) => Reply { code: 200, ..Reply::default() },
-        Ok(Err(why)) => {
-            let (code, at) = match &why {
-                DecideError::NoSuchProposal(_) => (404, None),
-                DecideError::Decided { at, .. } => (409, Some(*at)),
-                DecideError::Stale(_) => (409, None),
-                DecideError::Unfit { .. } | DecideError::NoRule(_) => (400, None),
-            };
-            Reply { code, why: why.to_string(), at }
-        }
+        Ok(Err(why)) => Reply::from(why),
         Err(_) => gone(),
     }
 }
