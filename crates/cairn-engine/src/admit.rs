@@ -1,6 +1,6 @@
 //! What happens outside, turned into facts: the model replied, an op was prepared.
 
-use crate::gates::{Asked, Leave, Refusal, Terms};
+use crate::gates::{Asked, Leave, Refusal, Terms, Told};
 use crate::policy::{Case, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
@@ -106,7 +106,10 @@ impl Recording {
             by,
             gates.clone(),
         )));
-        let result = recording.keep(told);
+        let result = match told {
+            Told::Words(words) => recording.keep(words),
+            Told::Kept(content) => content,
+        };
         let mut outcome = outcome(op, status, result, Settled::NotPerformed);
         outcome.gates = gates;
         recording.facts.push(Body::Outcome(outcome));
@@ -247,8 +250,25 @@ impl Engine {
             changed: &reach.changed,
             removed: reach.removed,
         };
-        let asked = Asked::new(case, self.terms(), &self.rules, self.now);
-        asked.within(self.call_budget(op)).leave()
+        Asked::new(case, self.terms(), &self.rules, self.now)
+            .hooked(self.hooks_said(op))
+            .within(self.call_budget(op))
+            .leave()
+    }
+
+    /// A hook gave an op's result.
+    pub(crate) fn answered(
+        &self,
+        op: &OpState,
+        gates: Vec<GateVerdict>,
+        result: ContentRef,
+    ) -> Recording {
+        let by = By::Gate("hooks".to_owned());
+        let decision = Decision::new(op.intent.at, Verdict::Skip, by, gates.clone());
+        let mut outcome = outcome(op, Status::OK, result, Settled::NotPerformed);
+        outcome.gates = gates;
+        let facts = vec![Body::Decision(decision), self.performed(outcome)];
+        Recording { facts, contents: Vec::new() }
     }
 
     /// What the gates say now where they have said something before; nothing when the op is not
@@ -259,7 +279,9 @@ impl Engine {
         Some(self.leave(op, &Reach::from(decision)).gates().to_vec())
     }
 
-    fn terms(&self) -> Terms {
+    /// The terms of the present driver.
+    #[must_use]
+    pub fn terms(&self) -> Terms {
         let nothing =
             Terms { mode: Mode::ReadOnly, approval: Approval::Nobody, flags: Flags::default() };
         self.drive.as_ref().map_or(nothing, |drive| Terms {
@@ -284,6 +306,8 @@ impl Engine {
         match leave {
             Leave::Granted(gates, by) => self.also(op, &reach, Recording::granted(op, gates, by)),
             Leave::Ask(_) | Leave::Refused(..) => propose(op, prepared),
+            // Asked before it was prepared.
+            Leave::Hook(_) | Leave::Answered(..) => Recording::default(),
         }
     }
 
@@ -302,6 +326,8 @@ impl Engine {
                 Some(Recording::refused(op, gates, refusal))
             }
             Leave::Ask(_) | Leave::Refused(..) => by_gates.then(|| self.not_as_shown(at)),
+            // Asked before it was allowed.
+            Leave::Hook(_) | Leave::Answered(..) => None,
         }
     }
 
@@ -395,7 +421,12 @@ fn seen_before(change: &Change) -> Option<Seen> {
     Some(Seen { path: change.path.clone(), hash, part: false })
 }
 
-fn intent(at: Coord, call: &cairn_types::Call, args: &str, recording: &mut Recording) -> Intent {
+pub(crate) fn intent(
+    at: Coord,
+    call: &cairn_types::Call,
+    args: &str,
+    recording: &mut Recording,
+) -> Intent {
     let parsed = native::parse(&call.name, args);
     let (op, target, subject, problem) = match parsed.action {
         Ok(action) => {

@@ -2,11 +2,12 @@
 //! replay of recorded decisions all ask this one function.
 
 use crate::budget::CallBudget;
+use crate::hooks::{HookAsk, HooksSaid};
 use crate::policy::{Case, Judged, Rulebook, is_row};
 use crate::words;
 use cairn_types::{
-    Approval, By, Effect, Flags, GateVerdict, Mode, OpName, Removed, RuleFrom, RuleWord, Status,
-    Writer,
+    Approval, By, ContentRef, Effect, Flags, GateVerdict, HookWord, Mode, OpName, Removed,
+    RuleFrom, RuleWord, Status, Writer,
 };
 
 /// Everything the gates look at.
@@ -18,6 +19,9 @@ pub struct Asked<'a> {
     /// It removes so much that a person must say so.
     large: bool,
     budget: Option<CallBudget>,
+    hooks: HooksSaid,
+    /// Nobody is asked because a hook said so.
+    is_waived: bool,
 }
 
 /// What holds for every op while one driver drives.
@@ -40,6 +44,10 @@ pub enum Leave {
     Ask(Vec<GateVerdict>),
     /// It may not.
     Refused(Vec<GateVerdict>, Refusal),
+    /// A hook gave its result; there is nothing left to do.
+    Answered(Vec<GateVerdict>, ContentRef),
+    /// A hook must be asked first.
+    Hook(HookAsk),
 }
 
 impl Leave {
@@ -47,7 +55,11 @@ impl Leave {
     #[must_use]
     pub fn gates(&self) -> &[GateVerdict] {
         match self {
-            Leave::Granted(gates, _) | Leave::Ask(gates) | Leave::Refused(gates, _) => gates,
+            Leave::Granted(gates, _)
+            | Leave::Ask(gates)
+            | Leave::Refused(gates, _)
+            | Leave::Answered(gates, _) => gates,
+            Leave::Hook(_) => &[],
         }
     }
 }
@@ -58,11 +70,20 @@ pub struct Refusal {
     /// Whose word it is.
     pub by: By,
     /// What the model is told.
-    pub told: String,
+    pub told: Told,
     /// Nothing that is found out later can change it.
     pub is_final: bool,
     /// The status of its row.
     pub status: Status,
+}
+
+/// What the model is told of a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// Words of ours.
+    Words(String),
+    /// Somebody else's, recorded before.
+    Kept(ContentRef),
 }
 
 /// One gate's word.
@@ -70,17 +91,20 @@ enum Said {
     Pass(String),
     Ask(String),
     Hold(String),
-    Refuse { why: String, told: String, by: Option<By> },
+    Refuse { why: String, told: Told, by: Option<By> },
     Spent { why: String, told: String },
+    Answer { why: String, result: ContentRef },
+    Wait(HookAsk),
 }
 
 /// A gate: its name, and what it says.
 type Gate = (&'static str, fn(&Asked<'_>) -> Said);
 
 /// The chain, in order. The first refusal ends it.
-const CHAIN: [Gate; 5] = [
+const CHAIN: [Gate; 6] = [
     ("writer", writer),
     ("mode", mode),
+    ("hooks", hooks),
     ("policy", policy),
     ("budget", budget),
     ("proposal", proposal),
@@ -97,7 +121,7 @@ impl<'a> Asked<'a> {
     pub fn new(case: Case<'a>, terms: Terms, rules: &Rulebook, now: u64) -> Asked<'a> {
         let judged = rules.judge(&case, terms.mode, now);
         let large = rules.asks_about(case.removed) && !terms.flags.large_deletions;
-        Asked { case, terms, judged, large, budget: None }
+        Asked { case, terms, judged, large, budget: None, hooks: HooksSaid::None, is_waived: false }
     }
 
     /// The same, where calls of its tool are counted.
@@ -106,13 +130,46 @@ impl<'a> Asked<'a> {
         Asked { budget, ..self }
     }
 
+    /// The same, with hooks that would be asked first, by name.
+    #[must_use]
+    pub fn with_hooks(self, names: Vec<String>) -> Asked<'a> {
+        match names.is_empty() {
+            true => self,
+            false => self.hooked(HooksSaid::Unasked(names)),
+        }
+    }
+
+    /// The same, with what hooks said. A hook's yes counts only where no rule speaks.
+    pub(crate) fn hooked(mut self, said: HooksSaid) -> Asked<'a> {
+        let judged = &mut self.judged;
+        match (&said, judged.word) {
+            (HooksSaid::Passed(_, Some(HookWord::Ask)), RuleWord::Allow) => {
+                *judged = Judged {
+                    word: RuleWord::Ask,
+                    why: "a hook wants it asked about".to_owned(),
+                    from: None,
+                    ceiling: false,
+                    is_open: false,
+                };
+            }
+            (HooksSaid::Passed(_, Some(HookWord::Allow)), RuleWord::Ask) if judged.is_open => {
+                judged.word = RuleWord::Allow;
+                self.is_waived = true;
+                judged.why = "no rule speaks and a hook allows it".to_owned();
+            }
+            _ => {}
+        }
+        self.hooks = said;
+        self
+    }
+
     /// Asks every gate in order.
     #[must_use]
     pub fn leave(&self) -> Leave {
         let mut gates = Vec::with_capacity(CHAIN.len());
         let mut held = false;
         for (gate, says) in CHAIN {
-            let (verdict, why, refusal) = match says(self) {
+            let (word, why, refusal) = match says(self) {
                 Said::Pass(why) => ("pass", why, None),
                 Said::Ask(why) => ("ask", why, None),
                 Said::Hold(why) => {
@@ -126,10 +183,16 @@ impl<'a> Asked<'a> {
                 }
                 Said::Spent { why, told } => {
                     let (by, status) = (By::Gate(gate.to_owned()), Status::LIMIT);
+                    let told = Told::Words(told);
                     ("refuse", why, Some(Refusal { by, told, is_final: true, status }))
                 }
+                Said::Wait(ask) => return Leave::Hook(ask),
+                Said::Answer { why, result } => {
+                    gates.push(verdict(gate, "answer", why));
+                    return Leave::Answered(gates, result);
+                }
             };
-            gates.push(GateVerdict { gate: gate.to_owned(), verdict: verdict.to_owned(), why });
+            gates.push(verdict(gate, word, why));
             if let Some(refusal) = refusal {
                 return Leave::Refused(gates, refusal);
             }
@@ -143,6 +206,7 @@ impl<'a> Asked<'a> {
     fn granted_by(&self) -> By {
         match (self.judged.word, self.judged.from) {
             (RuleWord::Allow, Some(RuleFrom::Answer)) => By::Remembered,
+            (RuleWord::Allow, _) if self.is_waived => By::Gate("hooks".to_owned()),
             (RuleWord::Allow, _) => By::Gate("policy".to_owned()),
             // Nothing else lets pass what the rules do not.
             (RuleWord::Ask | RuleWord::Deny, _) => By::Yolo,
@@ -150,12 +214,16 @@ impl<'a> Asked<'a> {
     }
 }
 
+fn verdict(gate: &str, word: &str, why: String) -> GateVerdict {
+    GateVerdict { gate: gate.to_owned(), verdict: word.to_owned(), why }
+}
+
 fn pass(why: &str) -> Said {
     Said::Pass(why.to_owned())
 }
 
 fn refuse(why: &str, told: &str) -> Said {
-    Said::Refuse { why: why.to_owned(), told: told.to_owned(), by: None }
+    Said::Refuse { why: why.to_owned(), told: Told::Words(told.to_owned()), by: None }
 }
 
 /// Who may ask for this at all.
@@ -193,6 +261,25 @@ fn mode(asked: &Asked<'_>) -> Said {
     }
 }
 
+/// What hooks say. Asked only when nothing before has refused.
+fn hooks(asked: &Asked<'_>) -> Said {
+    match &asked.hooks {
+        HooksSaid::None => pass("no hook is asked"),
+        HooksSaid::Unasked(names) => Said::Pass(format!("asked first: {}", names.join(", "))),
+        HooksSaid::Pending(ask) => Said::Wait(ask.clone()),
+        HooksSaid::Blocked(name, told) => {
+            Said::Refuse { why: format!("{name} says no"), told: Told::Kept(*told), by: None }
+        }
+        HooksSaid::ChangedTwice(name) => {
+            refuse(&format!("{name} changed it a second time"), words::CHANGED_TWICE)
+        }
+        HooksSaid::Substituted(name, result) => {
+            Said::Answer { why: format!("{name} gave the result"), result: *result }
+        }
+        HooksSaid::Passed(names, _) => Said::Pass(format!("asked: {}", names.join(", "))),
+    }
+}
+
 /// What the rules say.
 fn policy(asked: &Asked<'_>) -> Said {
     let Judged { word, why, .. } = &asked.judged;
@@ -200,7 +287,8 @@ fn policy(asked: &Asked<'_>) -> Said {
         RuleWord::Allow => Said::Pass(why.clone()),
         RuleWord::Ask => Said::Ask(why.clone()),
         RuleWord::Deny => {
-            Said::Refuse { why: why.clone(), told: words::FORBIDDEN.to_owned(), by: None }
+            let told = Told::Words(words::FORBIDDEN.to_owned());
+            Said::Refuse { why: why.clone(), told, by: None }
         }
     }
 }
@@ -221,7 +309,7 @@ fn budget(asked: &Asked<'_>) -> Said {
 fn proposal(asked: &Asked<'_>) -> Said {
     let nobody = |why: &str, told: &str| Said::Refuse {
         why: why.to_owned(),
-        told: told.to_owned(),
+        told: Told::Words(told.to_owned()),
         by: Some(By::Nobody),
     };
     if asked.large {
@@ -251,7 +339,7 @@ fn large(asked: &Asked<'_>) -> Said {
     match (approval == Approval::Ask || flags.someone) && !flags.no_proposals {
         true => Said::Hold(what),
         false => Said::Refuse {
-            told: words::large(files, bytes),
+            told: Told::Words(words::large(files, bytes)),
             why: format!("{what}, and nobody is there to ask"),
             by: Some(By::Nobody),
         },

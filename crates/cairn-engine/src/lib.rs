@@ -4,6 +4,7 @@
 mod admit;
 mod budget;
 pub mod gates;
+mod hooks;
 mod offers;
 pub mod policy;
 mod propose;
@@ -17,6 +18,7 @@ mod words;
 
 pub use admit::{Prepared, Recording};
 pub use budget::CallBudget;
+pub use hooks::HookAsk;
 pub use propose::{DecideError, Word};
 pub use settle::{Found, Settlement};
 pub use state::{Engine, Lap, OpState};

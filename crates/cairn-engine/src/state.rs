@@ -1,5 +1,6 @@
 //! The fold: what a run's recorded facts add up to.
 
+use crate::hooks::{OfLap, OfOp, OfRun};
 use crate::policy::Rulebook;
 use crate::rails::{Came, Rails};
 use crate::view::Item;
@@ -43,6 +44,7 @@ pub struct Engine {
     pub(crate) calls: HashMap<String, u64>,
     /// Commands in the background whose end is not recorded.
     pub(crate) streams: BTreeSet<Coord>,
+    pub(crate) hooks: OfRun,
 }
 
 /// The running loop.
@@ -74,6 +76,7 @@ pub struct Lap {
     pub(crate) worked_ms: u64,
     /// The turn for which the model was told how many are left.
     pub(crate) told_left: Option<u32>,
+    pub(crate) hooks: OfLap,
 }
 
 /// An op of the newest reply, as far as it has come.
@@ -98,6 +101,7 @@ pub struct OpState {
     /// Its status, once it has one.
     pub status: Option<Status>,
     pub(crate) came: Option<Came>,
+    pub(crate) hooks: OfOp,
 }
 
 impl Engine {
@@ -122,26 +126,31 @@ impl Engine {
                 self.drive = Some(drive.clone());
                 // What reaches beyond the run and still holds is among the driver's rules.
                 self.answers.retain(|(scope, _)| *scope == Remember::Run);
+                self.hooks = OfRun::default();
                 self.take_rules();
             }
             Body::Prompt(prompt) => self.queued(prompt),
             Body::Steer(steer) => self.steered(steer),
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
-            Body::Ask(ask) => self.in_lap(|lap| {
-                lap.asked = Some(ask.turn);
-                lap.max_output = ask.max_output;
-                lap.inherited = false;
-            }),
+            Body::Ask(ask) => {
+                self.release_prompt();
+                self.in_lap(|lap| {
+                    lap.asked = Some(ask.turn);
+                    lap.max_output = ask.max_output;
+                    lap.inherited = false;
+                });
+            }
             Body::Reply(reply) => self.took_reply(reply),
             Body::Fault(fault) => self.in_lap(|lap| lap.fault = Some(fault.message.clone())),
-            Body::Intent(intent) => self.in_lap(|lap| {
-                lap.owes_intents = false;
-                lap.ops.push(OpState::new(intent));
-            }),
+            Body::Intent(intent) => self.in_lap(|lap| lap.asked_for(intent)),
             Body::Proposal(proposal) => self.opened(proposal),
             Body::Decision(decision) => self.took_decision(decision),
             Body::Begin(begin) => self.in_op(begin.at, |op| op.began(begin)),
+            Body::Performed(done) => self.in_op(done.at, |op| {
+                op.hooks.performed = Some(done.clone());
+            }),
             Body::Outcome(outcome) => self.took_outcome(outcome),
+            Body::Hook(hooked) => self.took_hook(hooked),
             Body::Stream(stream) => {
                 self.streams.remove(&stream.at);
             }
@@ -183,13 +192,13 @@ impl Engine {
         self.rules = Rulebook::recorded(&policy);
     }
 
-    fn in_lap(&mut self, change: impl FnOnce(&mut Lap)) {
+    pub(crate) fn in_lap(&mut self, change: impl FnOnce(&mut Lap)) {
         if let Some(lap) = &mut self.lap {
             change(lap);
         }
     }
 
-    fn in_op(&mut self, at: Coord, change: impl FnOnce(&mut OpState)) {
+    pub(crate) fn in_op(&mut self, at: Coord, change: impl FnOnce(&mut OpState)) {
         if let Some(op) = self.lap.as_mut().and_then(|lap| lap.op_mut(at)) {
             change(op);
         }
@@ -206,8 +215,8 @@ impl Engine {
             return;
         }
         if let Some(Prompt { lap, text, media, .. }) = self.queue.pop_front() {
-            self.items.push(Item::User { text, media });
             self.lap = Some(Lap { lap, ..Lap::default() });
+            self.in_lap(|lap| lap.hooks.held.push(Item::User { text, media }));
         }
     }
 
@@ -216,14 +225,14 @@ impl Engine {
         let text = *text;
         if *writer == Writer::System {
             lap.told_left = Some(lap.turn + 1);
-            self.items.push(Item::words(text));
+            self.told_with_prompt(&[text]);
         } else if lap.asked.is_some() || lap.has_open_ops() {
             lap.waiting.push(text);
             lap.steered = true;
         } else {
-            self.items.push(Item::words(text));
             lap.finish = None;
             lap.rails.heard();
+            self.told_with_prompt(&[text]);
         }
     }
 
@@ -239,6 +248,7 @@ impl Engine {
             lap.turn = reply.turn;
             lap.asked = None;
             lap.ops.clear();
+            lap.hooks.stopped.clear();
             lap.finish = Some(reply.finish);
             lap.owes_intents = !reply.calls.is_empty();
             lap.paid(reply);
@@ -354,6 +364,10 @@ impl Engine {
     }
 
     fn finished(&mut self, end: &End) {
+        if self.lap.as_ref().is_some_and(|lap| !lap.hooks.is_refused()) {
+            self.release_prompt();
+        }
+        self.hooks.has_worked = true;
         if let Some(lap) = self.lap.take() {
             self.ended_cost = lap.cost;
             self.items.extend(lap.waiting.into_iter().map(Item::words));
@@ -380,6 +394,18 @@ impl Lap {
     #[must_use]
     pub fn max_output(&self) -> Option<u64> {
         self.max_output
+    }
+
+    /// An op was asked for, or a hook made another of it: then no word on it counts any longer.
+    fn asked_for(&mut self, intent: &Intent) {
+        self.owes_intents = false;
+        match self.op_mut(intent.at) {
+            None => self.ops.push(OpState::new(intent)),
+            Some(op) => {
+                op.intent = intent.clone();
+                (op.proposal, op.decision) = (None, None);
+            }
+        }
     }
 
     fn paid(&mut self, reply: &Reply) {
@@ -423,6 +449,7 @@ impl OpState {
             settling_decision: None,
             status: None,
             came: None,
+            hooks: OfOp::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::admit::Recording;
 use crate::gates::Leave;
+use crate::hooks::HookAsk;
 use crate::propose::propose_look;
 use crate::reach::Reach;
 use crate::state::{Engine, Lap, OpState};
@@ -45,13 +46,17 @@ pub enum Step {
     },
     /// It began, nobody saw it end: find out.
     Settle(Coord),
+    /// Ask a hook.
+    Hook(HookAsk),
+    /// Hooks have looked at what was performed: record what became of it.
+    Conclude(Coord),
 }
 
 impl Engine {
     /// What to do next.
     #[must_use]
     pub fn step(&self) -> Step {
-        let Some(lap) = &self.lap else { return Step::Idle };
+        let Some(lap) = &self.lap else { return self.step_idle() };
         match lap.ops.iter().find(|op| op.status.is_none()) {
             Some(op) => self.step_op(lap, op),
             None => self.step_turn(lap),
@@ -72,6 +77,9 @@ impl Engine {
         if let Some(turn) = lap.asked {
             return Step::AskModel { lap: lap.lap, turn, messages: self.items.len() };
         }
+        if let (0, Some(step)) = (lap.turn, self.step_prompt(lap)) {
+            return step;
+        }
         match lap.finish {
             Some(Finish::Length) if lap.ops.is_empty() => {
                 return end(lap, Status::OK, "the answer was cut at the model's length limit");
@@ -79,7 +87,9 @@ impl Engine {
             Some(Finish::Filtered) if lap.ops.is_empty() => {
                 return end(lap, Status::OK, "the provider withheld a part of the answer");
             }
-            Some(_) if lap.ops.is_empty() => return end(lap, Status::OK, ""),
+            Some(_) if lap.ops.is_empty() => {
+                return self.step_stop(lap).unwrap_or_else(|| end(lap, Status::OK, ""));
+            }
             _ => {}
         }
         if let Some((rail, why)) = lap.rails.end() {
@@ -94,7 +104,8 @@ impl Engine {
     /// That the model is asked once more. In the last turns before the cap it is told how many are
     /// left, so that it can come to an end by itself.
     fn ask(&self, lap: &Lap) -> Recording {
-        let (turn, mut messages) = (lap.turn + 1, self.items.len() as u64);
+        let turn = lap.turn + 1;
+        let mut messages = (self.items.len() + lap.hooks.held.len()) as u64;
         let mut recording = Recording::default();
         let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
         let left = cap.saturating_sub(lap.turn);
@@ -134,6 +145,9 @@ impl Engine {
 
     /// This op is the first without an outcome.
     fn step_op(&self, lap: &Lap, op: &OpState) -> Step {
+        if op.hooks.performed.is_some() {
+            return self.step_performed(lap, op);
+        }
         if op.begin.is_some() {
             return self.step_begun(lap, op);
         }
@@ -144,7 +158,11 @@ impl Engine {
             return Step::Record(Recording::not_performed(op, status, told));
         }
         match (&op.decision, &op.proposal) {
-            (Some(decision), proposal) => self.step_decided(lap, op, (decision, proposal.as_ref())),
+            (Some(decision), proposal) => match decision.verdict {
+                Verdict::Allow => self.step_unasked(op),
+                _ => None,
+            }
+            .unwrap_or_else(|| self.step_decided(lap, op, (decision, proposal.as_ref()))),
             (None, proposal) => self.step_gates(lap, op, proposal.as_ref()),
         }
     }
@@ -154,8 +172,10 @@ impl Engine {
         let at = op.intent.at;
         let reach = proposal.map(Reach::from).unwrap_or_default();
         match (self.leave(op, &reach), proposal) {
+            (Leave::Hook(ask), _) => Step::Hook(ask),
+            (Leave::Answered(gates, result), _) => Step::Record(self.answered(op, gates, result)),
             (Leave::Granted(..), _) if op.intent.effect.is_read_only() => {
-                Step::Read(self.neighbouring_reads(lap))
+                self.neighbouring_reads(lap)
             }
             (Leave::Ask(_), None) if op.intent.effect.is_read_only() => {
                 Step::Record(propose_look(op))
@@ -176,15 +196,24 @@ impl Engine {
     }
 
     /// From the first open op on: the reads that stand next to each other and may be done unasked.
-    fn neighbouring_reads(&self, lap: &Lap) -> Vec<Coord> {
-        let unasked = |op: &&OpState| {
+    /// Hooks are asked about all of them before.
+    fn neighbouring_reads(&self, lap: &Lap) -> Step {
+        let is_plain = |op: &&OpState| {
             op.intent.effect.is_read_only()
                 && op.intent.problem.is_none()
                 && op.decision.is_none()
-                && matches!(self.leave(op, &Reach::default()), Leave::Granted(..))
+                && op.hooks.performed.is_none()
         };
         let open = lap.ops.iter().skip_while(|op| op.status.is_some());
-        open.take_while(unasked).map(|op| op.intent.at).collect()
+        let mut reads = Vec::new();
+        for op in open.take_while(is_plain) {
+            match self.leave(op, &Reach::default()) {
+                Leave::Granted(..) => reads.push(op.intent.at),
+                Leave::Hook(ask) => return Step::Hook(ask),
+                _ => break,
+            }
+        }
+        Step::Read(reads)
     }
 
     fn step_decided(

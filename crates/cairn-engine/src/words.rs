@@ -31,6 +31,28 @@ pub(crate) const PARTLY: &str = "the program was interrupted while this was bein
 pub(crate) const INDETERMINATE_FILE: &str = "the program was interrupted while this was being \
      written: the file is now neither as it was nor as it was meant to be. It was not repeated";
 
+pub(crate) const CHANGED_TWICE: &str =
+    "refused: hooks changed the call, and changed it again when it was looked at anew";
+
+/// What a model is told of a hook's refusal.
+pub(crate) fn refused_by_hook(why: &str) -> String {
+    format!("refused by a hook: {why}")
+}
+
+/// What a hook adds to a result or a prompt.
+pub(crate) fn added_by_hook(text: &str) -> String {
+    format!("a hook adds:\n{text}")
+}
+
+/// Why the model is asked again after its last word.
+pub(crate) fn kept_going(why: &str) -> String {
+    format!("a hook does not let the work end yet:\n{why}")
+}
+
+pub(crate) fn senseless_change(why: &str) -> String {
+    format!("a hook changed the call into one that makes no sense: {why}")
+}
+
 pub(crate) fn unread(path: &str) -> String {
     format!("not done: {path} was not read in this run.")
 }

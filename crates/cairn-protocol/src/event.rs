@@ -112,6 +112,18 @@ pub enum Event {
         receipt: Option<String>,
         ms: u64,
     },
+    #[serde(rename = "op/performed")]
+    OpPerformed { op_at: String, status: u16, exit: Option<i32>, ms: u64 },
+    #[serde(rename = "hook/answered")]
+    HookAnswered {
+        event: String,
+        name: String,
+        op_at: Option<String>,
+        said: Vec<String>,
+        text: String,
+        problem: Option<String>,
+        ms: u64,
+    },
     #[serde(rename = "op/ended")]
     OpEnded { op_at: String, state: String, exit: Option<i32>, why: String, ms: u64 },
     #[serde(rename = "loop/aborted")]

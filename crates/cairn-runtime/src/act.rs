@@ -23,7 +23,7 @@ fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
 
 impl Driver {
     /// The op's action, read back from what the model wrote.
-    fn action(&self, at: Coord) -> Result<Action, RunError> {
+    pub(crate) fn action(&self, at: Coord) -> Result<Action, RunError> {
         let unreadable = |why: String| RunError::Unreadable { run: self.run_id().clone(), at, why };
         let op = self.engine.op(at).ok_or_else(|| unreadable("it is not open".to_owned()))?;
         let args = self.content(&op.intent.input.hash)?;
@@ -199,7 +199,7 @@ impl Driver {
                 content: recording.keep(shown.bytes),
             })
             .collect();
-        recording.facts.push(Body::Outcome(Outcome {
+        let outcome = Outcome {
             at,
             status,
             exit: done.exit,
@@ -213,7 +213,8 @@ impl Driver {
             gates,
             settled,
             ms: done.ms,
-        }));
+        };
+        recording.facts.push(self.engine.performed(outcome));
         self.record(recording)
     }
 

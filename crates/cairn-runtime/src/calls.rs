@@ -16,16 +16,22 @@ pub(crate) struct Taken<'a> {
 
 /// Looks at a call.
 pub(crate) fn taken<'a>(scrubber: &Scrubber, call: &'a CallText) -> Taken<'a> {
-    let args: &str = &call.args;
+    let refused = refusal(scrubber, &call.name, &call.args);
+    let args = match refused {
+        None => Cow::Borrowed(&*call.args),
+        Some(_) => scrubber.text(&call.args),
+    };
+    Taken { args, refused }
+}
+
+/// Why a call of this tool with these arguments is not performed, if it is not.
+pub(crate) fn refusal(scrubber: &Scrubber, tool: &str, args: &str) -> Option<String> {
     let finds = scrubber.finds(args);
     if finds.is_empty() {
-        return Taken { args: Cow::Borrowed(args), refused: None };
+        return None;
     }
-    let action = native::parse(&call.name, args).action.ok();
-    match finds.iter().find_map(|find| why_not(find, action.as_ref())) {
-        None => Taken { args: Cow::Borrowed(args), refused: None },
-        Some(why) => Taken { args: scrubber.text(args), refused: Some(why) },
-    }
+    let action = native::parse(tool, args).action.ok();
+    finds.iter().find_map(|find| why_not(find, action.as_ref()))
 }
 
 /// Why a call that holds this is not performed. What a model writes into a file is that file's

@@ -123,6 +123,7 @@ impl Client {
             form: None,
             effort: None,
             schema: None,
+            hooks: Vec::new(),
         }
     }
 

@@ -10,6 +10,7 @@ use cairn_engine::{DecideError, Engine, Recording, Step, VERSION, Word};
 use cairn_provider::{Effort, Provider};
 use cairn_store::{Batch, Lease, Store, StoreError};
 use cairn_text::scrub::Scrubber;
+use cairn_tools::hooks::Hooks;
 use cairn_types::{
     Body, By, Coord, Fact, Hash, Proposal, ProposalId, Remember, RunId, SessionId, Verdict, Writer,
 };
@@ -55,6 +56,8 @@ pub struct Settings {
     pub scrubber: Scrubber,
     /// The model's longest answer in tokens, where that is known.
     pub max_output: Option<u64>,
+    /// Who is asked when something happens.
+    pub hooks: Hooks,
 }
 
 /// What a driver has made durable so far.
@@ -165,6 +168,8 @@ impl Driver {
                 Step::Await(at) => self.await_word(at).await?,
                 Step::Act { at, again } => self.act(at, again).await?,
                 Step::Settle(at) => self.settle(at).await?,
+                Step::Hook(ask) => self.ask_hook(ask).await?,
+                Step::Conclude(at) => self.conclude(at)?,
             }
             if let Some(left) = &mut left {
                 *left = left.saturating_sub(1);

@@ -10,6 +10,7 @@ mod clock;
 mod driver;
 mod error;
 mod event;
+mod hooks;
 mod money;
 mod nested;
 mod pending;

@@ -48,12 +48,18 @@ pub(crate) fn told_with(body: &Body) -> Option<ContentRef> {
         Body::Proposal(proposal) => Some(proposal.shown),
         Body::Decision(decision) => decision.words,
         Body::Outcome(outcome) => Some(outcome.result),
+        Body::Hook(hooked) => {
+            let answer = &hooked.answer;
+            let added = answer.context.first().copied();
+            answer.block.or(answer.substitute).or(answer.input).or(added)
+        }
         Body::Run(_)
         | Body::Drive(_)
         | Body::Ask(_)
         | Body::Fault(_)
         | Body::Intent(_)
         | Body::Begin(_)
+        | Body::Performed(_)
         | Body::Stream(_)
         | Body::Abort(_)
         | Body::End(_)

@@ -52,7 +52,7 @@ impl Driver {
             return self.read_stream(read, stream);
         }
         let content: Option<ContentRef> = match channel {
-            "input" => facts.iter().find_map(|fact| match &fact.body {
+            "input" => facts.iter().rev().find_map(|fact| match &fact.body {
                 Body::Intent(intent) if intent.at == at => Some(intent.input),
                 _ => None,
             }),

@@ -5,7 +5,7 @@
 
 use cairn_engine::Recording;
 use cairn_text::scrub::Scrubber;
-use cairn_types::{Body, Change, ContentRef, Hash, Media};
+use cairn_types::{Body, Change, ContentRef, Hash, HookAnswer, Hooked, Media};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -56,12 +56,13 @@ fn exact(fact: &Body) -> Vec<Hash> {
         }
         Body::Intent(intent) => vec![intent.input.hash],
         Body::Begin(begin) => of_changes(&begin.changes),
-        Body::Outcome(outcome) => {
+        Body::Outcome(outcome) | Body::Performed(outcome) => {
             let output = outcome.output.iter().map(|output| output.kept.hash);
             let files = of_changes(&outcome.changes).into_iter().chain(of_media(&outcome.media));
             output.chain(files).collect()
         }
         Body::Stream(stream) => stream.output.iter().map(|output| output.kept.hash).collect(),
+        Body::Hook(hooked) => hooked.answer.input.iter().map(|input| input.hash).collect(),
         Body::Run(_)
         | Body::Steer(_)
         | Body::Abort(_)
@@ -84,7 +85,11 @@ fn texts(fact: &mut Body) -> Vec<&mut ContentRef> {
         Body::Intent(intent) => intent.problem.iter_mut().map(|p| &mut p.message).collect(),
         Body::Proposal(proposal) => vec![&mut proposal.shown],
         Body::Decision(decision) => decision.words.iter_mut().collect(),
-        Body::Outcome(outcome) => vec![&mut outcome.result],
+        Body::Outcome(outcome) | Body::Performed(outcome) => vec![&mut outcome.result],
+        Body::Hook(hooked) => {
+            let HookAnswer { block, substitute, context, .. } = &mut hooked.answer;
+            block.iter_mut().chain(substitute).chain(context).collect()
+        }
         Body::Drive(_)
         | Body::Abort(_)
         | Body::Ask(_)
@@ -108,6 +113,9 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         }
         Body::Stream(stream) => vec![&mut stream.why],
         Body::End(end) => vec![&mut end.why],
+        Body::Hook(Hooked { answer: HookAnswer { stop, problem, .. }, .. }) => {
+            stop.iter_mut().chain(problem).collect()
+        }
         Body::Run(_)
         | Body::Drive(_)
         | Body::Prompt(_)
@@ -116,6 +124,7 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         | Body::Reply(_)
         | Body::Decision(_)
         | Body::Begin(_)
+        | Body::Performed(_)
         | Body::Outcome(_)
         | Body::Unknown { .. } => Vec::new(),
     }

@@ -28,8 +28,9 @@ pub(crate) struct Plan {
     pub(crate) uid_map: *const [u8],
     pub(crate) gid_map: *const [u8],
     pub(crate) cwd: RawFd,
-    pub(crate) null: RawFd,
+    pub(crate) input: RawFd,
     pub(crate) output: RawFd,
+    pub(crate) errors: RawFd,
     pub(crate) status: RawFd,
     pub(crate) life: RawFd,
     /// The end of a stack for the process that becomes the command.
@@ -58,7 +59,7 @@ pub(crate) unsafe fn clone(flags: c_int, pidfd: *mut c_int) -> c_long {
 pub(crate) unsafe fn guard(plan: &Plan) -> ! {
     // SAFETY: system calls on handles and pointers that the plan vouches for.
     unsafe {
-        keep_only([plan.output, plan.null, plan.cwd, plan.status, plan.life]);
+        keep_only([plan.output, plan.errors, plan.input, plan.cwd, plan.status, plan.life]);
         libc::setsid();
         let children = take_hold(plan);
         let mut only_child: libc::sigset_t = std::mem::zeroed();
@@ -70,7 +71,7 @@ pub(crate) unsafe fn guard(plan: &Plan) -> ! {
         if child < 0 {
             give_up(plan, Tag::NoProcess);
         }
-        keep_only([plan.status, plan.life, signals, children, children]);
+        keep_only([plan.status, plan.life, signals, children, children, children]);
         match watch(child, plan.life, signals) {
             Some(s) if libc::WIFSIGNALED(s) => tell(plan, Tag::Signalled, libc::WTERMSIG(s)),
             Some(s) => tell(plan, Tag::Exited, libc::WEXITSTATUS(s)),
@@ -168,9 +169,9 @@ unsafe fn become_the_command(plan: &Plan) -> ! {
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
-        libc::dup2(plan.null, 0);
+        libc::dup2(plan.input, 0);
         libc::dup2(plan.output, 1);
-        libc::dup2(plan.output, 2);
+        libc::dup2(plan.errors, 2);
         close_range(3, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
         libc::execve(plan.shell, plan.argv, plan.envp);
         give_up(plan, Tag::NoShell)
@@ -260,7 +261,7 @@ unsafe fn give_up(plan: &Plan, tag: Tag) -> ! {
 }
 
 /// Closes every handle but these.
-unsafe fn keep_only(mut keep: [RawFd; 5]) {
+unsafe fn keep_only(mut keep: [RawFd; 6]) {
     keep.sort_unstable();
     let mut from: c_uint = 0;
     for fd in keep {

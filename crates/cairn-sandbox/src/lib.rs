@@ -45,6 +45,10 @@ pub struct Spec {
     pub way: Way,
     /// What its output passes before anyone sees, keeps, counts or hashes it.
     pub filter: Option<Box<dyn Filter>>,
+    /// What it reads on stdin; nothing when absent.
+    pub input: Option<Vec<u8>>,
+    /// How stderr is taken.
+    pub errors: Errors,
 }
 
 /// What an output passes, piece by piece.
@@ -54,6 +58,16 @@ pub trait Filter: fmt::Debug + Send + Sync {
 
     /// There is no more: gives the rest.
     fn finish(&mut self) -> Vec<u8>;
+}
+
+/// How a command's stderr is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Errors {
+    /// With stdout, as one stream in the order of writing.
+    #[default]
+    Joined,
+    /// By itself; this many bytes of its beginning are kept, the others are read and dropped.
+    Apart(usize),
 }
 
 /// How a command's processes are held together so that all of them can be ended.
@@ -86,6 +100,8 @@ pub struct Finished {
     pub ms: u64,
     /// What held its processes: `pid-namespace`, `own-proc`, `subreaper`.
     pub layers: Vec<String>,
+    /// The beginning of stderr, where it was taken apart.
+    pub errors: Vec<u8>,
 }
 
 impl Finished {

@@ -4,7 +4,7 @@ use crate::guard::Hold;
 use crate::kept::{Ends, Kept};
 use crate::report::{self, Report, Tag};
 use crate::start::{Started, start};
-use crate::{End, Finished, SandboxError, Spec, Way};
+use crate::{End, Errors, Finished, SandboxError, Spec, Way};
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
 use std::io;
@@ -20,8 +20,7 @@ const CHUNK: usize = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs the command. When this returns, or when its future is dropped, everything the command
-/// started has ended. stdout and stderr are one stream, in the order of writing; stdin is empty.
-/// `on_output` sees every byte that passes the filter as it comes.
+/// started has ended. `on_output` sees every byte that passes the filter as it comes.
 pub async fn run(
     mut spec: Spec,
     cancel: &CancellationToken,
@@ -58,13 +57,14 @@ pub(crate) struct Over {
     end: End,
     layers: Vec<String>,
     ms: u64,
+    errors: Vec<u8>,
 }
 
 impl Over {
     pub(crate) fn with(self, kept: Kept) -> Finished {
-        let Over { end, layers, ms } = self;
+        let Over { end, layers, ms, errors } = self;
         let Ends { head, tail, spool, bytes, hash } = kept.finish();
-        Finished { end, head, tail, spool, bytes, hash, ms, layers }
+        Finished { end, head, tail, spool, bytes, hash, ms, layers, errors }
     }
 }
 
@@ -89,7 +89,12 @@ async fn run_to_end(
         let stopped = command.watch(spec, cancel, sink).await?;
         let report = command.report();
         match settle(report, stopped, spec) {
-            Settled::End(end, layers) => return Ok(over(end, layers, begun)),
+            Settled::End(end, layers) => {
+                return Ok(Over {
+                    errors: std::mem::take(&mut command.errors.kept),
+                    ..over(end, layers, begun)
+                });
+            }
             Settled::TryNext(_) if !is_last => {}
             Settled::TryNext(problem) | Settled::Problem(problem) => return Err(problem),
         }
@@ -109,7 +114,7 @@ fn holds(way: Way) -> &'static [Hold] {
 
 fn over(end: End, layers: Vec<String>, begun: Instant) -> Over {
     let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Over { end, layers, ms }
+    Over { end, layers, ms, errors: Vec::new() }
 }
 
 /// What a guardian's report comes to.
@@ -141,19 +146,51 @@ fn settle(report: Report, stopped: Option<End>, spec: &Spec) -> Settled {
 struct Command {
     process: AsyncFd<OwnedFd>,
     output: AsyncFd<OwnedFd>,
+    errors: ErrorPipe,
     status: OwnedFd,
     life: Option<OwnedFd>,
     hold: Hold,
     reaped: bool,
 }
 
+/// A command's stderr, where it is taken apart.
+struct ErrorPipe {
+    pipe: Option<AsyncFd<OwnedFd>>,
+    most: usize,
+    kept: Vec<u8>,
+}
+
+impl ErrorPipe {
+    fn new(pipe: Option<OwnedFd>, errors: Errors) -> Result<Self, SandboxError> {
+        let most = match errors {
+            Errors::Joined => 0,
+            Errors::Apart(most) => most,
+        };
+        Ok(Self { pipe: pipe.map(watched).transpose()?, most, kept: Vec::new() })
+    }
+
+    /// Takes what is there, waiting for something; for ever when there is no such pipe.
+    async fn take_some(&mut self) -> io::Result<()> {
+        let Some(pipe) = &self.pipe else { return std::future::pending().await };
+        let mut buffer = [0; 4096];
+        let n = read_some(pipe, &mut buffer).await?;
+        if n == 0 {
+            self.pipe = None;
+        }
+        let room = self.most - self.kept.len();
+        self.kept.extend_from_slice(&buffer[..n.min(room)]);
+        Ok(())
+    }
+}
+
 impl Command {
     /// Starts it with its guardian.
     fn start(spec: &Spec, hold: Hold) -> Result<Self, SandboxError> {
-        let Started { process, life, status, output } = start(spec, hold)?;
+        let Started { process, life, status, output, errors } = start(spec, hold)?;
         let process = watched(process)?;
         let output = watched(output)?;
-        Ok(Self { process, output, status, life: Some(life), hold, reaped: false })
+        let errors = ErrorPipe::new(errors, spec.errors)?;
+        Ok(Self { process, output, errors, status, life: Some(life), hold, reaped: false })
     }
 
     /// Reads until the guardian, and so everything, has ended. Says what we ended it for, if we did.
@@ -183,6 +220,10 @@ impl Command {
                     sink(&buffer[..n]);
                     continue;
                 }
+                taken = self.errors.take_some() => {
+                    taken.map_err(|source| SandboxError::Watch { source })?;
+                    continue;
+                }
             };
             if stopped.replace(stop).is_some() {
                 return Err(SandboxError::WouldNotEnd);
@@ -198,6 +239,7 @@ impl Command {
                     _ => is_open = false,
                 }
             }
+            while self.errors.pipe.is_some() && self.errors.take_some().await.is_ok() {}
         };
         // Someone outside may still hold the pipe: its end is never waited for.
         let _ = tokio::time::timeout(spec.grace, rest).await;

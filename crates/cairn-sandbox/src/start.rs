@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "clone, and the signal mask around it")]
 
 use crate::guard::{self, Hold, Plan};
-use crate::{SandboxError, Spec};
-use rustix::fs::{Mode, OFlags};
+use crate::{Errors, SandboxError, Spec};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SeekFrom};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::CString;
 use std::io;
@@ -24,6 +24,8 @@ pub(crate) struct Started {
     pub(crate) status: OwnedFd,
     /// The command's output. Does not block.
     pub(crate) output: OwnedFd,
+    /// Its stderr, where that is taken apart. Does not block.
+    pub(crate) errors: Option<OwnedFd>,
 }
 
 /// The texts a command is made of, as the system takes them.
@@ -61,6 +63,19 @@ fn quiet_pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
     Ok((read, write))
 }
 
+/// A file without a name that holds what the command reads: nobody has to write while it runs.
+fn file_of(input: &[u8]) -> Result<OwnedFd, SandboxError> {
+    let refused = refused("a file for its input");
+    let file = rustix::fs::memfd_create(c"input", MemfdFlags::CLOEXEC).map_err(&refused)?;
+    let mut left = input;
+    while !left.is_empty() {
+        let n = rustix::io::write(&file, left).map_err(&refused)?;
+        left = &left[n..];
+    }
+    rustix::fs::seek(&file, SeekFrom::Start(0)).map_err(&refused)?;
+    Ok(file)
+}
+
 /// Starts the command held in this way.
 pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
     let texts = Texts::new(spec)?;
@@ -71,7 +86,19 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
     let (status, status_end) = quiet_pipe()?;
     let (life_end, life) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
-    let null = rustix::fs::open("/dev/null", flags, Mode::empty()).map_err(refused("/dev/null"))?;
+    let input = match &spec.input {
+        Some(bytes) => file_of(bytes)?,
+        None => {
+            rustix::fs::open("/dev/null", flags, Mode::empty()).map_err(refused("/dev/null"))?
+        }
+    };
+    let (errors, errors_end) = match spec.errors {
+        Errors::Joined => (None, None),
+        Errors::Apart(_) => {
+            let (read, write) = quiet_pipe()?;
+            (Some(read), Some(write))
+        }
+    };
     // For a handful of system calls; only its last pages are ever touched.
     let mut stack: Vec<u128> = Vec::with_capacity(STACK_WORDS);
     let plan = Plan {
@@ -83,14 +110,15 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
         uid_map: uid_map.as_bytes(),
         gid_map: gid_map.as_bytes(),
         cwd: spec.cwd.as_fd().as_raw_fd(),
-        null: null.as_raw_fd(),
+        input: input.as_raw_fd(),
         output: output_end.as_raw_fd(),
+        errors: errors_end.as_ref().unwrap_or(&output_end).as_raw_fd(),
         status: status_end.as_raw_fd(),
         life: life_end.as_raw_fd(),
     };
     let process = clone_guardian(&plan)
         .map_err(|source| SandboxError::Start { step: "a process", source })?;
-    Ok(Started { process, life, status, output })
+    Ok(Started { process, life, status, output, errors })
 }
 
 /// A user namespace's map that leaves this id as it is.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "a test starts itself again to be killed")]
 
-use cairn_sandbox::{End, Finished, Keep, Running, SandboxError, Spec, Way, run, shell};
+use cairn_sandbox::{End, Errors, Finished, Keep, Running, SandboxError, Spec, Way, run, shell};
 use cairn_types::Hash;
 use futures_util::future::join_all;
 use std::os::fd::OwnedFd;
@@ -25,6 +25,8 @@ fn spec(directory: &Path, command: &str, way: Way) -> Spec {
         keep: Keep { in_memory: 1000, on_disk: None },
         way,
         filter: None,
+        input: None,
+        errors: Errors::Joined,
     }
 }
 
@@ -373,4 +375,20 @@ async fn a_pipe_held_open_by_someone_else_is_not_waited_for() {
     assert_eq!(done.end, End::Exited(0));
     assert!(!held.is_empty(), "nothing held the pipe, so nothing was shown");
     assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn what_is_given_is_read_and_stderr_is_taken_apart_and_bounded() {
+    let directory = tempfile::tempdir().unwrap();
+    for way in WAYS {
+        let given = "x".repeat(300_000);
+        let command = "wc -c; head -c 100000 /dev/zero | tr '\\0' e >&2; echo end; exit 2";
+        let mut spec = spec(directory.path(), command, way);
+        spec.input = Some(given.into_bytes());
+        spec.errors = Errors::Apart(5000);
+        let finished = finish(spec).await.unwrap();
+        assert_eq!(finished.end, End::Exited(2));
+        assert_eq!(String::from_utf8_lossy(&finished.head), "300000\nend\n");
+        assert_eq!(finished.errors, vec![b'e'; 5000]);
+    }
 }

@@ -160,7 +160,8 @@ fn coordinate(body: &Body) -> Option<String> {
         Body::Intent(intent) => intent.at,
         Body::Decision(decision) => decision.at,
         Body::Begin(begin) => begin.at,
-        Body::Outcome(outcome) => outcome.at,
+        Body::Outcome(outcome) | Body::Performed(outcome) => outcome.at,
+        Body::Hook(hooked) => return hooked.at.map(|at| at.to_string()),
         _ => return None,
     };
     Some(at.to_string())

@@ -284,6 +284,7 @@ mod tests {
             form: None,
             effort: None,
             schema: None,
+            hooks: Vec::new(),
         };
         let body = Body::Drive(drive);
         Ask::Commit(Box::new(Batch {

@@ -2,9 +2,9 @@
 //! version does not know is kept as it is.
 
 use crate::{
-    Approval, Budgets, Change, ContentRef, Coord, Decision, Effect, Flags, GateVerdict, Hash, Mode,
-    OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream, Subject, Surface, Usage,
-    View, Writer,
+    Approval, Budgets, Change, ContentRef, Coord, Decision, Effect, Flags, GateVerdict, Hash,
+    HookPlan, Hooked, Mode, OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream,
+    Subject, Surface, Usage, View, Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -135,8 +135,12 @@ bodies! {
     "decision" => Decision(Decision),
     /// An effect is about to happen.
     "begin" => Begin(Begin),
+    /// What happened, before the hooks that look at results had their word.
+    "performed" => Performed(Outcome),
     /// What happened.
     "outcome" => Outcome(Outcome),
+    /// A hook answered.
+    "hook" => Hook(Hooked),
     /// A command in the background is over.
     "stream" => Stream(Stream),
     /// A loop ended.
@@ -242,6 +246,9 @@ pub struct Drive {
     /// The JSON Schema that its answers must follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<ContentRef>,
+    /// The hooks it asks, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookPlan>,
 }
 
 /// Limits of a loop.
@@ -389,7 +396,7 @@ pub struct Fault {
     pub attempts: u32,
 }
 
-/// `intent`: an op was asked for.
+/// `intent`: an op was asked for. A second one with the same place is what a hook made of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
     /// Its place.
@@ -534,8 +541,8 @@ pub enum Settled {
 pub struct End {
     /// The loop.
     pub lap: u32,
-    /// How: 200 done, 429 a cap was reached, 499 aborted or ended for getting nowhere, 500 the
-    /// model could not be had.
+    /// How: 200 done, 403 a hook refused the prompt, 429 a cap was reached, 499 aborted or ended for
+    /// getting nowhere, 500 the model could not be had.
     pub status: Status,
     /// The rail that ended it, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
 use crate::{Acting, Background, Settings, output};
-use cairn_sandbox::{End, Filter, Finished, Running, Spec};
+use cairn_sandbox::{End, Errors, Filter, Finished, Running, Spec};
 use cairn_text::scrub::Window;
 use cairn_text::shown::clean;
 use cairn_types::Status;
@@ -114,6 +114,8 @@ fn spec(workspace: &Workspace, settings: &Settings, run: &Run<'_>) -> Result<Spe
         keep: output::limits(settings.spool.as_deref()),
         way: settings.way,
         filter: Some(Box::new(WithoutSecrets(settings.scrubber.window()))),
+        input: None,
+        errors: Errors::Joined,
     })
 }
 

@@ -20,6 +20,7 @@ mod rearrange;
 mod removed;
 mod roots;
 mod settled;
+mod small;
 mod state;
 mod swap;
 mod temporary;

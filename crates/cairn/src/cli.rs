@@ -5,12 +5,14 @@ mod decide;
 mod machine;
 mod policy;
 mod sessions;
+mod trust;
 
 pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
 pub use decide::{Decide, Far, Say};
 pub use machine::{Completions, Doctor, Man, Shell};
 pub use policy::{Answers, Explain, Leave, PolicyArgs, PolicyCommand, Replay, Revoke, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
+pub use trust::{Trust, Trusting};
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -69,6 +71,8 @@ pub enum Command {
     Decide(Decide),
     /// Show who may do what, and why; explain it, test it, revoke answers.
     Policy(PolicyArgs),
+    /// Let a project's own hooks run, as they are now.
+    Trust(Trust),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
     /// Say what this machine can do, and what to do about it.
@@ -108,6 +112,8 @@ pub struct Run {
     pub terms: Terms,
     #[command(flatten)]
     pub leave: Leave,
+    #[command(flatten)]
+    pub trusting: Trusting,
     /// The project's folder.
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,

@@ -26,6 +26,7 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
             resume: Some(id.to_string()),
             terms: args.terms.clone(),
             leave: args.leave.clone(),
+            trusting: args.trusting,
             json: args.json,
             ..cli::Run::default()
         });

@@ -7,7 +7,8 @@ use cairn_runtime::undo::{self, Undone};
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{
-    Body, ContentRef, Coord, Fact, Outcome, Reply, RunId, Settled, Stream, Usage, Writer,
+    Body, ContentRef, Coord, Fact, HookAnswer, Hooked, Outcome, Reply, RunId, Settled, Stream,
+    Usage, Writer,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
@@ -166,6 +167,9 @@ impl<W: Write> Printer<'_, W> {
             Body::Reply(reply) => return self.reply(&at, reply),
             Body::Outcome(outcome) => return self.outcome(&at, &fact.run, outcome),
             Body::Stream(of) => format!("{at}  {}", stream(of)),
+            Body::Hook(hooked) if hooked.answer != HookAnswer::default() => {
+                format!("{at}  {}", hook(hooked))
+            }
             Body::Fault(fault) => {
                 format!("{at}  the model could not be had: {}", clean(&fault.message))
             }
@@ -243,6 +247,18 @@ pub fn time(at_ms: u64) -> String {
     let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     at.map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string())
         .unwrap_or_else(|| at_ms.to_string())
+}
+
+/// What a hook said, in one line.
+pub fn hook(of: &Hooked) -> String {
+    let at = of.at.map(|at| format!("{at}  ")).unwrap_or_default();
+    let said = match &to_wire::said(&of.answer)[..] {
+        [] => "nothing".to_owned(),
+        words => words.join(", "),
+    };
+    let problem = of.answer.problem.as_ref().map(|problem| format!("; {problem}"));
+    let problem = problem.unwrap_or_default();
+    clean(&format!("{at}hook {} {} says: {said}{problem}", of.event, of.name))
 }
 
 /// How a command in the background ended, in one line.

@@ -8,6 +8,7 @@ mod diff;
 mod doctor;
 mod fork;
 mod gc;
+mod hooks;
 mod known;
 mod log;
 mod login;
@@ -29,6 +30,7 @@ mod show;
 mod table;
 mod tally;
 mod to_wire;
+mod trust;
 mod undo;
 mod usage;
 mod verify;
@@ -96,6 +98,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Logout(args) => login::logout(&args),
         Command::Decide(args) => decide::decide(&args),
         Command::Policy(args) => policy::policy(&args),
+        Command::Trust(args) => trust::trust(&args),
         Command::Config(args) => show_config(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Completions(args) => Ok(manual::completions(&args)),

@@ -71,7 +71,8 @@ fn op_of(body: &Body) -> Option<Coord> {
         Body::Proposal(proposal) => Some(proposal.at),
         Body::Decision(decision) => Some(decision.at),
         Body::Begin(begin) => Some(begin.at),
-        Body::Outcome(outcome) => Some(outcome.at),
+        Body::Outcome(outcome) | Body::Performed(outcome) => Some(outcome.at),
+        Body::Hook(hooked) => hooked.at,
         Body::Stream(stream) => Some(stream.at),
         _ => None,
     }
@@ -179,6 +180,14 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
             }
         }
         Body::Stream(stream) => writeln!(out, "{when}  {}", log::stream(stream))?,
+        Body::Hook(hooked) => {
+            writeln!(out, "{when}  {}", log::hook(hooked))?;
+            let answer = &hooked.answer;
+            let texts = [&answer.block, &answer.substitute, &answer.input].into_iter().flatten();
+            for content in texts.chain(&answer.context) {
+                writeln!(out, "  {}", text(content)?)?;
+            }
+        }
         _ => {}
     }
     Ok(())

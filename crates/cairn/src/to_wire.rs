@@ -72,6 +72,13 @@ fn of_fact(
             again: begin.again,
         },
         t::Body::Outcome(outcome) => settled(outcome, text, receipt),
+        t::Body::Performed(done) => Event::OpPerformed {
+            op_at: done.at.to_string(),
+            status: done.status.0,
+            exit: done.exit,
+            ms: done.ms,
+        },
+        t::Body::Hook(hooked) => answered(hooked, text),
         t::Body::Stream(stream) => Event::OpEnded {
             op_at: stream.at.to_string(),
             state: word(&stream.state),
@@ -156,6 +163,32 @@ fn settled(outcome: &t::Outcome, text: String, receipt: &Option<String>) -> Even
         receipt: receipt.clone(),
         ms: outcome.ms,
     }
+}
+
+fn answered(hooked: &t::Hooked, text: String) -> Event {
+    Event::HookAnswered {
+        event: hooked.event.to_string(),
+        name: hooked.name.clone(),
+        op_at: hooked.at.map(|at| at.to_string()),
+        said: said(&hooked.answer).into_iter().map(str::to_owned).collect(),
+        text,
+        problem: hooked.answer.problem.clone(),
+        ms: hooked.ms,
+    }
+}
+
+/// What a hook said, in words; none when it said nothing.
+pub fn said(answer: &t::HookAnswer) -> Vec<&'static str> {
+    let words = [
+        (answer.block.is_some(), "block"),
+        (answer.substitute.is_some(), "substitute"),
+        (answer.input.is_some(), "input"),
+        (!answer.context.is_empty(), "context"),
+        (answer.word == Some(t::HookWord::Allow), "allow"),
+        (answer.word == Some(t::HookWord::Ask), "ask"),
+        (answer.stop.is_some(), "stop"),
+    ];
+    words.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect()
 }
 
 /// Tokens.

@@ -81,13 +81,19 @@ impl Rulebook {
 
     /// What holds where no rule speaks.
     fn unruled(&self, case: &Case<'_>, mode: Mode) -> Judged {
-        let held =
-            |word, why: &str| Judged { word, why: why.to_owned(), from: None, ceiling: false };
+        let held = |word, why: &str| Judged {
+            word,
+            why: why.to_owned(),
+            from: None,
+            ceiling: false,
+            is_open: true,
+        };
         if case.effect.is_read_only() {
             return held(RuleWord::Allow, "changes nothing");
         }
         if let Some(path) = self.protected(case) {
-            return held(RuleWord::Ask, &format!("{path} says what may run or be told"));
+            let why = format!("{path} says what may run or be told");
+            return Judged { word: RuleWord::Ask, why, from: None, ceiling: false, is_open: false };
         }
         match (mode, case.effect) {
             (Mode::AcceptEdits, Effect::World) => held(RuleWord::Allow, "edits are accepted"),

@@ -33,6 +33,9 @@ pub struct Judged {
     pub from: Option<RuleFrom>,
     /// No answer and no `--yolo` lifts it.
     pub ceiling: bool,
+    /// No rule speaks, and nothing that says what may run would change: a hook of the user's may
+    /// answer in a person's place.
+    pub is_open: bool,
 }
 
 impl Judged {
@@ -41,7 +44,7 @@ impl Judged {
         let place =
             if rule.place.is_empty() { String::new() } else { format!(" ({})", rule.place) };
         let why = format!("{perhaps}{} {}{place}", rule.word, rule.rule);
-        Judged { word, why, from: Some(rule.from), ceiling: false }
+        Judged { word, why, from: Some(rule.from), ceiling: false, is_open: false }
     }
 }
 

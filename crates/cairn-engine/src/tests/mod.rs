@@ -3,6 +3,7 @@
 mod anything;
 mod budgets;
 mod crashes;
+mod hooks;
 mod policy;
 mod rails;
 mod sight;
@@ -191,6 +192,7 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
         form: None,
         effort: None,
         schema: None,
+        hooks: Vec::new(),
     }
 }
 

@@ -49,6 +49,7 @@ fn word_of(leave: &Leave) -> &'static str {
         Leave::Granted(..) => "allow",
         Leave::Ask(_) => "ask",
         Leave::Refused(..) => "deny",
+        Leave::Answered(..) | Leave::Hook(_) => "hook",
     }
 }
 
@@ -407,7 +408,15 @@ fn every_gate_that_was_asked_says_why() {
     let leave = leave(of(&["operator: deny exec curl *"]), ASKED, (tool, &args), &[]);
     let said: Vec<String> =
         leave.gates().iter().map(|g| format!("{} {} {}", g.gate, g.verdict, g.why)).collect();
-    assert_eq!(said, ["writer pass model", "mode pass act", "policy refuse deny exec curl *"]);
+    assert_eq!(
+        said,
+        [
+            "writer pass model",
+            "mode pass act",
+            "hooks pass no hook is asked",
+            "policy refuse deny exec curl *"
+        ]
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod context;
 mod cut;
 mod endurance;
 mod flood;
+mod hooks;
 mod kit;
 mod swarm;
 mod undo;

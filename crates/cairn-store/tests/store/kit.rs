@@ -209,6 +209,7 @@ impl Driver {
             form: None,
             effort: None,
             schema: None,
+            hooks: Vec::new(),
         })
     }
 

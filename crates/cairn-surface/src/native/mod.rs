@@ -40,6 +40,12 @@ pub fn name_of(name: &str) -> Option<&'static str> {
 }
 
 /// The tool of this name, or of a name it is also known by.
+#[must_use]
+pub fn tool(name: &str) -> Option<&'static Tool> {
+    tool_named(name, &mut Vec::new())
+}
+
+/// The same; says when it was another name.
 fn tool_named(name: &str, repairs: &mut Vec<String>) -> Option<&'static Tool> {
     if let Some(tool) = tools().iter().find(|t| t.name == name) {
         return Some(tool);

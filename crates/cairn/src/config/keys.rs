@@ -1,5 +1,7 @@
 //! Every configuration key, declared once: name, type, default, range, who may set it, what it means.
 
+use cairn_types::HookEvent;
+
 /// A key.
 pub struct Key {
     /// Its dotted name; `*` stands for any one name.
@@ -35,6 +37,8 @@ pub enum Kind {
     Money,
     /// US dollars per million tokens: a decimal number or such a text.
     Price,
+    /// Commands that are asked at this event.
+    Hooks(HookEvent),
 }
 
 /// Defaults.
@@ -92,6 +96,11 @@ const fn of_model(name: &'static str, kind: Kind, docs: &'static str) -> Key {
 
 const fn rules(name: &'static str, project: Project, docs: &'static str) -> Key {
     Key { name, kind: Kind::Rules, default: Default::Empty, project, env: None, docs }
+}
+
+const fn hooks(event: HookEvent, name: &'static str, docs: &'static str) -> Key {
+    let (kind, project) = (Kind::Hooks(event), Project::Never);
+    Key { name, kind, default: Default::None, project, env: None, docs }
 }
 
 /// The most tokens that a model may be said to take.
@@ -211,6 +220,52 @@ pub const KEYS: &[Key] = &[
     ),
     rules("policy.ask", Project::Adds, "What is asked about even where it would be allowed."),
     rules("policy.deny", Project::Adds, "What must not be done, whoever says yes."),
+    hooks(
+        HookEvent::SessionStart,
+        "hooks.SessionStart",
+        "Commands that are asked before the first loop of a process: docs/hooks.md.",
+    ),
+    hooks(
+        HookEvent::UserPromptSubmit,
+        "hooks.UserPromptSubmit",
+        "Commands that are asked before a task reaches the model.",
+    ),
+    hooks(
+        HookEvent::PreToolUse,
+        "hooks.PreToolUse",
+        "Commands that are asked before an op, such as [[hooks.PreToolUse]] with matcher = \"Bash\" and command = \"~/guard.sh\".",
+    ),
+    hooks(
+        HookEvent::PostToolUse,
+        "hooks.PostToolUse",
+        "Commands that are asked after an op, before the model is told of it.",
+    ),
+    hooks(
+        HookEvent::Stop,
+        "hooks.Stop",
+        "Commands that are asked when the model has said its last word.",
+    ),
+    hooks(
+        HookEvent::SessionEnd,
+        "hooks.SessionEnd",
+        "Commands that are told when nothing is left to do.",
+    ),
+    Key {
+        name: "hooks.import",
+        kind: Kind::List,
+        default: Default::Empty,
+        project: Project::Never,
+        env: None,
+        docs: "Files whose hooks are asked, too, such as \"~/.claude/settings.json\".",
+    },
+    Key {
+        name: "trust.committed",
+        kind: Kind::List,
+        default: Default::Empty,
+        project: Project::Never,
+        env: None,
+        docs: "Folders of projects whose .cairn/trusted is believed: their own hooks run if it names their hash.",
+    },
     count(
         "policy.large_files",
         (0, 50, 1 << 32),

@@ -5,6 +5,8 @@ use super::keys::{self, Default, KEYS, Kind};
 use super::{ConfigError, Setting, Value};
 use cairn_engine::policy::Rule;
 use cairn_provider::catalogue::decimal::dollars;
+use cairn_tools::hooks::{Declared, Entry};
+use cairn_types::HookEvent;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};
@@ -177,7 +179,10 @@ impl Layer {
                 (None, _) => return Err(unknown(&name, &place(key.span().start))),
                 (Some(key), _) => {
                     let origin = place(value.span().start);
-                    let value = typed(value).ok_or_else(|| wanted(key.kind));
+                    let value = match key.kind {
+                        Kind::Hooks(event) => hooks(event, value.get_ref()),
+                        kind => typed(value).ok_or_else(|| wanted(kind)),
+                    };
                     let value = value.and_then(|value| fits(key.kind, value));
                     let value = value.map_err(|what| ConfigError {
                         place: origin.to_string(),
@@ -249,9 +254,34 @@ fn typed(value: &Spanned<DeValue<'_>>) -> Option<Value> {
     }
 }
 
+/// Hooks of an event, each of which makes sense.
+fn hooks(event: HookEvent, value: &DeValue<'_>) -> Result<Value, String> {
+    let DeValue::Array(tables) = value else { return Err(wanted(Kind::Hooks(event))) };
+    let mut entries = Vec::new();
+    for table in tables.iter() {
+        let DeValue::Table(table) = table.get_ref() else {
+            return Err(wanted(Kind::Hooks(event)));
+        };
+        let mut entry = Entry::default();
+        for (key, value) in table {
+            match (&*key.get_ref().clone(), typed(value)) {
+                ("command", Some(Value::Text(text))) => entry.command = text,
+                ("matcher", Some(Value::Text(text))) => entry.matcher = Some(text),
+                ("timeout_ms", Some(Value::Count(ms))) => entry.timeout_ms = Some(ms),
+                _ => return Err(wanted(Kind::Hooks(event))),
+            }
+        }
+        Declared::new(event, entry.clone()).map_err(|e| format!("cannot be used: {e}"))?;
+        entries.push(entry);
+    }
+    Ok(Value::Hooks(entries))
+}
+
 fn fits(kind: Kind, value: Value) -> Result<Value, String> {
     match (kind, value) {
-        (Kind::Text, value @ Value::Text(_)) | (Kind::List, value @ Value::List(_)) => Ok(value),
+        (Kind::Text, value @ Value::Text(_))
+        | (Kind::List, value @ Value::List(_))
+        | (Kind::Hooks(_), value @ Value::Hooks(_)) => Ok(value),
         (Kind::Rules, Value::List(rules)) => {
             match rules.iter().find_map(|rule| Rule::parse(rule).err()) {
                 Some(error) => Err(format!("holds {error}; docs/policy.md has the form")),
@@ -271,7 +301,7 @@ fn fits(kind: Kind, value: Value) -> Result<Value, String> {
             let text = match value {
                 Value::Text(text) | Value::Decimal(text) => text,
                 Value::Count(n) => n.to_string(),
-                Value::List(_) => return Err(wanted(kind)),
+                Value::List(_) | Value::Hooks(_) => return Err(wanted(kind)),
             };
             let most = dollars("1000000");
             let fits = dollars(&text)
@@ -287,6 +317,9 @@ fn wanted(kind: Kind) -> String {
     match kind {
         Kind::Text => "must be a text in quotes".to_owned(),
         Kind::List => "must be a list of texts, such as [\"A\", \"B\"]".to_owned(),
+        Kind::Hooks(event) => format!(
+            "must be tables [[hooks.{event}]] with a command, and where wanted a matcher and a timeout_ms"
+        ),
         Kind::Rules => "must be a list of rules, such as [\"exec cargo test *\"]".to_owned(),
         Kind::Count(low, high) => format!("must be a whole number from {low} to {high}"),
         Kind::Word(words) | Kind::Ladder(words) => format!("must be one of {}", words.join(", ")),

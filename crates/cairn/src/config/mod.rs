@@ -10,6 +10,7 @@ pub use layer::{Layer, Origin};
 pub use show::{as_json, as_text};
 
 use cairn_provider::catalogue::decimal;
+use cairn_tools::hooks::{Declared, Entry, HookEvent};
 use cairn_types::PicoUsd;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ pub enum Value {
     List(Vec<String>),
     /// A decimal number as it is written.
     Decimal(String),
+    /// Hooks of one event.
+    Hooks(Vec<Entry>),
 }
 
 /// A value and where it comes from.
@@ -236,6 +239,19 @@ impl Config {
         }
     }
 
+    /// The user's own hooks, event by event. What is declared was read when it was set.
+    #[must_use]
+    pub fn hooks(&self) -> Vec<Declared> {
+        let of = |event: HookEvent| match self.get(&format!("hooks.{event}")) {
+            Some(Value::Hooks(entries)) => entries.clone(),
+            _ => Vec::new(),
+        };
+        let all = HookEvent::ALL
+            .into_iter()
+            .flat_map(|event| of(event).into_iter().map(move |e| (event, e)));
+        all.filter_map(|(event, entry)| Declared::new(event, entry).ok()).collect()
+    }
+
     /// US dollars, if they are set.
     #[must_use]
     pub fn money(&self, name: &str) -> Option<PicoUsd> {
@@ -311,6 +327,9 @@ fn shown(value: &Value) -> String {
         Value::Text(text) | Value::Decimal(text) => text.clone(),
         Value::Count(n) => n.to_string(),
         Value::List(list) => list.join(", "),
+        Value::Hooks(hooks) => {
+            hooks.iter().map(|hook| hook.command.as_str()).collect::<Vec<_>>().join(", ")
+        }
     }
 }
 

@@ -55,6 +55,10 @@ fn plain(value: &Value) -> Json {
         Value::Text(text) | Value::Decimal(text) => json!(text),
         Value::Count(n) => json!(n),
         Value::List(list) => json!(list),
+        Value::Hooks(hooks) => hooks
+            .iter()
+            .map(|hook| json!({"matcher": hook.matcher, "command": hook.command, "timeout_ms": hook.timeout_ms}))
+            .collect(),
     }
 }
 
@@ -78,6 +82,7 @@ fn kind(kind: Kind) -> String {
         Kind::Word(words) | Kind::Ladder(words) => words.join(" or "),
         Kind::Money => "US dollars".to_owned(),
         Kind::Price => "US dollars per million tokens".to_owned(),
+        Kind::Hooks(_) => "tables with command, matcher and timeout_ms".to_owned(),
     }
 }
 

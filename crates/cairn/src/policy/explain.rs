@@ -8,6 +8,7 @@ use anyhow::Result;
 use cairn_engine::gates::{Asked, Leave, Terms, names};
 use cairn_engine::policy::{Case, Rulebook};
 use cairn_text::shown::clean;
+use cairn_tools::hooks::{Declared, HookEvent};
 use cairn_types::{Approval, Removed, Writer};
 use serde_json::json;
 use std::process::ExitCode;
@@ -15,14 +16,16 @@ use std::process::ExitCode;
 /// The word on an op, as one word.
 pub fn word(leave: &Leave) -> &'static str {
     match leave {
-        Leave::Granted(..) => "allow",
-        Leave::Ask(_) => "ask",
+        Leave::Granted(..) | Leave::Answered(..) => "allow",
+        Leave::Ask(_) | Leave::Hook(_) => "ask",
         Leave::Refused(..) => "deny",
     }
 }
 
 /// What the gates say about an op that a model would ask for.
-pub fn leave(spoken: &Spoken, terms: Terms, rules: &Rulebook) -> Leave {
+pub fn leave(spoken: &Spoken, ground: &Ground) -> Leave {
+    let asked = ground.hooks.iter().filter(|hook| hook.matcher.fits(&spoken.tool));
+    let hooks = asked.map(|hook| hook.command.clone()).collect();
     let case = Case {
         op: spoken.op,
         tool: &spoken.tool,
@@ -32,11 +35,20 @@ pub fn leave(spoken: &Spoken, terms: Terms, rules: &Rulebook) -> Leave {
         changed: &[],
         removed: Removed::default(),
     };
-    Asked::new(case, terms, rules, cairn_runtime::now_ms()).leave()
+    let now = cairn_runtime::now_ms();
+    Asked::new(case, ground.terms, &ground.rules, now).with_hooks(hooks).leave()
+}
+
+/// What the gates go by.
+pub struct Ground {
+    terms: Terms,
+    rules: Rulebook,
+    /// The user's hooks before ops.
+    hooks: Vec<Declared>,
 }
 
 /// What a run would be given, and the rules it would go by.
-pub fn terms(args: &LeaveArgs, headless: bool) -> Result<(Terms, Rulebook)> {
+pub fn ground(args: &LeaveArgs, headless: bool) -> Result<Ground> {
     let root = place::root(None)?;
     let mut config = place::config(&root)?;
     lay_flags(&mut config, args)?;
@@ -46,7 +58,8 @@ pub fn terms(args: &LeaveArgs, headless: bool) -> Result<(Terms, Rulebook)> {
         (false, false) => Approval::Ask,
     };
     let terms = Terms { mode: mode(&config), approval, flags: flags(args) };
-    Ok((terms, rulebook(&config, &root)?))
+    let hooks = config.hooks().into_iter().filter(|hook| hook.event == HookEvent::PreToolUse);
+    Ok(Ground { terms, rules: rulebook(&config, &root)?, hooks: hooks.collect() })
 }
 
 /// `cairn policy explain`.
@@ -56,8 +69,7 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
         Some(tool) => spoken::call(tool, &words.join(" "))?,
         None => spoken::op(&words)?,
     };
-    let (terms, rules) = terms(&args.leave, args.headless)?;
-    let leave = leave(&spoken, terms, &rules);
+    let leave = leave(&spoken, &ground(&args.leave, args.headless)?);
     if args.json {
         let gates = leave.gates();
         say!(
@@ -77,6 +89,7 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
         match &leave {
             Leave::Granted(_, by) => format!("allowed, by {by}"),
             Leave::Ask(_) => "a person is asked".to_owned(),
+            Leave::Hook(_) | Leave::Answered(..) => "a hook is asked".to_owned(),
             Leave::Refused(_, refusal) => format!("refused, by {}", refusal.by),
         }
     );

@@ -14,7 +14,7 @@ pub fn test(args: &Test) -> Result<ExitCode> {
     let file = args.file.display();
     let text = std::fs::read_to_string(&args.file)
         .map_err(|why| Usage(format!("{file} cannot be read ({why})")))?;
-    let (terms, rules) = explain::terms(&args.leave, false)?;
+    let ground = explain::ground(&args.leave, false)?;
     let (mut right, mut wrong) = (0, Vec::new());
     for (n, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -26,7 +26,7 @@ pub fn test(args: &Test) -> Result<ExitCode> {
             .split_once(char::is_whitespace)
             .filter(|(word, _)| matches!(*word, "allow" | "ask" | "deny"))
             .ok_or_else(|| usage("a line is allow, ask or deny, and an op".to_owned()))?;
-        let leave = explain::leave(&of_line(op).map_err(|e| usage(e.0))?, terms, &rules);
+        let leave = explain::leave(&of_line(op).map_err(|e| usage(e.0))?, &ground);
         let got = explain::word(&leave);
         if got == expected {
             right += 1;

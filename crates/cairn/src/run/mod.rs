@@ -16,7 +16,7 @@ mod thought;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, model, name, named, place, policy, secrets};
+use crate::{cli, hooks, model, name, named, place, policy, secrets};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
@@ -26,6 +26,7 @@ use cairn_runtime::{
 use cairn_store::{RunRow, Store};
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
+use cairn_tools::hooks::Setup;
 use cairn_types::{Approval, Budgets, Caps, Drive, Exceeded, Flags, Policy, Removed, RunId};
 use cairn_world::{Unread, Workspace, World};
 use std::io::{IsTerminal, Write};
@@ -241,6 +242,7 @@ impl Order<'_> {
         let (never, asked) = Rulebook::read(policy.clone())?.unread();
         settings.little = policy.little;
         settings.unread = Unread { never: never.into(), asked: asked.into() };
+        let found = self.hooks(&settings)?;
         let start = Start {
             store,
             surroundings: place::surroundings(&settings.shell),
@@ -272,10 +274,12 @@ impl Order<'_> {
                 schema: self.args.terms.output_schema.as_deref().map(schema::read).transpose()?,
                 scrubber,
                 max_output: chosen.longest,
+                hooks: found.hooks,
             },
         };
         let (driver, commands) = start.take(place, task).await?;
-        let remarks: Vec<String> = chosen.remark.into_iter().chain(unseen).collect();
+        let remarks = chosen.remark.into_iter().chain(unseen).chain(found.remarks);
+        let remarks: Vec<String> = remarks.collect();
         shown.began(&driver, &remarks, mode.may_act());
         Ok((driver, commands, shown))
     }
@@ -337,6 +341,17 @@ impl Order<'_> {
             }
             Err(_) => Ok(None),
         }
+    }
+
+    /// Who is asked when something happens.
+    fn hooks(&self, settings: &cairn_world::Settings) -> Result<hooks::Found> {
+        let setup = Setup {
+            shell: settings.shell.clone(),
+            env: settings.env.clone(),
+            workspace: Arc::new(Workspace::open(&self.root)?),
+            way: settings.way,
+        };
+        hooks::find(&self.config, self.args.trusting, &setup)
     }
 
     /// What may be used up besides a loop's caps.

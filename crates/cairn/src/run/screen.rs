@@ -12,8 +12,8 @@ use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
 use cairn_types::{
-    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Intent, Outcome, PicoUsd,
-    Proposal, ProposalId, ProposalKind, Remember, Settled, Verdict, Writer,
+    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Hooked, Intent, Outcome,
+    PicoUsd, Proposal, ProposalId, ProposalKind, Remember, Settled, Verdict, Writer,
 };
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -290,7 +290,8 @@ impl State {
             Body::Outcome(outcome) => self.settled(outcome, text),
             Body::Begin(begin) => self.began(begin),
             Body::Stream(stream) => self.pen.line(Tone::Dim, &log::stream(stream)),
-            Body::Run(_) | Body::End(_) | Body::Unknown { .. } => {}
+            Body::Hook(hooked) => self.hooked(hooked, text),
+            Body::Run(_) | Body::Performed(_) | Body::End(_) | Body::Unknown { .. } => {}
         }
     }
 
@@ -360,6 +361,14 @@ impl State {
         if let Some(row) = self.rows.get(&begin.at.to_string()) {
             self.running = Some((row.clone(), Instant::now()));
             self.pen.moving(&format!("  {row}"));
+        }
+    }
+
+    /// A hook that says nothing is not shown; one with a problem was told of already.
+    fn hooked(&mut self, hooked: &Hooked, text: &str) {
+        if !to_wire::said(&hooked.answer).is_empty() {
+            let first = text.lines().next().unwrap_or_default();
+            self.pen.line(Tone::Dim, &format!("{}: {first}", log::hook(hooked)));
         }
     }
 

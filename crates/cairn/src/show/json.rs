@@ -56,7 +56,7 @@ impl Shown<'_> {
         let mut row = self.object("row", &at.to_string());
         let mut put = |key: &str, value: Value| row.insert(key.to_owned(), value);
         let (mut proposals, mut decisions, mut began) = (Vec::new(), Vec::new(), Vec::new());
-        let mut facts = Vec::new();
+        let (mut facts, mut hooks) = (Vec::new(), Vec::new());
         put("outcome", Value::Null);
         put("stream", Value::Null);
         for fact in of_row {
@@ -74,6 +74,7 @@ impl Shown<'_> {
                     let ended = json!({"at": fact.at, "state": stream.state, "exit": stream.exit, "why": stream.why, "ms": stream.ms});
                     put("stream", ended);
                 }
+                Body::Hook(of) => hooks.push(json!({"at": fact.at, "event": of.event, "name": of.name, "said": to_wire::said(&of.answer), "problem": of.answer.problem, "ms": of.ms})),
                 _ => {}
             }
             facts.push(json!(fact.to_stored()?));
@@ -81,6 +82,7 @@ impl Shown<'_> {
         put("proposals", json!(proposals));
         put("decisions", json!(decisions));
         put("began", json!(began));
+        put("hooks", json!(hooks));
         put("facts", json!(facts));
         Ok(Value::Object(row))
     }

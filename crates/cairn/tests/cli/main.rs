@@ -19,6 +19,8 @@ mod cost;
 mod decide;
 mod flags;
 mod folders;
+mod hooks;
+mod hostile;
 mod json;
 mod keep;
 mod login;

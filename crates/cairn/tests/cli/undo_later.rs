@@ -249,7 +249,7 @@ fn a_fork_with_a_task_takes_what_a_run_takes_and_nothing_without_one() {
     assert!(facts.contains("\"effort\":\"low\""), "{facts}");
     let capped = bench.cairn(&["fork", "--max-cost", "1", "count"]);
     assert!(capped.err.contains("no price of openai/test is known"), "{}", capped.err);
-    for flag in [&["--yolo"][..], &["--max-turns", "3"], &["--effort", "low"]] {
+    for flag in [&["--yolo"][..], &["--max-turns", "3"], &["--effort", "low"], &["--trust"]] {
         let alone = bench.cairn(&[&["fork"], flag].concat());
         assert_eq!(alone.code, 2, "{flag:?}: {}", alone.out);
         assert!(alone.err.contains("TASK"), "{flag:?}: {}", alone.err);

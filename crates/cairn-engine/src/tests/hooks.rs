@@ -1,0 +1,331 @@
+//! Hooks: who is asked when, and what their answers come to.
+
+use super::*;
+use crate::reach::Reach;
+use expect_test::expect;
+
+/// A driver with these hooks: `PreToolUse a bash`, `Stop b`.
+fn drive_hooked(sim: &mut Sim, approval: Approval, hooks: &[&str]) {
+    let plan = |text: &&str| {
+        let mut words = text.split(' ');
+        let (event, name) = (words.next().unwrap().parse().unwrap(), words.next().unwrap());
+        HookPlan { event, name: name.into(), tools: words.map(str::to_owned).collect() }
+    };
+    let hooks = hooks.iter().map(plan).collect();
+    sim.record(Recording::of(Body::Drive(Drive { hooks, ..drive(Mode::Act, approval) })));
+}
+
+fn hooked(hooks: &[&str], calls: &[(&str, &str)]) -> Sim {
+    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+    drive_hooked(&mut sim, Approval::Yolo, hooks);
+    sim.prompt("go");
+    sim.go();
+    sim.reply(calls, Finish::Calls);
+    sim
+}
+
+/// Answers what is asked now.
+fn answer(sim: &mut Sim, says: HookSays) -> Step {
+    let Step::Hook(ask) = sim.go() else { panic!("no hook is asked: {:#?}", sim.said) };
+    sim.said.pop();
+    let again = if ask.again { " again" } else { "" };
+    sim.said.push(format!("{} {}{again}", ask.event, ask.name));
+    let recording = sim.engine.hooked(&ask, says, 1);
+    sim.record(recording);
+    let step = sim.engine.step();
+    // A fold of the facts alone comes to the same.
+    assert_eq!(Engine::fold(&sim.facts).step(), step);
+    step
+}
+
+fn nothing() -> HookSays {
+    HookSays::default()
+}
+
+fn block(why: &str) -> HookSays {
+    HookSays { block: Some(why.into()), ..nothing() }
+}
+
+fn change(input: &str) -> HookSays {
+    HookSays { input: Some(input.into()), ..nothing() }
+}
+
+fn instead(text: &str) -> HookSays {
+    HookSays { substitute: Some(text.into()), ..nothing() }
+}
+
+fn performed(sim: &mut Sim, at: Coord) {
+    let outcome = Outcome {
+        at,
+        status: Status::OK,
+        exit: None,
+        result: ContentRef::of(b"result"),
+        media: Vec::new(),
+        own: None,
+        output: None,
+        changes: Vec::new(),
+        seen: Vec::new(),
+        layers: Vec::new(),
+        gates: Vec::new(),
+        settled: Settled::Performed,
+        ms: 1,
+    };
+    let body = sim.engine.performed(outcome);
+    sim.record(Recording::of(body));
+}
+
+fn gates_of(sim: &Sim, at: Coord) -> String {
+    let gates = sim.facts.iter().rev().find_map(|fact| match &fact.body {
+        Body::Decision(decision) if decision.at == at => Some(decision.gates.clone()),
+        _ => None,
+    });
+    let said = |gate: &GateVerdict| format!("{} {}", gate.gate, gate.verdict);
+    gates.unwrap().iter().map(said).collect::<Vec<_>>().join(", ")
+}
+
+const PRE: [&str; 2] = ["PreToolUse a bash", "PreToolUse b bash read"];
+
+// keeps: hook-chain
+#[test]
+fn hooks_are_asked_in_order_and_the_first_refusal_ends_it() {
+    let mut sim = hooked(&PRE, &[BASH]);
+    answer(&mut sim, nothing());
+    answer(&mut sim, block("never"));
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+            AskModel { lap: 1, turn: 1, messages: 1 }
+            PreToolUse a
+            PreToolUse b
+            1/1/1 → 403 NotPerformed
+            AskModel { lap: 1, turn: 2, messages: 3 }"#]],
+    );
+    assert_eq!(gates_of(&sim, at(1, 1, 1)), "writer pass, mode pass, hooks refuse");
+
+    let mut sim = hooked(&PRE, &[BASH]);
+    answer(&mut sim, block("never"));
+    assert!(matches!(sim.engine.step(), Step::Record(_)));
+}
+
+// keeps: hook-chain
+#[test]
+fn a_refusal_beats_a_result_and_a_result_ends_the_chain_and_is_still_looked_at() {
+    let mut sim = hooked(&PRE, &[BASH]);
+    answer(&mut sim, instead("cached"));
+    answer(&mut sim, block("never"));
+    sim.go();
+    assert!(sim.said.contains(&"1/1/1 → 403 NotPerformed".to_owned()), "{:#?}", sim.said);
+
+    let mut sim = hooked(&[PRE[0], "PostToolUse p bash"], &[BASH]);
+    answer(&mut sim, instead("cached"));
+    let step = answer(&mut sim, instead("cached, cut"));
+    assert_eq!(step, Step::Conclude(at(1, 1, 1)));
+    assert_eq!(gates_of(&sim, at(1, 1, 1)), "writer pass, mode pass, hooks answer");
+    let (outcome, result, after) = sim.engine.concluded(at(1, 1, 1)).unwrap();
+    assert_eq!((outcome.status, outcome.settled), (Status::OK, Settled::NotPerformed));
+    assert_eq!((result, after.len()), (ContentRef::of(b"cached, cut"), 0));
+}
+
+// keeps: hook-changes
+#[test]
+fn a_changed_op_passes_every_gate_again_and_a_second_change_is_refused() {
+    let other = r#"{"command":"y"}"#;
+    let mut sim = hooked(&PRE, &[BASH]);
+    answer(&mut sim, change(other));
+    assert_eq!(sim.engine.op(at(1, 1, 1)).unwrap().intent.target, "y");
+    answer(&mut sim, nothing());
+    answer(&mut sim, nothing());
+    let step = answer(&mut sim, nothing());
+    assert_eq!(step, Step::Prepare(at(1, 1, 1)));
+    check(
+        &sim,
+        expect![[r#"
+            AskModel { lap: 1, turn: 1, messages: 1 }
+            PreToolUse a
+            PreToolUse b
+            PreToolUse a again
+            PreToolUse b again"#]],
+    );
+
+    let mut sim = hooked(&PRE, &[BASH]);
+    for says in [change(other), nothing(), nothing(), change(r#"{"command":"z"}"#)] {
+        answer(&mut sim, says);
+    }
+    sim.go();
+    assert!(sim.said.contains(&"1/1/1 → 403 NotPerformed".to_owned()), "{:#?}", sim.said);
+
+    // What makes no sense is not done.
+    let mut sim = hooked(&PRE[..1], &[BASH]);
+    answer(&mut sim, change(r#"{"comand":1}"#));
+    sim.go();
+    assert!(sim.said.contains(&"1/1/1 → 400 NotPerformed".to_owned()), "{:#?}", sim.said);
+}
+
+// keeps: hook-changes
+#[test]
+fn a_yes_to_one_op_is_none_to_what_a_later_drivers_hook_makes_of_it() {
+    let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    sim.decide(at(1, 1, 1), Verdict::Allow, None);
+    drive_hooked(&mut sim, Approval::Ask, &PRE[..1]);
+    answer(&mut sim, change(r#"{"command":"y"}"#));
+    assert_eq!(answer(&mut sim, nothing()), Step::Prepare(at(1, 1, 1)));
+    // One that is not changed is asked about, too, before what was allowed is done.
+    let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    sim.decide(at(1, 1, 1), Verdict::Allow, None);
+    drive_hooked(&mut sim, Approval::Ask, &PRE[..1]);
+    assert_eq!(answer(&mut sim, nothing()), Step::Act { at: at(1, 1, 1), again: false });
+}
+
+// keeps: hook-chain
+#[test]
+fn reads_are_asked_about_one_by_one_and_still_done_side_by_side() {
+    let other = ("read", r#"{"path":"b"}"#);
+    let mut sim = hooked(&["PreToolUse a read", "PostToolUse p read"], &[READ, other]);
+    answer(&mut sim, nothing());
+    let step = answer(&mut sim, nothing());
+    assert_eq!(step, Step::Read(vec![at(1, 1, 1), at(1, 1, 2)]));
+    performed(&mut sim, at(1, 1, 1));
+    performed(&mut sim, at(1, 1, 2));
+    let added = HookSays { context: vec!["more".into()], ..nothing() };
+    assert_eq!(answer(&mut sim, added), Step::Conclude(at(1, 1, 1)));
+    let (_, result, after) = sim.engine.concluded(at(1, 1, 1)).unwrap();
+    assert_eq!(result, ContentRef::of(b"result"));
+    assert_eq!(after, [ContentRef::of(b"a hook adds:\nmore")]);
+    sim.settle(at(1, 1, 1), Status::OK);
+    assert_eq!(answer(&mut sim, nothing()), Step::Conclude(at(1, 1, 2)));
+}
+
+// keeps: hook-words
+#[test]
+fn a_hooks_yes_counts_only_where_no_rule_speaks_and_its_question_counts_everywhere() {
+    let yes = HookSays { word: Some(HookWord::Allow), ..nothing() };
+    let asks = HookSays { word: Some(HookWord::Ask), ..nothing() };
+    let own = ("write", r#"{"path":".cairn/hooks.toml","content":"x"}"#);
+    for (call, tool, rules, says, expected) in [
+        (BASH, "bash", &[][..], &yes, "policy pass, proposal pass"),
+        (BASH, "bash", &[], &nothing(), "policy ask, proposal hold"),
+        (BASH, "bash", &["ask exec *"], &yes, "policy ask, proposal hold"),
+        (BASH, "bash", &["deny exec *"], &yes, "policy refuse"),
+        (BASH, "bash", &["allow exec *"], &asks, "policy ask, proposal hold"),
+        (own, "write", &[], &yes, "policy ask, proposal hold"),
+    ] {
+        let mut sim = Sim::new(Mode::Act, Approval::Ask);
+        let plan =
+            HookPlan { event: HookEvent::PreToolUse, name: "a".into(), tools: vec![tool.into()] };
+        sim.record(Recording::of(Body::Drive(Drive {
+            hooks: vec![plan],
+            policy: super::policy::of(rules),
+            ..drive(Mode::Act, Approval::Ask)
+        })));
+        sim.prompt("go");
+        sim.go();
+        sim.reply(&[call], Finish::Calls);
+        answer(&mut sim, says.clone());
+        let op = sim.engine.op(at(1, 1, 1)).unwrap();
+        let leave = sim.engine.leave(op, &Reach::default());
+        let said: Vec<String> =
+            leave.gates()[3..].iter().map(|g| format!("{} {}", g.gate, g.verdict)).collect();
+        assert_eq!(said.join(", "), expected, "{rules:?} {says:?}");
+        if let gates::Leave::Granted(_, by) = leave {
+            assert_eq!(by, By::Gate("hooks".into()), "the log says whose word it was");
+        }
+    }
+}
+
+// keeps: hook-prompts
+#[test]
+fn a_refused_prompt_never_reaches_the_model_and_what_is_added_stands_after_it() {
+    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+    drive_hooked(&mut sim, Approval::Yolo, &["SessionStart s", "UserPromptSubmit u"]);
+    sim.prompt("secret");
+    answer(&mut sim, HookSays { context: vec!["hello".into()], ..nothing() });
+    answer(&mut sim, block("no secrets"));
+    sim.go();
+    assert!(sim.engine.items().is_empty());
+    sim.prompt("go");
+    answer(&mut sim, HookSays { context: vec!["branch main".into()], ..nothing() });
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+            SessionStart s
+            UserPromptSubmit u
+            end 1 403 a hook refused the prompt: u
+            Idle
+            UserPromptSubmit u
+            AskModel { lap: 2, turn: 1, messages: 2 }"#]],
+    );
+    let words: Vec<&Item> = sim.engine.items().iter().collect();
+    let said = |text: &[u8]| Item::words(ContentRef::of(text));
+    assert_eq!(words, [&said(b"go"), &said(b"a hook adds:\nbranch main")]);
+}
+
+// keeps: hook-stop
+#[test]
+fn hooks_keep_a_loop_going_three_times_and_no_more() {
+    let mut sim = hooked(&["Stop s", "SessionEnd e"], &[READ]);
+    sim.go();
+    sim.settle(at(1, 1, 1), Status::OK);
+    for _ in 0..3 {
+        sim.go();
+        sim.reply(&[], Finish::Stop);
+        answer(&mut sim, block("the tests fail"));
+    }
+    sim.go();
+    sim.reply(&[], Finish::Stop);
+    answer(&mut sim, nothing());
+    sim.go();
+    check(
+        &sim,
+        expect![[r#"
+            AskModel { lap: 1, turn: 1, messages: 1 }
+            Read([Coord { lap: 1, turn: 1, seq: 1 }])
+            1/1/1 → 200 Performed
+            AskModel { lap: 1, turn: 2, messages: 3 }
+            Stop s
+            AskModel { lap: 1, turn: 3, messages: 5 }
+            Stop s
+            AskModel { lap: 1, turn: 4, messages: 7 }
+            Stop s
+            AskModel { lap: 1, turn: 5, messages: 9 }
+            end 1 200
+            SessionEnd e
+            Idle"#]],
+    );
+}
+
+// keeps: hook-facts
+#[test]
+fn what_a_hook_said_is_not_asked_again_after_a_crash_at_any_fact() {
+    let mut sim = hooked(&[PRE[0], PRE[1], "PostToolUse p bash", "Stop s"], &[BASH]);
+    answer(&mut sim, change(r#"{"command":"y"}"#));
+    for _ in 0..3 {
+        answer(&mut sim, nothing());
+    }
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    sim.go();
+    sim.begin(at(1, 1, 1));
+    performed(&mut sim, at(1, 1, 1));
+    answer(&mut sim, nothing());
+    for n in 1..=sim.facts.len() {
+        let engine = Engine::fold(&sim.facts[..n]);
+        let Step::Hook(ask) = engine.step() else { continue };
+        let said = |fact: &Fact| match &fact.body {
+            Body::Hook(one) => {
+                (one.event, &one.name, one.at, one.again)
+                    == (ask.event, &ask.name, ask.at, ask.again)
+            }
+            _ => false,
+        };
+        assert!(!sim.facts[..n].iter().any(said), "{ask:?} was asked twice");
+    }
+    // What a hook was asked about and never said is asked again.
+    let asked = sim.facts.iter().filter(|fact| matches!(fact.body, Body::Hook(_))).count();
+    assert_eq!(asked, 5);
+}

@@ -1,0 +1,171 @@
+//! Hooks as plain data: when one is asked, which ones a driver has, and what one answered. How a hook
+//! is asked is elsewhere.
+
+use crate::{ContentRef, Coord};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// When a hook is asked. The names are those that people's scripts know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum HookEvent {
+    /// A process took the run, and its first loop is about to begin.
+    SessionStart,
+    /// A loop is about to begin.
+    UserPromptSubmit,
+    /// An op reached the gate `hooks`.
+    PreToolUse,
+    /// An op was performed; what the model is told of it is not recorded yet.
+    PostToolUse,
+    /// The model has said its last word in a loop.
+    Stop,
+    /// Nothing is left to do.
+    SessionEnd,
+}
+
+impl HookEvent {
+    /// All of them, in the order in which they happen.
+    pub const ALL: [HookEvent; 6] = [
+        HookEvent::SessionStart,
+        HookEvent::UserPromptSubmit,
+        HookEvent::PreToolUse,
+        HookEvent::PostToolUse,
+        HookEvent::Stop,
+        HookEvent::SessionEnd,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            HookEvent::SessionStart => "SessionStart",
+            HookEvent::UserPromptSubmit => "UserPromptSubmit",
+            HookEvent::PreToolUse => "PreToolUse",
+            HookEvent::PostToolUse => "PostToolUse",
+            HookEvent::Stop => "Stop",
+            HookEvent::SessionEnd => "SessionEnd",
+        }
+    }
+
+    /// Whether what follows waits for leave: a hook that cannot say anything then says no.
+    #[must_use]
+    pub fn is_gate(self) -> bool {
+        matches!(self, HookEvent::UserPromptSubmit | HookEvent::PreToolUse)
+    }
+
+    /// Whether it is about one op.
+    #[must_use]
+    pub fn is_of_op(self) -> bool {
+        matches!(self, HookEvent::PreToolUse | HookEvent::PostToolUse)
+    }
+}
+
+impl fmt::Display for HookEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no event's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no event that hooks are asked at; there are SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop and SessionEnd"
+)]
+pub struct NoSuchEvent(pub String);
+
+impl FromStr for HookEvent {
+    type Err = NoSuchEvent;
+    fn from_str(name: &str) -> Result<HookEvent, NoSuchEvent> {
+        let found = HookEvent::ALL.into_iter().find(|event| event.name() == name);
+        found.ok_or_else(|| NoSuchEvent(name.to_owned()))
+    }
+}
+
+/// A hook that a driver has, as far as the engine looks at it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookPlan {
+    /// When it is asked.
+    pub event: HookEvent,
+    /// Its name, of which an event has one.
+    pub name: String,
+    /// The tools it is asked about, where it is about ops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+}
+
+/// `hook`: a hook answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hooked {
+    /// When it was asked.
+    pub event: HookEvent,
+    /// Its name.
+    pub name: String,
+    /// The loop it was about, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lap: Option<u32>,
+    /// The op it was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Coord>,
+    /// Whether it was asked once more because a hook had changed the op.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+    /// What it said.
+    pub answer: HookAnswer,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+}
+
+/// What a hook says, in its own words. All absent: nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HookSays {
+    /// It shall not be, for this reason.
+    pub block: Option<String>,
+    /// This stands in the result's place.
+    pub substitute: Option<String>,
+    /// These arguments, a JSON object, stand in the place of the op's.
+    pub input: Option<String>,
+    /// This is told besides.
+    pub context: Vec<String>,
+    /// Who decides about the op.
+    pub word: Option<HookWord>,
+    /// The loop shall stop, for this reason.
+    pub stop: Option<String>,
+    /// What went wrong with the hook itself, for a person.
+    pub problem: Option<String>,
+}
+
+/// What a hook said, as it is recorded. All absent: nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookAnswer {
+    /// It shall not be; this is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<ContentRef>,
+    /// This stands in the result's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub substitute: Option<ContentRef>,
+    /// These arguments stand in the place of the op's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<ContentRef>,
+    /// This is told besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<ContentRef>,
+    /// Who decides about the op.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word: Option<HookWord>,
+    /// The loop shall stop, for this reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<String>,
+    /// What went wrong with the hook itself, for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// What a hook says about who decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HookWord {
+    /// Nobody has to be asked, where no rule says otherwise.
+    Allow,
+    /// A person is asked.
+    Ask,
+}

@@ -1,0 +1,112 @@
+//! The hooks of a run: the user's own, those of files the user names, and the project's where they
+//! are trusted. What is left out is said once.
+
+use crate::config::Config;
+use crate::run::Usage;
+use crate::trust::Book;
+use crate::{cli, place};
+use anyhow::Result;
+use cairn_text::shown::clean;
+use cairn_tools::hooks::{CommandHook, Declared, Hook, Hooks, Setup, parse_settings};
+use cairn_tools::trust::{self, Executable, Trusted};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The longest settings file that is read.
+const LONGEST: u64 = 4 << 20;
+
+/// The hooks of a run, and what a person is told about them.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The hooks, in order.
+    pub hooks: Hooks,
+    /// What is left out, and why.
+    pub remarks: Vec<String>,
+}
+
+/// Finds the hooks of a run in a project.
+pub fn find(config: &Config, trusting: cli::Trusting, setup: &Setup) -> Result<Found> {
+    let mut remarks = Vec::new();
+    let mut all: Vec<Arc<dyn Hook>> = Vec::new();
+    for declared in config.hooks().into_iter().chain(imported(config, &mut remarks)?) {
+        all.push(Arc::new(CommandHook::own(declared, setup.clone())));
+    }
+    match of_project(config, trusting, setup) {
+        Ok(Some(found)) => {
+            let trusted = Arc::new(Trusted::new(&found));
+            let own = |hook| CommandHook::of_project(hook, setup.clone(), Arc::clone(&trusted));
+            all.extend(found.hooks.into_iter().map(|hook| Arc::new(own(hook)) as Arc<dyn Hook>));
+        }
+        Ok(None) => {}
+        Err(Left(why)) => remarks.push(why),
+    }
+    Ok(Found { hooks: Hooks::new(all), remarks })
+}
+
+/// Why a project's own hooks do not run.
+struct Left(String);
+
+/// What of the project runs; absent when it has nothing that would.
+fn of_project(
+    config: &Config,
+    trusting: cli::Trusting,
+    setup: &Setup,
+) -> Result<Option<Executable>, Left> {
+    let workspace = &setup.workspace;
+    let unreadable =
+        |e: &dyn std::fmt::Display| Left(format!("the project's own hooks do not run: {e}"));
+    let Some(found) = trust::read(workspace).map_err(|e| unreadable(&e))? else {
+        return Ok(None);
+    };
+    let root = workspace.path();
+    let believes =
+        trusting.trust_committed || config.list("trust.committed").iter().any(|r| is(r, root));
+    if trusting.trust {
+        return Ok(Some(found));
+    }
+    if believes && trust::committed(workspace).is_ok_and(|named| named.contains(&found.hash)) {
+        return Ok(Some(found));
+    }
+    let book = place::home().and_then(|home| Book::open(&home)).map_err(|e| unreadable(&e))?;
+    if book.trusts(root, &found.hash) {
+        return Ok(Some(found));
+    }
+    let why = match (book.knows(root), believes) {
+        (true, _) => "they have changed since they were trusted",
+        (false, true) => "their hash is not in .cairn/trusted",
+        (false, false) => "nobody trusted them",
+    };
+    let (hooks, file) = (found.hooks.len(), trust::HOOKS_FILE);
+    Err(Left(format!(
+        "the project's own hooks do not run ({hooks} in {file}): {why}. To look at them: cairn trust"
+    )))
+}
+
+fn is(given: &str, root: &Path) -> bool {
+    expanded(given).canonicalize().is_ok_and(|path| path == root)
+}
+
+/// A path of the user's, with `~` for the home directory.
+fn expanded(given: &str) -> PathBuf {
+    match (given.strip_prefix("~/"), place::env("HOME")) {
+        (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
+        _ => PathBuf::from(given),
+    }
+}
+
+/// The hooks of the files that the user names.
+fn imported(config: &Config, remarks: &mut Vec<String>) -> Result<Vec<Declared>> {
+    let mut all = Vec::new();
+    for given in config.list("hooks.import") {
+        let path = expanded(given);
+        let wrong = |why: String| Usage(format!("hooks.import: {given}: {why}"));
+        let text = crate::private::read(&path, LONGEST, crate::private::Seen::AsUsual)
+            .map_err(|e| wrong(e.to_string()))?
+            .ok_or_else(|| wrong("there is no such file".to_owned()))?;
+        let found = parse_settings(&text).map_err(|e| wrong(e.to_string()))?;
+        remarks
+            .extend(found.left_out.iter().map(|what| clean(&format!("{given}: not used: {what}"))));
+        all.extend(found.hooks);
+    }
+    Ok(all)
+}
