@@ -105,13 +105,10 @@ impl Engine {
         Some(HookAsk::new(event, name))
     }
 
-    /// The prompt of the running loop, while the model was not asked yet.
+    /// The prompt of the running loop and what is told with it, while the model was not asked yet.
     #[must_use]
-    pub fn held_prompt(&self) -> Option<ContentRef> {
-        match self.lap.as_ref()?.hooks.held.first()? {
-            Item::User { text, .. } => Some(*text),
-            Item::Assistant { .. } | Item::Result { .. } => None,
-        }
+    pub fn held(&self) -> &[Item] {
+        self.lap.as_ref().map_or(&[], |lap| &lap.hooks.held)
     }
 
     /// No loop runs: when the driver did some work, its end is told.

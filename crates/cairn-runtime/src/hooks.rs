@@ -86,7 +86,11 @@ impl Driver {
                 What::SessionStart { resumed: lap > 1 || self.engine.turns() > 0 }
             }
             (HookEvent::UserPromptSubmit, _) => {
-                What::UserPromptSubmit { prompt: text(self.engine.held_prompt())? }
+                let prompt = match self.engine.held().first() {
+                    Some(Item::User { text, .. }) => Some(*text),
+                    _ => None,
+                };
+                What::UserPromptSubmit { prompt: text(prompt)? }
             }
             (HookEvent::Stop, _) => {
                 let last = self.engine.items().iter().rev().find_map(|item| match item {

@@ -91,7 +91,7 @@ impl Driver {
         if self.engine.money_left().is_none() && self.engine.session_budget().is_none() {
             return Ok(recording);
         }
-        let Some(worst) = self.worst() else { return Ok(recording) };
+        let Some(worst) = self.worst()? else { return Ok(recording) };
         match self.set_aside(&worst, worst.longest)? {
             Ok(tokens) => {
                 ask.max_output = Some(tokens);
@@ -106,7 +106,7 @@ impl Driver {
     pub(crate) fn afforded_again(&mut self) -> Result<Option<Recording>, RunError> {
         let longest = self.engine.lap().and_then(cairn_engine::Lap::max_output);
         let (Some(longest), false) = (longest, self.has_reserved) else { return Ok(None) };
-        let Some(worst) = self.worst() else { return Ok(None) };
+        let Some(worst) = self.worst()? else { return Ok(None) };
         Ok(match self.set_aside(&worst, longest)? {
             Ok(tokens) if tokens >= longest => None,
             Ok(_) => {
@@ -116,11 +116,11 @@ impl Driver {
         })
     }
 
-    fn worst(&self) -> Option<Worst> {
-        let price = self.provider.price()?;
-        let mut request = self.transcript.request(self.engine.items().len());
+    fn worst(&self) -> Result<Option<Worst>, RunError> {
+        let Some(price) = self.provider.price() else { return Ok(None) };
+        let mut request = self.transcript.next(&self.engine, |hash| self.content(hash))?;
         request.schema = self.settings.schema.clone();
-        Some(Worst::of(&request, price, self.settings.max_output))
+        Ok(Some(Worst::of(&request, price, self.settings.max_output)))
     }
 
     /// How long an answer is affordable, the money for it set aside; or why none is.

@@ -42,6 +42,19 @@ impl Transcript {
         Ok(())
     }
 
+    /// Everything that would be sent if the model were asked now, with what it is told then first.
+    pub(crate) fn next(
+        &self,
+        engine: &Engine,
+        content: impl Fn(&Hash) -> Result<Vec<u8>, StoreError>,
+    ) -> Result<Request, StoreError> {
+        let mut request = self.request(engine.items().len());
+        for item in engine.held() {
+            request.messages.push(Arc::new(message(item, &self.messages, &content)?));
+        }
+        Ok(request)
+    }
+
     /// The request that shows the first `messages` items.
     #[must_use]
     pub fn request(&self, messages: usize) -> Request {

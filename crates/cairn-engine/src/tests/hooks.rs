@@ -207,12 +207,12 @@ fn a_hooks_yes_counts_only_where_no_rule_speaks_and_its_question_counts_everywhe
     let asks = HookSays { word: Some(HookWord::Ask), ..nothing() };
     let own = ("write", r#"{"path":".cairn/hooks.toml","content":"x"}"#);
     for (call, tool, rules, says, expected) in [
-        (BASH, "bash", &[][..], &yes, "policy pass, proposal pass"),
-        (BASH, "bash", &[], &nothing(), "policy ask, proposal hold"),
-        (BASH, "bash", &["ask exec *"], &yes, "policy ask, proposal hold"),
+        (BASH, "bash", &[][..], &yes, "policy pass, budget pass, proposal pass"),
+        (BASH, "bash", &[], &nothing(), "policy ask, budget pass, proposal hold"),
+        (BASH, "bash", &["ask exec *"], &yes, "policy ask, budget pass, proposal hold"),
         (BASH, "bash", &["deny exec *"], &yes, "policy refuse"),
-        (BASH, "bash", &["allow exec *"], &asks, "policy ask, proposal hold"),
-        (own, "write", &[], &yes, "policy ask, proposal hold"),
+        (BASH, "bash", &["allow exec *"], &asks, "policy ask, budget pass, proposal hold"),
+        (own, "write", &[], &yes, "policy ask, budget pass, proposal hold"),
     ] {
         let mut sim = Sim::new(Mode::Act, Approval::Ask);
         let plan =
@@ -288,11 +288,11 @@ fn hooks_keep_a_loop_going_three_times_and_no_more() {
             1/1/1 → 200 Performed
             AskModel { lap: 1, turn: 2, messages: 3 }
             Stop s
-            AskModel { lap: 1, turn: 3, messages: 5 }
+            AskModel { lap: 1, turn: 3, messages: 6 }
             Stop s
-            AskModel { lap: 1, turn: 4, messages: 7 }
+            AskModel { lap: 1, turn: 4, messages: 9 }
             Stop s
-            AskModel { lap: 1, turn: 5, messages: 9 }
+            AskModel { lap: 1, turn: 5, messages: 12 }
             end 1 200
             SessionEnd e
             Idle"#]],
