@@ -117,7 +117,12 @@ impl Recording {
     }
 }
 
-fn outcome(op: &OpState, status: Status, result: ContentRef, settled: Settled) -> Outcome {
+pub(crate) fn outcome(
+    op: &OpState,
+    status: Status,
+    result: ContentRef,
+    settled: Settled,
+) -> Outcome {
     Outcome {
         at: op.intent.at,
         status,
@@ -227,7 +232,7 @@ impl Engine {
 
     /// Whether the present driver may change anything.
     pub(crate) fn may_act(&self) -> bool {
-        self.drive.as_ref().is_some_and(|drive| drive.mode.may_act())
+        self.drive.is_some() && self.terms().mode.may_act()
     }
 
     /// Whether the present driver has somebody to ask.
@@ -285,7 +290,7 @@ impl Engine {
         let nothing =
             Terms { mode: Mode::ReadOnly, approval: Approval::Nobody, flags: Flags::default() };
         self.drive.as_ref().map_or(nothing, |drive| Terms {
-            mode: drive.mode,
+            mode: self.mode.unwrap_or(drive.mode),
             approval: drive.approval,
             flags: drive.flags,
         })

@@ -35,6 +35,15 @@ pub struct Terms {
     pub flags: Flags,
 }
 
+impl Terms {
+    /// Whether the agent can put something to a person.
+    #[must_use]
+    pub fn can_be_asked(self) -> bool {
+        let Flags { someone, no_proposals, no_interaction, .. } = self.flags;
+        (self.approval == Approval::Ask || someone) && !no_proposals && !no_interaction
+    }
+}
+
 /// What the chain says about an op, with every gate's word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leave {
@@ -255,6 +264,9 @@ fn mode(asked: &Asked<'_>) -> Said {
         }
         _ if case.effect.is_read_only() => pass("changes nothing"),
         (Mode::ReadOnly, _) => refuse("the run is read-only", words::READ_ONLY),
+        (Mode::Plan, _) if terms.can_be_asked() => {
+            refuse("the run is planning", words::PLANNING_FIRST)
+        }
         (Mode::Plan, _) => refuse("the run is planning", words::PLANNING),
         (Mode::AcceptEdits, _) => pass("accept-edits"),
         (Mode::Act, _) => pass("act"),
@@ -312,6 +324,9 @@ fn proposal(asked: &Asked<'_>) -> Said {
         told: Told::Words(told.to_owned()),
         by: Some(By::Nobody),
     };
+    if asked.case.op == OpName::Consult {
+        return consult(asked);
+    }
     if asked.large {
         return large(asked);
     }
@@ -329,6 +344,19 @@ fn proposal(asked: &Asked<'_>) -> Said {
             nobody("nobody is there to ask", words::NOBODY)
         }
     }
+}
+
+/// What is put to a person waits for one. Where nobody is there that is no want of approval: the agent
+/// goes by what it knows.
+fn consult(asked: &Asked<'_>) -> Said {
+    let Terms { flags, .. } = asked.terms;
+    let why = match (asked.terms.can_be_asked(), flags.no_interaction, flags.no_proposals) {
+        (true, ..) => return Said::Hold("a person is asked".to_owned()),
+        (false, true, _) => "nobody is to be asked anything (no-interaction)",
+        (false, false, true) => "no_review_channel",
+        (false, false, false) => "nobody is there to answer",
+    };
+    refuse(why, words::NOBODY_ANSWERS)
 }
 
 /// Much is removed only when a person says so, whatever was allowed beforehand.

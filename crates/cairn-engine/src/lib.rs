@@ -3,6 +3,7 @@
 
 mod admit;
 mod budget;
+mod consult;
 pub mod gates;
 mod hooks;
 mod offers;

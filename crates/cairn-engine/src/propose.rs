@@ -7,7 +7,7 @@ use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::{offers, words};
 use cairn_types::{
-    Body, By, Coord, Decision, Hash, ItemChoice, OpName, Proposal, ProposalId, ProposalItem,
+    Body, By, Coord, Decision, Hash, ItemChoice, Mode, OpName, Proposal, ProposalId, ProposalItem,
     ProposalKind, Remember, Removed, Status, Verdict,
 };
 
@@ -30,6 +30,8 @@ pub struct Word {
     pub rule: Option<String>,
     /// When what is remembered ends, milliseconds since 1970.
     pub until: Option<u64>,
+    /// With a plan that is approved: the mode in which the run goes on.
+    pub mode: Option<Mode>,
 }
 
 /// Why a word was not taken.
@@ -58,12 +60,25 @@ pub enum DecideError {
         /// The word.
         verdict: Verdict,
     },
+    /// A plan may not be carried out in this mode here.
+    #[error("400: a plan does not widen the mode to {} here", name_of(*.0))]
+    TooWide(Mode),
     /// What it shall be remembered for cannot be read.
     #[error("400: {0}")]
     NoRule(#[from] RuleError),
     /// The word is about something else than what is proposed.
     #[error("409: {0} shows something else than what was decided on")]
     Stale(ProposalId),
+}
+
+/// A mode as flags name it.
+fn name_of(mode: Mode) -> &'static str {
+    match mode {
+        Mode::ReadOnly => "read-only",
+        Mode::Plan => "plan",
+        Mode::Act => "act",
+        Mode::AcceptEdits => "accept-edits",
+    }
 }
 
 impl DecideError {
@@ -116,11 +131,7 @@ impl Engine {
         if word.shown_hash.is_some_and(|shown| shown != proposal.shown_hash) {
             return Err(DecideError::Stale(word.proposal.clone()));
         }
-        let only_after_a_crash = matches!(word.verdict, Verdict::Happened | Verdict::Skip);
-        if only_after_a_crash && proposal.kind != ProposalKind::Indeterminate {
-            let (proposal, verdict) = (word.proposal.clone(), word.verdict);
-            return Err(DecideError::Unfit { proposal, verdict });
-        }
+        let mode = self.fits(proposal.kind, word)?;
         if let Some(rule) = &word.rule {
             Rule::parse(rule)?;
         }
@@ -139,6 +150,7 @@ impl Engine {
             decision.rule = word.rule.clone().or_else(all);
         }
         decision.until = word.until;
+        decision.mode = mode;
         (decision.also, decision.removed) = (proposal.paths(), proposal.removed);
         recording.facts.push(Body::Decision(decision));
         Ok(recording)
@@ -211,7 +223,11 @@ pub(crate) fn proposal(
         _ if op.questions == 0 => {
             format!("p{}.{}.{}", at.lap, at.turn, at.seq)
         }
-        ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look => {
+        ProposalKind::Edit
+        | ProposalKind::Exec
+        | ProposalKind::Look
+        | ProposalKind::Question
+        | ProposalKind::Plan => {
             format!("p{}.{}.{}.{}", at.lap, at.turn, at.seq, op.questions + 1)
         }
     };
@@ -223,7 +239,7 @@ pub(crate) fn proposal(
         shown,
         items,
         offers: match kind {
-            ProposalKind::Indeterminate => Vec::new(),
+            ProposalKind::Indeterminate | ProposalKind::Question | ProposalKind::Plan => Vec::new(),
             _ => offers::of(&op.intent),
         },
         removed: Removed::default(),

@@ -5,9 +5,9 @@ use crate::policy::Rulebook;
 use crate::rails::{Came, Rails};
 use crate::view::Item;
 use cairn_types::{
-    Begin, Body, By, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, OpName,
-    Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, ProposalKind, Remember, Reply,
-    RuleFrom, RuleWord, RunId, RunStarted, Seen, Status, Steer, Usage, Verdict, Writer,
+    Begin, Body, By, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, Mode,
+    OpName, Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, ProposalKind, Remember,
+    Reply, RuleFrom, RuleWord, RunId, RunStarted, Seen, Status, Steer, Usage, Verdict, Writer,
 };
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -45,6 +45,8 @@ pub struct Engine {
     /// Commands in the background whose end is not recorded.
     pub(crate) streams: BTreeSet<Coord>,
     pub(crate) hooks: OfRun,
+    /// The mode that a person chose for a plan, under the present driver.
+    pub(crate) mode: Option<Mode>,
 }
 
 /// The running loop.
@@ -127,6 +129,7 @@ impl Engine {
                 // What reaches beyond the run and still holds is among the driver's rules.
                 self.answers.retain(|(scope, _)| *scope == Remember::Run);
                 self.hooks = OfRun::default();
+                self.mode = None;
                 self.take_rules();
             }
             Body::Prompt(prompt) => self.queued(prompt),
@@ -261,7 +264,11 @@ impl Engine {
     fn opened(&mut self, proposal: &Proposal) {
         self.in_op(proposal.at, |op| match proposal.kind {
             ProposalKind::Indeterminate => op.settling = Some(proposal.clone()),
-            ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look => {
+            ProposalKind::Edit
+            | ProposalKind::Exec
+            | ProposalKind::Look
+            | ProposalKind::Question
+            | ProposalKind::Plan => {
                 op.proposal = Some(proposal.clone());
                 op.questions += 1;
             }
@@ -296,7 +303,9 @@ impl Engine {
             self.answers.push((decision.remember, rule));
             self.take_rules();
         }
-        if let Some(words) = decision.words {
+        self.mode = decision.mode.or(self.mode);
+        // An answer is the op's result.
+        if let Some(words) = decision.words.filter(|_| decision.verdict != Verdict::Answer) {
             self.in_lap(|lap| lap.waiting.push(words));
         }
     }

@@ -177,7 +177,7 @@ impl Engine {
             (Leave::Granted(..), _) if op.intent.effect.is_read_only() => {
                 self.neighbouring_reads(lap)
             }
-            (Leave::Ask(_), None) if op.intent.effect.is_read_only() => {
+            (Leave::Ask(_), None) if op.intent.effect.is_read_only() && !op.is_consult() => {
                 Step::Record(propose_look(op))
             }
             (Leave::Refused(gates, refusal), None)
@@ -223,6 +223,9 @@ impl Engine {
         (decision, proposal): (&Decision, Option<&Proposal>),
     ) -> Step {
         let at = op.intent.at;
+        if op.is_consult() {
+            return Step::Record(self.consulted_on(op, decision));
+        }
         let by_nobody = matches!(decision.by, By::Gate(_) | By::Remembered | By::Yolo);
         let (status, told) = match (decision.verdict, &decision.by) {
             (Verdict::Allow, _) => {
@@ -240,7 +243,7 @@ impl Engine {
             }
             (Verdict::Refuse, By::Nobody) => (Status::REFUSED, words::NOBODY),
             (Verdict::Refuse, _) => (Status::REFUSED, words::REFUSED),
-            (Verdict::Cancel | Verdict::Skip | Verdict::Happened, _) => {
+            (Verdict::Cancel | Verdict::Skip | Verdict::Happened | Verdict::Answer, _) => {
                 (Status::CANCELLED, words::WITHDRAWN)
             }
         };
@@ -261,7 +264,7 @@ impl Engine {
                     words::SAID_DONE,
                     Settled::SaidDone,
                 )),
-                Verdict::Refuse | Verdict::Cancel | Verdict::Skip => {
+                Verdict::Refuse | Verdict::Cancel | Verdict::Skip | Verdict::Answer => {
                     Step::Record(Recording::indeterminate(op))
                 }
             },

@@ -4,6 +4,16 @@ use cairn_types::{Coord, Status};
 
 pub(crate) const READ_ONLY: &str = "refused: this run is read-only";
 pub(crate) const PLANNING: &str = "refused: this run only plans";
+pub(crate) const PLANNING_FIRST: &str =
+    "refused: this run plans first; changes can be made once a plan is approved (present_plan)";
+pub(crate) const NOBODY_ANSWERS: &str = "not asked: nobody is there to answer. Go by what is known, \
+     and say in the end what was assumed";
+pub(crate) const NO_ANSWER: &str = "the person does not answer this";
+pub(crate) const APPROVED: &str = "the person approves the plan";
+pub(crate) const APPROVED_TO_ACT: &str = "the person approves the plan; changes can be made now";
+pub(crate) const REVISE: &str =
+    "the person does not approve the plan yet: revise it by what they say, and present it again";
+pub(crate) const REJECTED: &str = "the person rejects the plan; it must not be carried out";
 pub(crate) const WRITER: &str = "refused: only a person may do this";
 pub(crate) const NO_REPO: &str = "refused: this run has no project";
 pub(crate) const NO_WEB: &str = "refused: this run does not reach beyond this machine";

@@ -27,7 +27,7 @@ pub enum Command {
         /// The hash of what was shown; when given, it must be the proposal's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown_hash: Option<String>,
-        /// Words that come with a refusal; they become the model's next message.
+        /// An answer; or words with another verdict, which become the model's next message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         words: Option<String>,
         /// How far the word reaches.
@@ -40,6 +40,10 @@ pub enum Command {
         /// When what is remembered ends, milliseconds since 1970.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<u64>,
+        /// With a plan that is approved: the mode in which the run goes on; `act` when absent and the
+        /// run was planning.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<Mode>,
     },
 }
 
@@ -55,6 +59,20 @@ pub enum Verdict {
     Happened,
     /// Of an indeterminate op: leave it.
     Skip,
+    /// Of a question of the agent's: `words` is the answer.
+    Answer,
+}
+
+/// The mode in which a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// It goes on planning.
+    Plan,
+    /// Changes are asked about.
+    Act,
+    /// Files are changed unasked.
+    AcceptEdits,
 }
 
 /// How far a word reaches.

@@ -33,7 +33,11 @@ impl Driver {
     }
 
     pub(crate) async fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
-        let prepared = self.would(&self.action(at)?).await?;
+        let action = self.action(at)?;
+        if let Action::Consult(consult) = &action {
+            return self.record(self.engine.consulted(at, consult));
+        }
+        let prepared = self.would(&action).await?;
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, Settled::NotPerformed);
         }

@@ -114,6 +114,7 @@ impl Client {
             holder: holder(),
             model: String::new(),
             mode: Mode::Act,
+            after_plan: None,
             approval: Approval::Nobody,
             flags: Flags::default(),
             policy: Policy::default(),

@@ -340,7 +340,10 @@ impl Driver {
         self.flush().await?;
         let Some(proposal) = self.open_proposal(at) else { return Ok(()) };
         if self.gone {
-            return self.answer(proposal.id, Verdict::Refuse, By::Nobody);
+            // To have asked in vain is no want of approval.
+            let verdict =
+                if proposal.kind.is_consult() { Verdict::Cancel } else { Verdict::Refuse };
+            return self.answer(proposal.id, verdict, By::Nobody);
         }
         if !self.told.contains(&proposal.id) && !self.question_stands(at).await? {
             return Ok(());
@@ -391,6 +394,7 @@ impl Driver {
             remember: Remember::Once,
             rule: None,
             until: None,
+            mode: None,
         };
         match self.engine.decided(&word) {
             Ok(recording) => self.record(recording),

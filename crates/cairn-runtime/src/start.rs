@@ -5,9 +5,11 @@ use crate::pending::Pending;
 use crate::transcript::Transcript;
 use crate::undo::changed_since;
 use crate::{Command, Driver, RunError, Settings, Sink, Surroundings, clock, now_ms, system};
+use cairn_engine::gates::Terms;
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
+use cairn_surface::native;
 use cairn_types::{
     Approval, Body, Budgets, Caps, ContentRef, Drive, Flags, Mode, Policy, RunId, RunStarted,
     SessionId, Surface, View, Writer,
@@ -69,6 +71,8 @@ pub struct Start {
     pub surroundings: Surroundings,
     /// What may be done.
     pub mode: Mode,
+    /// How far an approved plan may widen that; absent where it does not.
+    pub after_plan: Option<Mode>,
     /// Who answers questions.
     pub approval: Approval,
     /// What is ruled out besides.
@@ -172,11 +176,12 @@ impl Start {
         let mut recording = Recording::default();
         let (world, about) = (self.world.workspace(), &self.surroundings);
         let system = system::message(&self.root, world, about, self.flags);
+        let terms = Terms { mode: self.mode, approval: self.approval, flags: self.flags };
         let started = RunStarted {
             session: session.clone(),
             name,
             system: recording.keep(system),
-            tools: recording.keep(cairn_surface::native::schemas()),
+            tools: recording.keep(native::schemas(terms.can_be_asked())),
             surface: Surface::Native,
             view: View::Transcript,
         };
@@ -244,6 +249,7 @@ impl Start {
             holder: holder(),
             model: self.settings.model.clone(),
             mode: self.mode,
+            after_plan: self.after_plan,
             approval: self.approval,
             flags: self.flags,
             policy: self.policy.clone(),

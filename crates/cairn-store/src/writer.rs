@@ -275,6 +275,7 @@ mod tests {
             holder: "me".to_owned(),
             model: "scripted/one".to_owned(),
             mode: Mode::Act,
+            after_plan: None,
             approval: Approval::Yolo,
             flags: cairn_types::Flags::default(),
             policy: cairn_types::Policy::default(),

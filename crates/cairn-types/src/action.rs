@@ -61,6 +61,35 @@ pub enum Action {
         /// The whole list as it shall be.
         items: Vec<TodoItem>,
     },
+    /// Put something to a person.
+    Consult(Consult),
+}
+
+/// What is put to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Consult {
+    /// A question.
+    Question {
+        /// The question.
+        text: String,
+        /// Answers to choose from; words of one's own are always one.
+        options: Vec<String>,
+    },
+    /// What the agent would do, to be approved before it does it.
+    Plan {
+        /// The plan.
+        text: String,
+    },
+}
+
+impl Consult {
+    /// What is asked, or planned.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Consult::Question { text, .. } | Consult::Plan { text } => text,
+        }
+    }
 }
 
 /// What to look for, and where.
@@ -151,6 +180,7 @@ impl Action {
             Action::Kill { .. } => OpName::Kill,
             Action::Exec { .. } => OpName::Exec,
             Action::Todo { .. } => OpName::Todo,
+            Action::Consult(_) => OpName::Consult,
         }
     }
 
@@ -176,6 +206,10 @@ impl Action {
             Action::Todo { items } => {
                 let done = items.iter().filter(|item| item.state == TodoState::Done).count();
                 format!("{done} of {} done", items.len())
+            }
+            Action::Consult(consult) => {
+                let line = consult.text().lines().map(str::trim).find(|line| !line.is_empty());
+                line.unwrap_or_default().to_owned()
             }
         }
     }

@@ -221,6 +221,9 @@ pub struct Drive {
     pub model: String,
     /// What may be done.
     pub mode: Mode,
+    /// How far an approved plan may widen that; absent where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_plan: Option<Mode>,
     /// Who answers questions.
     pub approval: Approval,
     /// What is ruled out besides.

@@ -25,6 +25,8 @@ pub enum OpName {
     Exec,
     /// Keep a list of what is to be done.
     Todo,
+    /// Put something to a person.
+    Consult,
     /// Take back what ops changed, or what taking back changed.
     Undo,
 }
@@ -40,6 +42,7 @@ impl fmt::Display for OpName {
             OpName::Kill => "kill",
             OpName::Exec => "exec",
             OpName::Todo => "todo",
+            OpName::Consult => "consult",
             OpName::Undo => "undo",
         })
     }
@@ -101,8 +104,8 @@ pub enum View {
     Transcript,
 }
 
-/// What a run may do at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What a run may do at all, each more than the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Look, change nothing.
@@ -135,6 +138,9 @@ pub struct Flags {
     /// Nobody reviews: what would be asked about is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_proposals: bool,
+    /// The agent asks nobody anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_interaction: bool,
     /// Somebody can be asked, even where everything was allowed beforehand.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub someone: bool,

@@ -1,6 +1,6 @@
 //! Proposals: an op held until someone decides, and the decision, which names what was shown.
 
-use crate::{Change, ContentRef, Coord, Hash, Removed};
+use crate::{Change, ContentRef, Coord, Hash, Mode, Removed};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -60,6 +60,18 @@ pub enum ProposalKind {
     Look,
     /// It began before a crash and nobody saw it end: it happened, run it, or skip it?
     Indeterminate,
+    /// The agent wants to know something: its items are answers to choose from.
+    Question,
+    /// Shall the agent go on like this?
+    Plan,
+}
+
+impl ProposalKind {
+    /// Whether the agent puts something to a person, rather than wants to do something.
+    #[must_use]
+    pub fn is_consult(self) -> bool {
+        matches!(self, ProposalKind::Question | ProposalKind::Plan)
+    }
 }
 
 /// A part of a proposal.
@@ -92,7 +104,8 @@ pub struct Decision {
     /// The word on each part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<ItemChoice>,
-    /// Words that came with a refusal; they become the next message.
+    /// Words that came with it: an answer, or what shall be done instead, which becomes the next
+    /// message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<ContentRef>,
     /// How far the word reaches.
@@ -104,6 +117,9 @@ pub struct Decision {
     /// When what is remembered ends, milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
+    /// With a plan that is approved: the mode in which the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
     /// Paths besides those asked for that decided, found out by preparing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
@@ -129,6 +145,7 @@ impl Decision {
             remember: Remember::Once,
             rule: None,
             until: None,
+            mode: None,
             also: Vec::new(),
             removed: Removed::default(),
             gates,
@@ -150,6 +167,8 @@ pub enum Verdict {
     Happened,
     /// Of an indeterminate op: leave it.
     Skip,
+    /// Of a question: the words are its answer.
+    Answer,
 }
 
 impl fmt::Display for Verdict {
@@ -160,6 +179,7 @@ impl fmt::Display for Verdict {
             Verdict::Cancel => "cancel",
             Verdict::Happened => "happened",
             Verdict::Skip => "skip",
+            Verdict::Answer => "answer",
         })
     }
 }

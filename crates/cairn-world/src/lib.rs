@@ -168,7 +168,11 @@ impl World {
                 let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
                 exec::prepare(self.cwd(cwd.as_deref()), &self.settings, &run)
             }
-            Action::Find(_) | Action::List { .. } | Action::Read(_) | Action::Todo { .. } => {
+            Action::Find(_)
+            | Action::List { .. }
+            | Action::Read(_)
+            | Action::Todo { .. }
+            | Action::Consult(_) => {
                 let label = clean(&format!("{} {}", action.op(), action.target()));
                 Prepared { label, ..Prepared::default() }
             }
@@ -257,7 +261,8 @@ impl World {
             | Action::Copy { .. }
             | Action::Move { .. }
             | Action::Kill { .. }
-            | Action::Exec { .. } => Err(Refusal::new(Status::FAILED, "not a look")),
+            | Action::Exec { .. }
+            | Action::Consult(_) => Err(Refusal::new(Status::FAILED, "not a look")),
         });
         let mut performed = looked
             .await

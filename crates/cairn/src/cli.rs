@@ -8,7 +8,7 @@ mod sessions;
 mod trust;
 
 pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
-pub use decide::{Decide, Far, Say};
+pub use decide::{Decide, Far, PlanMode, Say};
 pub use machine::{Completions, Doctor, Man, Shell};
 pub use policy::{Answers, Explain, Leave, PolicyArgs, PolicyCommand, Replay, Revoke, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};

@@ -1,8 +1,9 @@
 //! `cairn decide`: a word on a question of a run that another process drives, said at its door. The
 //! first word wins.
 
-use crate::cli::{self, Far, Say};
+use crate::cli::{self, Far, PlanMode, Say};
 use crate::out::say;
+use crate::run::interaction::{self, label};
 use crate::run::{Usage, door, person};
 use crate::{log, named, place};
 use anyhow::{Context, Result};
@@ -10,7 +11,7 @@ use cairn_engine::{DecideError, Engine};
 use cairn_protocol as wire;
 use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{By, Proposal, ProposalId, RunId};
+use cairn_types::{By, Proposal, ProposalId, ProposalKind, RunId};
 use door::{Letter, Reply};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -93,6 +94,7 @@ fn letter(args: &cli::Decide, word: Say, one: &Open) -> Letter {
         Say::Refuse => wire::Verdict::Refuse,
         Say::Happened => wire::Verdict::Happened,
         Say::Skip => wire::Verdict::Skip,
+        Say::Answer => wire::Verdict::Answer,
     };
     let remember = match args.remember {
         None => wire::Remember::Once,
@@ -109,10 +111,18 @@ fn letter(args: &cli::Decide, word: Say, one: &Open) -> Letter {
         proposal: one.proposal.id.to_string(),
         verdict,
         shown_hash: Some(one.proposal.shown_hash.to_string()),
-        words: args.words.clone(),
+        words: args.words.as_ref().map(|words| match word {
+            Say::Answer => interaction::chosen(words, &options(&one.proposal)),
+            _ => words.clone(),
+        }),
         remember,
         rule: args.rule.clone(),
         until: None,
+        mode: args.mode.map(|mode| match mode {
+            PlanMode::Plan => wire::Mode::Plan,
+            PlanMode::Act => wire::Mode::Act,
+            PlanMode::AcceptEdits => wire::Mode::AcceptEdits,
+        }),
     };
     Letter { by, command }
 }
@@ -138,7 +148,7 @@ fn answered(args: &cli::Decide, word: Say, one: &Open, reply: &Reply) -> Result<
     if args.json {
         say!("{}", json!({"proposal": id, "run": run, "code": 200, "verdict": word.to_string()}));
     } else {
-        say!("{id} of run {run}: {word}, {}", clean(&label(&one.proposal)));
+        say!("{id} of run {run}: {word}, {}", clean(label(&one.proposal)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -156,8 +166,12 @@ fn refused(args: &cli::Decide, reply: &Reply) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-fn label(proposal: &Proposal) -> String {
-    proposal.items.first().map(|item| item.label.clone()).unwrap_or_default()
+/// The answers to choose from, where the agent asks.
+fn options(proposal: &Proposal) -> Vec<String> {
+    match proposal.kind {
+        ProposalKind::Question => proposal.items.iter().map(|item| item.label.clone()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The open questions of runs that are driven: of one, or of all of the home.
@@ -197,11 +211,11 @@ fn list(open: &[impl std::borrow::Borrow<Open>], as_json: bool) -> Result<ExitCo
             say!("{}", question(run, proposal, shown));
             continue;
         }
-        say!("{} of run {}: {}", proposal.id, run.id, clean(&label(proposal)));
+        say!("{} of run {}: {}", proposal.id, run.id, clean(label(proposal)));
         for line in shown.lines() {
             say!("    {}", clean(line));
         }
-        say!("    decide with: cairn decide {} allow, or refuse", proposal.id);
+        say!("    decide with: {}", interaction::how(proposal));
     }
     if open.is_empty() && !as_json {
         say!("no question is open in a run that is driven now");
@@ -220,5 +234,6 @@ fn question(run: &RunRow, proposal: &Proposal, shown: &str) -> Value {
         "shown": shown,
         "shown_hash": proposal.shown_hash,
         "offers": proposal.offers,
+        "options": options(proposal),
     })
 }

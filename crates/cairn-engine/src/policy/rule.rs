@@ -41,7 +41,7 @@ pub struct RuleError {
 }
 
 /// The ops a rule may name.
-const OPS: [(&str, &[OpName]); 11] = [
+const OPS: [(&str, &[OpName]); 12] = [
     ("*", &[]),
     ("find", &[OpName::Find]),
     ("read", &[OpName::Read]),
@@ -52,6 +52,7 @@ const OPS: [(&str, &[OpName]); 11] = [
     ("write", &[OpName::Edit, OpName::Copy, OpName::Move, OpName::Kill]),
     ("exec", &[OpName::Exec]),
     ("todo", &[OpName::Todo]),
+    ("consult", &[OpName::Consult]),
     ("undo", &[OpName::Undo]),
 ];
 
@@ -139,7 +140,7 @@ fn what_of(ops: &[OpName], what: &str) -> Result<What, String> {
         _ if what.is_empty() => Ok(What::Any),
         [OpName::Exec] => Pattern::parse(what).map(What::Command).map_err(|e| e.to_string()),
         [] => Err("`*` stands alone; a rule on paths or commands names its op".to_owned()),
-        [OpName::Todo] | [OpName::Undo] => {
+        [OpName::Todo | OpName::Consult | OpName::Undo] => {
             Err("this op works on nothing that has a name".to_owned())
         }
         _ => PathGlob::parse(what).map(What::Path).map_err(|e| e.to_string()),

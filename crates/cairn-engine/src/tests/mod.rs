@@ -2,6 +2,7 @@
 
 mod anything;
 mod budgets;
+mod consult;
 mod crashes;
 mod hooks;
 mod policy;
@@ -183,6 +184,7 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
         holder: "test".into(),
         model: "scripted/test".into(),
         mode,
+        after_plan: Some(Mode::AcceptEdits),
         approval,
         flags: Flags::default(),
         policy: Policy::default(),
@@ -206,6 +208,7 @@ fn word(proposal: &str, verdict: Verdict, words: Option<&str>) -> Word {
         remember: Remember::Once,
         rule: None,
         until: None,
+        mode: None,
     }
 }
 

@@ -60,6 +60,7 @@ const ASKED: Terms = Terms {
         no_repo: false,
         no_web: false,
         no_proposals: false,
+        no_interaction: false,
         someone: false,
         large_deletions: false,
     },

@@ -65,6 +65,7 @@ pub fn start_with(store: &Store, workspace: &Path, config: Config, told: Arc<Tol
         root: workspace.to_string_lossy().into_owned(),
         surroundings: Surroundings { date: "2026-01-31".to_owned(), ..Surroundings::default() },
         mode: Mode::Act,
+        after_plan: None,
         approval: Approval::Yolo,
         flags: Flags::default(),
         policy: Policy::default(),

@@ -200,6 +200,7 @@ impl Driver {
             holder: "pid 1 on here".to_owned(),
             model: "scripted/one".to_owned(),
             mode: Mode::Act,
+            after_plan: None,
             approval: Approval::Ask,
             flags: cairn_types::Flags::default(),
             policy: cairn_types::Policy::default(),

@@ -95,6 +95,7 @@ impl Reader<'_> {
             Kind::Flag => self.flag(&name, value),
             Kind::Count => self.count(&name, value),
             Kind::Word(words) => self.word(&name, words, value),
+            Kind::Texts => self.texts(&name, value),
             Kind::List(fields) => self.list(&name, fields, value),
         }
     }
@@ -108,6 +109,31 @@ impl Reader<'_> {
             }
             _ => Err(format!("{name} must be a string")),
         }
+    }
+
+    fn texts(&mut self, name: &str, value: Value) -> Result<Value, String> {
+        let bad = || format!("{name} must be a list of strings");
+        let value = match value {
+            Value::String(text) => {
+                let inner = serde_json::from_str(&text).map_err(|_| bad())?;
+                self.repairs.push(format!("{name}: text read as JSON"));
+                inner
+            }
+            other => other,
+        };
+        let Value::Array(items) = value else { return Err(bad()) };
+        let mut texts = Vec::with_capacity(items.len());
+        for (n, item) in (1..).zip(items) {
+            let name = format!("{name}[{n}]");
+            texts.push(match item {
+                Value::Object(mut fields) if fields.get("label").is_some_and(Value::is_string) => {
+                    self.repairs.push(format!("{name}: its label read as text"));
+                    fields.remove("label").unwrap_or_default()
+                }
+                item => self.text(&name, item)?,
+            });
+        }
+        Ok(Value::Array(texts))
     }
 
     fn flag(&mut self, name: &str, value: Value) -> Result<Value, String> {

@@ -31,6 +31,8 @@ pub enum Kind {
     Flag,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A list of texts.
+    Texts,
     /// A list of objects with these fields.
     List(&'static [Param]),
 }
@@ -105,6 +107,16 @@ impl<T: Fields> Argument for Vec<T> {
     }
 }
 
+/// No texts are as good as none given.
+impl Argument for Vec<String> {
+    const KIND: Kind = Kind::Texts;
+    const REQUIRED: bool = false;
+    fn read(value: Option<Value>) -> Result<Self, String> {
+        let Some(Value::Array(items)) = value else { return Ok(Vec::new()) };
+        items.into_iter().map(|item| String::read(Some(item))).collect()
+    }
+}
+
 /// Doc lines as one text.
 pub(super) fn told(doc: &[&str]) -> String {
     doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
@@ -136,6 +148,7 @@ impl Kind {
             Kind::Count => json!({"type": "integer", "minimum": 0}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Word(words) => json!({"type": "string", "enum": words}),
+            Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Kind::List(params) => json!({"type": "array", "items": schema(params)}),
         }
     }

@@ -5,7 +5,7 @@ mod declare;
 mod tools;
 
 pub use declare::{Kind, Param};
-pub use tools::{Tool, schemas, tools};
+pub use tools::{ASK_USER, PRESENT_PLAN, Tool, schemas, tools};
 
 use crate::{Misread, Parsed};
 use args::Args;
@@ -170,7 +170,7 @@ mod tests {
             r#"{"path":"a","limit":-1}"#,
             "400 read: limit must be a whole number from 0",
         );
-        let tools = "the tools are read, write, edit, multi_edit, find, list, remove, move, copy, bash, todo";
+        let tools = "the tools are read, write, edit, multi_edit, find, list, remove, move, copy, bash, todo, ask_user, present_plan";
         check("paint", "{}", &format!("501 there is no tool \"paint\"; {tools}"));
         check(
             "brash",
@@ -249,15 +249,27 @@ mod tests {
             r#"{"items":[{"text":"a","state":"maybe"}]}"#,
             "400 todo: items[1].state must be one of pending, active, done",
         );
+        check(
+            "AskUserQuestion",
+            r#"{"question":"which?","options":[{"label":"a"},"b",7]}"#,
+            "consult which?  (repaired: AskUserQuestion read as ask_user; options[1]: its label read as text; options[3]: 7 read as text)",
+        );
+        check("ask_user", r#"{"question":" "}"#, "400 ask_user: question is empty");
+        check(
+            "ask_user",
+            r#"{"question":"a","options":"b"}"#,
+            "400 ask_user: options must be a list of strings",
+        );
+        check("present_plan", r##"{"plan":"\n# do\nthis"}"##, "consult # do");
         check("find", "{}", "400 find: neither glob nor text is given");
         check("read", r#"{"path":["a"]}"#, "400 read: path must be a string");
     }
 
     #[test]
     fn every_schema_is_an_object_whose_properties_are_all_described() {
-        let schemas: serde_json::Value = serde_json::from_str(&schemas()).unwrap();
+        let schemas: serde_json::Value = serde_json::from_str(&schemas(true)).unwrap();
         let list = schemas.as_array().unwrap();
-        assert_eq!(list.len(), 11);
+        assert_eq!(list.len(), 13);
         for tool in list {
             let properties = tool["parameters"]["properties"].as_object().unwrap();
             assert!(!properties.is_empty());

@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::declare::{Argument, Fields, Kind, Param, fields, schema, told};
-use cairn_types::{Action, EditBody, Effect, Exchange, Find, Read, TodoItem, TodoState};
+use cairn_types::{Action, Consult, EditBody, Effect, Exchange, Find, Read, TodoItem, TodoState};
 use serde_json::{Value, json};
 
 /// A native tool.
@@ -179,6 +179,26 @@ fields! {
     }
 }
 
+fields! {
+    /// Ask the person a question and wait for the answer. Only for what they alone can decide and
+    /// nothing here tells.
+    AskUser {
+        /// The question, whole: they may see nothing else.
+        question: String, or "text" "prompt" "message";
+        /// Answers to choose from, the best first. They may always answer in their own words.
+        options: Vec<String>, or "choices" "answers" "follow_up";
+    }
+}
+
+fields! {
+    /// Put a plan to the person before carrying it out: what would be changed, where, and how it would
+    /// be checked. They approve it, want it revised, or reject it.
+    PresentPlan {
+        /// The plan, in Markdown.
+        plan: String, or "text" "content" "steps";
+    }
+}
+
 const STATES: [(&str, TodoState); 3] =
     [("pending", TodoState::Pending), ("active", TodoState::Active), ("done", TodoState::Done)];
 
@@ -296,6 +316,32 @@ impl Declared for Todo {
     }
 }
 
+impl Declared for AskUser {
+    fn action(self) -> Result<Action, String> {
+        let AskUser { question, options } = self;
+        if question.trim().is_empty() {
+            return Err("question is empty".to_owned());
+        }
+        let options: Vec<String> = options.into_iter().filter(|o| !o.trim().is_empty()).collect();
+        if options.len() > MOST_OPTIONS {
+            return Err(format!("there are more than {MOST_OPTIONS} options"));
+        }
+        Ok(Action::Consult(Consult::Question { text: question, options }))
+    }
+}
+
+impl Declared for PresentPlan {
+    fn action(self) -> Result<Action, String> {
+        match self.plan.trim().is_empty() {
+            true => Err("plan is empty".to_owned()),
+            false => Ok(Action::Consult(Consult::Plan { text: self.plan })),
+        }
+    }
+}
+
+/// A person chooses among no more answers than this.
+const MOST_OPTIONS: usize = 20;
+
 const fn tool<T: Declared>(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -312,7 +358,7 @@ const fn tool<T: Declared>(
     }
 }
 
-static TOOLS: [Tool; 11] = [
+static TOOLS: [Tool; 13] = [
     tool::<ReadFile>("read", &["read_file", "view", "view_file", "open_file", "cat"], Effect::Read),
     tool::<Write>("write", &["write_file", "create_file", "create"], Effect::World),
     tool::<Edit>(
@@ -332,18 +378,32 @@ static TOOLS: [Tool; 11] = [
         Effect::Host,
     ),
     tool::<Todo>("todo", &["todo_write", "todowrite", "update_plan", "todos"], Effect::Pure),
+    tool::<AskUser>(
+        ASK_USER,
+        &["ask", "question", "ask_followup_question", "ask_user_question", "request_user_input"],
+        Effect::Pure,
+    ),
+    tool::<PresentPlan>(PRESENT_PLAN, &["exit_plan_mode", "propose_plan"], Effect::Pure),
 ];
 
-/// The tools a model is given.
+/// The tool that asks a person.
+pub const ASK_USER: &str = "ask_user";
+/// The tool that puts a plan to a person.
+pub const PRESENT_PLAN: &str = "present_plan";
+
+/// The tools there are.
 #[must_use]
 pub fn tools() -> &'static [Tool] {
     &TOOLS
 }
 
-/// Their schemas, a JSON array of `{name, description, parameters}`.
+/// The schemas of those a model is given, a JSON array of `{name, description, parameters}`. Where
+/// nobody can be asked, none offers it.
 #[must_use]
-pub fn schemas() -> String {
-    Value::Array(TOOLS.iter().map(Tool::schema).collect()).to_string()
+pub fn schemas(someone: bool) -> String {
+    let given =
+        TOOLS.iter().filter(|tool| someone || ![ASK_USER, PRESENT_PLAN].contains(&tool.name));
+    Value::Array(given.map(Tool::schema).collect()).to_string()
 }
 
 impl Tool {

@@ -1,11 +1,11 @@
 //! Tools as people's scripts know them: other names, other shapes of arguments, and the way back.
 
 use super::event::Call;
-use cairn_types::{Action, EditBody, Exchange, TodoState};
+use cairn_types::{Action, Consult, EditBody, Exchange, TodoState};
 use serde_json::{Map, Value, json};
 
 /// Our tools.
-pub const TOOLS: [&str; 11] = [
+pub const TOOLS: [&str; 13] = [
     "read",
     "write",
     "edit",
@@ -17,6 +17,8 @@ pub const TOOLS: [&str; 11] = [
     "copy",
     "bash",
     "todo",
+    "ask_user",
+    "present_plan",
 ];
 
 /// The names a matcher may know a tool by: ours, and those of elsewhere.
@@ -34,6 +36,8 @@ pub fn names_of(tool: &str) -> &'static [&'static str] {
         "copy" => &["copy", "Copy"],
         "bash" => &["bash", "Bash"],
         "todo" => &["todo", "TodoWrite"],
+        "ask_user" => &["ask_user", "AskUserQuestion"],
+        "present_plan" => &["present_plan", "ExitPlanMode"],
         _ => &[],
     }
 }
@@ -98,6 +102,10 @@ pub(super) fn shown_input(call: &Call, root: &str) -> Value {
             let item = |item: &cairn_types::TodoItem| json!({"content": item.text, "status": shown_state(item.state)});
             json!({"todos": items.iter().map(item).collect::<Vec<_>>()})
         }
+        Action::Consult(Consult::Question { text, options }) => {
+            json!({"question": text, "options": options})
+        }
+        Action::Consult(Consult::Plan { text }) => json!({"plan": text}),
     };
     if let Value::Object(said) = &mut said {
         said.retain(|_, value| !value.is_null());

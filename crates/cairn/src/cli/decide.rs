@@ -11,6 +11,8 @@ use std::fmt;
   cairn decide p1.2.1 allow
   cairn decide p1.2.1 refuse --words \"use the other file\"
   cairn decide p1.2.1 allow --remember project --rule \"exec cargo test *\"
+  cairn decide p1.2.1 answer --words \"the second one\"
+  cairn decide p1.2.1 allow --mode accept-edits   a plan, which then edits files unasked
 The first word on a question wins; whoever comes second is told who said what, and when. A run that has
 nobody at its own terminal waits for this with `cairn run --await`.")]
 pub struct Decide {
@@ -22,7 +24,7 @@ pub struct Decide {
     /// The run; every run that is driven now when absent.
     #[arg(long)]
     pub run: Option<String>,
-    /// With refuse: what it shall do instead.
+    /// With answer: the answer, or the number of one; with refuse: what it shall do instead.
     #[arg(long, requires = "word")]
     pub words: Option<String>,
     /// With allow: how far it is remembered.
@@ -31,6 +33,9 @@ pub struct Decide {
     /// With --remember: for what, as a rule; every op of this kind when absent.
     #[arg(long, requires = "remember")]
     pub rule: Option<String>,
+    /// With allow, of a plan: the mode in which the run goes on; act when absent.
+    #[arg(long, value_enum, requires = "word")]
+    pub mode: Option<PlanMode>,
     /// As JSON.
     #[arg(long)]
     pub json: bool,
@@ -47,6 +52,8 @@ pub enum Say {
     Happened,
     /// Of one that was interrupted: leave it.
     Skip,
+    /// Of a question of the agent's: --words is the answer.
+    Answer,
 }
 
 impl fmt::Display for Say {
@@ -56,8 +63,20 @@ impl fmt::Display for Say {
             Say::Refuse => "refuse",
             Say::Happened => "happened",
             Say::Skip => "skip",
+            Say::Answer => "answer",
         })
     }
+}
+
+/// The modes in which a plan can be carried out.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum PlanMode {
+    /// It goes on planning.
+    Plan,
+    /// Changes are asked about.
+    Act,
+    /// Files are changed unasked.
+    AcceptEdits,
 }
 
 /// How far a word is remembered.

@@ -39,6 +39,9 @@ pub struct Leave {
     /// Refuse whatever would be asked about, even where somebody could answer.
     #[arg(long)]
     pub no_proposals: bool,
+    /// The agent puts no question and no plan to anybody; it goes by what it knows.
+    #[arg(long)]
+    pub no_interaction: bool,
 }
 
 /// Show who may do what, and why.

@@ -208,6 +208,14 @@ impl Config {
         self.settings.get(name).map(|setting| &setting.origin)
     }
 
+    /// The text above which an operator lets nobody go, where one says so.
+    pub fn ceiling(&self, name: &str) -> Option<&str> {
+        match &self.ceilings.get(name)?.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     fn get(&self, name: &str) -> Option<&Value> {
         self.settings.get(name).map(|setting| &setting.value)
     }

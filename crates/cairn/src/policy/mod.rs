@@ -58,12 +58,23 @@ pub fn lay_flags(config: &mut Config, leave: &Leave) -> Result<()> {
 
 /// The mode that is configured.
 pub fn mode(config: &Config) -> Mode {
-    match config.text("policy.mode") {
-        Some("read-only") => Mode::ReadOnly,
-        Some("plan") => Mode::Plan,
-        Some("accept-edits") => Mode::AcceptEdits,
+    config.text("policy.mode").map_or(Mode::Act, mode_named)
+}
+
+fn mode_named(name: &str) -> Mode {
+    match name {
+        "read-only" => Mode::ReadOnly,
+        "plan" => Mode::Plan,
+        "accept-edits" => Mode::AcceptEdits,
         _ => Mode::Act,
     }
+}
+
+/// How far a plan that a person approves may widen the mode: to what the operator lets be. What may
+/// only look stays so.
+pub fn after_plan(config: &Config) -> Option<Mode> {
+    let most = config.ceiling("policy.mode").map_or(Mode::AcceptEdits, mode_named);
+    (mode(config) != Mode::ReadOnly).then_some(most)
 }
 
 /// What is ruled out besides.
@@ -72,6 +83,7 @@ pub fn flags(leave: &Leave) -> Flags {
         no_repo: leave.no_repo,
         no_web: leave.no_web,
         no_proposals: leave.no_proposals,
+        no_interaction: leave.no_interaction,
         someone: false,
         large_deletions: leave.allow_large_deletions,
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use cairn_engine::Word;
 use cairn_protocol as wire;
 use cairn_runtime::{Command, Event, Sink};
-use cairn_types::{By, ProposalId, Remember, Verdict};
+use cairn_types::{By, Mode, ProposalId, Remember, Verdict};
 use rustix::fs::{FileType, fstat};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
@@ -136,7 +136,7 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>, keys: K
             let command = match screen.answer(&line) {
                 Answer::Nothing => continue,
                 Answer::Steer(text) => Command::Steer(text),
-                Answer::Word { proposal, verdict, words, kept, shown_hash } => {
+                Answer::Word { proposal, verdict, words, kept, shown_hash, mode } => {
                     let shown_hash = Some(shown_hash);
                     let Kept { remember, rule, until } = kept;
                     let word = Word {
@@ -148,6 +148,7 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>, keys: K
                         remember,
                         rule,
                         until,
+                        mode,
                     };
                     Command::Decide(word, None)
                 }
@@ -185,7 +186,16 @@ pub(super) fn command(said: wire::Command) -> Result<Command, String> {
         wire::Command::Steer { text } => Command::Steer(text),
         wire::Command::Prompt { text } => Command::Prompt(text),
         wire::Command::Abort {} => Command::Abort("stopped by the client".to_owned()),
-        wire::Command::Decide { proposal, verdict, shown_hash, words, remember, rule, until } => {
+        wire::Command::Decide {
+            proposal,
+            verdict,
+            shown_hash,
+            words,
+            remember,
+            rule,
+            until,
+            mode,
+        } => {
             let shown_hash = match shown_hash.map(|hash| hash.parse()).transpose() {
                 Ok(hash) => hash,
                 Err(_) => return Err("decide: shown_hash is not a hash".to_owned()),
@@ -197,6 +207,7 @@ pub(super) fn command(said: wire::Command) -> Result<Command, String> {
                     wire::Verdict::Refuse => Verdict::Refuse,
                     wire::Verdict::Happened => Verdict::Happened,
                     wire::Verdict::Skip => Verdict::Skip,
+                    wire::Verdict::Answer => Verdict::Answer,
                 },
                 by: person(),
                 shown_hash,
@@ -210,6 +221,11 @@ pub(super) fn command(said: wire::Command) -> Result<Command, String> {
                 },
                 rule,
                 until,
+                mode: mode.map(|mode| match mode {
+                    wire::Mode::Plan => Mode::Plan,
+                    wire::Mode::Act => Mode::Act,
+                    wire::Mode::AcceptEdits => Mode::AcceptEdits,
+                }),
             };
             Command::Decide(word, None)
         }

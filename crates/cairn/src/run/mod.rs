@@ -4,6 +4,7 @@ mod bell;
 pub mod door;
 mod excerpt;
 mod input;
+pub mod interaction;
 mod json;
 mod outcome;
 mod pen;
@@ -251,6 +252,7 @@ impl Order<'_> {
             sink: shown.sink(),
             root: self.root.to_string_lossy().into_owned(),
             mode,
+            after_plan: policy::after_plan(&self.config),
             approval: self.approval(),
             flags: Flags {
                 someone: self.talk != Talk::Nobody || self.args.leave.wait,

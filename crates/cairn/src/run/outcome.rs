@@ -4,7 +4,7 @@ use super::Shown;
 use crate::{money, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Pause, RunError};
-use cairn_types::{Body, By, Status};
+use cairn_types::{Body, By, Status, Verdict};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -37,7 +37,10 @@ impl Watch {
         let Ok(mut seen) = self.seen.lock() else { return };
         match &fact.body {
             Body::Reply(_) => seen.answer = text.clone().unwrap_or_default(),
-            Body::Decision(decision) => seen.wanted_approval |= decision.by == By::Nobody,
+            Body::Decision(decision) => {
+                seen.wanted_approval |=
+                    decision.by == By::Nobody && decision.verdict == Verdict::Refuse;
+            }
             Body::End(_) => {
                 self.stopping.store(false, Ordering::Relaxed);
                 seen.ended = true;

@@ -3,6 +3,7 @@
 
 use super::bell::{Bell, Call};
 use super::excerpt::{Excerpt, counted};
+use super::interaction::{self, Typed};
 use super::outcome::Watch;
 use super::pen::{Block, Pen, Tone};
 use super::remembering::{self, Kept};
@@ -12,10 +13,10 @@ use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
 use cairn_types::{
-    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Hooked, Intent, Outcome,
-    PicoUsd, Proposal, ProposalId, ProposalKind, Remember, Settled, Verdict, Writer,
+    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Hooked, Intent, Mode, OpName,
+    Outcome, PicoUsd, Proposal, ProposalId, ProposalKind, Remember, Settled, Verdict, Writer,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -47,6 +48,8 @@ struct State {
     refusing: bool,
     /// What a yes shall be remembered for is being asked.
     remembering: bool,
+    /// The ops whose result is shown whole: lists, and what a person answered.
+    told_whole: HashSet<Coord>,
     /// The op whose diff a person has just seen and decided on.
     approved: Option<Coord>,
     rows: HashMap<String, String>,
@@ -71,13 +74,28 @@ struct Question {
     shown: String,
     shown_hash: Hash,
     offers: Vec<String>,
+    /// The answers to choose from, where the agent asks.
+    options: Vec<String>,
 }
 
 impl Question {
     fn block(&self) -> Block {
         match self.kind {
             ProposalKind::Edit => Block::Diff,
-            ProposalKind::Exec | ProposalKind::Look | ProposalKind::Indeterminate => Block::Text,
+            ProposalKind::Exec
+            | ProposalKind::Look
+            | ProposalKind::Indeterminate
+            | ProposalKind::Question
+            | ProposalKind::Plan => Block::Text,
+        }
+    }
+
+    /// How many lines of it are shown before somebody asks for all of it. What the agent puts to a
+    /// person is for reading.
+    fn lines(&self) -> usize {
+        match self.kind {
+            ProposalKind::Question | ProposalKind::Plan => usize::MAX,
+            _ => QUESTION,
         }
     }
 }
@@ -100,6 +118,8 @@ pub enum Answer {
         kept: Kept,
         /// What was shown.
         shown_hash: Hash,
+        /// With a plan: the mode in which the run goes on.
+        mode: Option<Mode>,
     },
 }
 
@@ -176,9 +196,21 @@ impl Screen {
             return if line.is_empty() { Answer::Nothing } else { Answer::Steer(line.to_owned()) };
         };
         let (proposal, shown_hash) = (question.proposal.clone(), question.shown_hash);
-        let word =
-            |verdict, words, kept| Answer::Word { proposal, verdict, words, kept, shown_hash };
         let once = Kept::default();
+        if !state.refusing
+            && let Some(answer) = state.consulted(line)
+        {
+            return answer;
+        }
+        let Some(question) = &state.question else { return Answer::Nothing };
+        let word = |verdict, words, kept| Answer::Word {
+            proposal,
+            verdict,
+            words,
+            kept,
+            shown_hash,
+            mode: None,
+        };
         if state.refusing {
             return word(Verdict::Refuse, (!line.is_empty()).then(|| line.to_owned()), once);
         }
@@ -207,11 +239,7 @@ impl Screen {
                 state.pen.prompt("which? ");
                 Answer::Nothing
             }
-            (_, "d") => {
-                let (kind, shown) = (question.block(), question.shown.clone());
-                state.pen.block(kind, &shown);
-                state.ask_again()
-            }
+            (_, "d") => state.show_whole(),
             (_, "r") => {
                 state.refusing = true;
                 state.pen.prompt("what shall it do instead? ");
@@ -285,6 +313,9 @@ impl State {
                 (self.refusing, self.remembering) = (false, false);
                 if let Some(said) = spoken(decision) {
                     self.pen.line(Tone::Dim, &format!("{}: {said}", decision.at));
+                }
+                if let Some(mode) = decision.mode {
+                    self.pen.line(Tone::Dim, &format!("it goes on in {}", to_wire::word(&mode)));
                 }
             }
             Body::Outcome(outcome) => self.settled(outcome, text),
@@ -373,6 +404,9 @@ impl State {
     }
 
     fn requested(&mut self, intent: &Intent) {
+        if matches!(intent.op, Some(OpName::Todo | OpName::Consult)) {
+            self.told_whole.insert(intent.at);
+        }
         let row = format!("{} {} {}", intent.at, intent.tool, intent.target);
         self.rows.insert(intent.at.to_string(), row);
     }
@@ -391,6 +425,10 @@ impl State {
         let well = outcome.status.is_success() && (!is_command || outcome.exit == Some(0));
         self.pen.line(if well { Tone::Good } else { Tone::Bad }, &format!("  {row}  → {end}"));
         let seen = self.approved.take() == Some(outcome.at);
+        if self.told_whole.remove(&outcome.at) {
+            self.pen.excerpt(Block::Text, Excerpt::of(text, QUESTION));
+            return;
+        }
         if !outcome.changes.is_empty() && seen {
             // The person has just seen it.
         } else if !outcome.changes.is_empty() {
@@ -429,7 +467,7 @@ impl State {
     }
 
     fn ask(&mut self, proposal: &Proposal, shown: &str) {
-        let label = proposal.items.first().map(|item| item.label.as_str()).unwrap_or_default();
+        let label = interaction::label(proposal);
         self.pen.line(Tone::Plain, &format!("? {} {label}", proposal.at));
         let question = Question {
             at: proposal.at,
@@ -438,11 +476,44 @@ impl State {
             shown: shown.to_owned(),
             shown_hash: proposal.shown_hash,
             offers: proposal.offers.clone(),
+            options: proposal.items.iter().map(|item| item.label.clone()).collect(),
         };
-        self.pen.excerpt(question.block(), Excerpt::of(shown, QUESTION));
+        self.pen.excerpt(question.block(), Excerpt::of(shown, question.lines()));
         self.bell.ring(label);
         self.question = Some(question);
         let _ = self.ask_again();
+    }
+
+    /// A line typed at what the agent puts to a person; absent where it puts nothing.
+    fn consulted(&mut self, line: &str) -> Option<Answer> {
+        let question = self.question.as_ref()?;
+        let typed = match question.kind {
+            ProposalKind::Question => interaction::at_question(line, &question.options),
+            ProposalKind::Plan => interaction::at_plan(line),
+            _ => return None,
+        };
+        let (proposal, shown_hash) = (question.proposal.clone(), question.shown_hash);
+        Some(match typed {
+            Typed::Word(verdict, words, mode) => {
+                let kept = Kept::default();
+                Answer::Word { proposal, verdict, words, kept, shown_hash, mode }
+            }
+            Typed::WantsWords => {
+                self.refusing = true;
+                self.pen.prompt("what shall be different? ");
+                Answer::Nothing
+            }
+            Typed::Again => self.show_whole(),
+            Typed::Unclear(answers) => self.not_an_answer(answers),
+        })
+    }
+
+    fn show_whole(&mut self) -> Answer {
+        if let Some(question) = &self.question {
+            let (kind, shown) = (question.block(), question.shown.clone());
+            self.pen.block(kind, &shown);
+        }
+        self.ask_again()
     }
 
     fn not_an_answer(&mut self, answers: &str) -> Answer {
@@ -464,6 +535,12 @@ impl State {
             Some(ProposalKind::Indeterminate) => {
                 "what became of it? h it happened, r run it again, s skip it: "
             }
+            Some(ProposalKind::Plan) => interaction::PLAN_PROMPT,
+            Some(ProposalKind::Question) => {
+                let options = self.question.as_ref().map_or(0, |question| question.options.len());
+                self.pen.prompt(&interaction::question_prompt(options));
+                return Answer::Nothing;
+            }
             None => return Answer::Nothing,
         };
         self.pen.prompt(prompt);
@@ -483,5 +560,6 @@ fn spoken(decision: &Decision) -> Option<String> {
         (Verdict::Cancel, _) => "withdrawn".to_owned(),
         (Verdict::Happened, _) => "it happened".to_owned(),
         (Verdict::Skip, _) => "skipped".to_owned(),
+        (Verdict::Answer, by) => format!("answered by {by}"),
     })
 }

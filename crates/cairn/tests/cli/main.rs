@@ -21,6 +21,7 @@ mod flags;
 mod folders;
 mod hooks;
 mod hostile;
+mod interactions;
 mod json;
 mod keep;
 mod login;

@@ -36,7 +36,7 @@ const APPENDS: [&str; 4] = ["1", "3", "4", "5"];
 #[test]
 fn a_run_whose_process_is_replaced_after_every_step_sends_the_model_the_same_bytes() {
     let bench = Bench::new(work());
-    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    assert_eq!(bench.cairn(&WORK).code, 0);
     let undisturbed = bench.model.requests();
     std::fs::remove_dir_all(bench.temp.workspace()).unwrap();
     std::fs::create_dir(bench.temp.workspace()).unwrap();
