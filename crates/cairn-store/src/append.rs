@@ -3,6 +3,7 @@
 
 use crate::batch::{Batch, Committed, LeaseKey, NewRun, NewSession, Tally};
 use crate::checkpoint;
+use crate::course::Course;
 use crate::fact::FactRow;
 use crate::heads::HeadLine;
 use crate::home::Home;
@@ -156,6 +157,10 @@ impl Append<'_> {
     ) -> Result<Vec<(u64, String)>, StoreError> {
         let mint = Mint { conn: self.conn, home: self.home, keys: self.keys, batch };
         let mut receipts = Vec::new();
+        let mut course = match run.course.take() {
+            Some(course) => course,
+            None => Course::of(self.conn, &run.id)?,
+        };
         for (index, (fact, row)) in batch.facts.iter().zip(&batch.rows).enumerate() {
             if fact.run != run.id {
                 return Err(batch.refuse("it holds a fact of another run"));
@@ -165,6 +170,10 @@ impl Append<'_> {
                 let run = run.id.clone();
                 return Err(StoreError::OutOfOrder { run, expected, found: fact.n });
             }
+            if let Some(why) = course.refuses(&fact.body) {
+                return Err(batch.refuse(&why));
+            }
+            course.take(&fact.body);
             tally.wrote(row.insert(self.conn)?);
             run.last_n = fact.n;
             run.last_at = fact.at;
@@ -184,6 +193,7 @@ impl Append<'_> {
                 _ => {}
             }
         }
+        run.course = Some(course);
         Ok(receipts)
     }
 }

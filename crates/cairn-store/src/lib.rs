@@ -10,6 +10,7 @@ mod batch;
 mod bundle;
 mod checkpoint;
 mod contents;
+mod course;
 mod digest;
 mod error;
 mod export;

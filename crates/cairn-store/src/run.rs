@@ -2,6 +2,7 @@
 
 use crate::StoreError;
 use crate::batch::{NewRun, Tally};
+use crate::course::Course;
 use crate::digest::{Tail, ZERO};
 use crate::fact::bad_column;
 use cairn_types::{ForkPoint, Head, RunId, SessionId};
@@ -29,12 +30,13 @@ pub(crate) struct RunState {
     pub(crate) tail_from: u64,
     /// The hash of the facts from there.
     pub(crate) tail: Tail,
+    /// Where it stands in its course; absent until that is found out.
+    pub(crate) course: Option<Course>,
     /// When it came with an imported session, after which it is never written; 0 if it did not.
     pub(crate) imported: u64,
 }
 
-const COLUMNS: &str =
-    "id, session, parent, fork_n, epoch, last_n, last_at, seq, head, tail_from, tail, imported";
+const COLUMNS: &str = "id, session, parent, fork_n, epoch, last_n, last_at, seq, head, tail_from, tail, imported, course";
 
 impl RunState {
     fn read(row: &Row<'_>) -> rusqlite::Result<RunState> {
@@ -52,6 +54,8 @@ impl RunState {
             tail_from: row.get(9)?,
             tail: Tail::from_bytes(&tail).ok_or_else(unusable)?,
             imported: row.get(11)?,
+            // What cannot be read is found out anew.
+            course: row.get::<_, Option<String>>(12)?.as_deref().and_then(Course::from_text),
         })
     }
 
@@ -104,6 +108,7 @@ impl RunState {
             tail_from: fork_n + 1,
             tail: Tail::first(new.parent.as_ref())?,
             imported: 0,
+            course: None,
         };
         state.insert(conn, new)?;
         tally.wrote(256);
@@ -137,7 +142,7 @@ impl RunState {
     pub(crate) fn save(&self, conn: &Connection) -> Result<(), StoreError> {
         conn.prepare_cached(
             "UPDATE runs SET epoch = ?, last_n = ?, last_at = ?, seq = ?, head = ?,
-             tail_from = ?, tail = ?, imported = ? WHERE id = ?",
+             tail_from = ?, tail = ?, imported = ?, course = ? WHERE id = ?",
         )?
         .execute(params![
             self.epoch,
@@ -148,6 +153,7 @@ impl RunState {
             self.tail_from,
             self.tail.to_bytes(),
             self.imported,
+            self.course.as_ref().map(Course::to_text),
             self.id.as_str()
         ])?;
         Ok(())

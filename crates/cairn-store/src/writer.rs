@@ -266,7 +266,9 @@ impl Writer {
 mod tests {
     use super::*;
     use crate::batch::{LeaseKey, NewRun, NewSession};
-    use cairn_types::{Approval, Body, Caps, Drive, Fact, Mode, RunId};
+    use cairn_types::{
+        Approval, Body, Caps, ContentRef, Drive, Fact, Mode, RunId, RunStarted, Surface, View,
+    };
 
     fn batch(number: u32, contents: Vec<Vec<u8>>) -> Ask {
         let (run, session) = (RunId::new(1, number), SessionId::new(1, 1));
@@ -288,11 +290,23 @@ mod tests {
             hooks: Vec::new(),
         };
         let body = Body::Drive(drive);
+        let started = Body::Run(RunStarted {
+            session: session.clone(),
+            name: None,
+            system: ContentRef::of(b""),
+            tools: ContentRef::of(b""),
+            surface: Surface::Native,
+            view: View::Transcript,
+        });
         Ask::Commit(Box::new(Batch {
             lease: LeaseKey { run: run.clone(), epoch: 1 },
             session: Some(NewSession { id: session.clone(), root: "/".to_owned(), at: 1 }),
             run: Some(NewRun { id: run.clone(), session, name: None, parent: None, at: 1 }),
-            facts: vec![Fact { run, n: 1, at: 1, engine: "0".to_owned(), body }],
+            facts: [started, body]
+                .into_iter()
+                .zip(1..)
+                .map(|(body, n)| Fact { run: run.clone(), n, at: 1, engine: "0".to_owned(), body })
+                .collect(),
             contents: contents.into_iter().map(Into::into).collect(),
         }))
     }

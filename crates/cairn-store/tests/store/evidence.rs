@@ -243,7 +243,7 @@ async fn a_bundle_waits_for_a_checkpoint_that_covers_it() {
 #[tokio::test]
 async fn a_database_changed_behind_the_store_is_found_out() {
     let cases = [
-        "UPDATE facts SET body = replace(body, 'landlock', 'nothing') WHERE n = 5",
+        "UPDATE facts SET body = replace(body, 'landlock', 'nothing') WHERE n = 7",
         "UPDATE facts SET at = at + 1 WHERE n = 1",
         "UPDATE receipts SET payload = replace(payload, 'person:ada', 'person:eve') WHERE id = 3",
         "UPDATE receipts SET hmac = hash WHERE id = 3",

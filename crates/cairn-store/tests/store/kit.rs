@@ -60,6 +60,12 @@ pub fn session() -> SessionId {
     SessionId::new(1, 1)
 }
 
+/// That a loop is wanted.
+pub fn prompt(lap: u32) -> Body {
+    let text = ContentRef::of(b"you are here");
+    Body::Prompt(Prompt { lap, text, media: Vec::new(), writer: Writer::Client })
+}
+
 /// Bodies of one loop that ends.
 pub fn end() -> Vec<(Body, Vec<u8>)> {
     vec![(
@@ -89,7 +95,12 @@ pub fn op(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
     };
     let by = By::Person("ada".to_owned());
     let decision = Decision::new(at, cairn_types::Verdict::Allow, by, Vec::new());
-    let mut facts = vec![(Body::Intent(intent), input), (Body::Decision(decision), Vec::new())];
+    let begin = Begin { at, changes: Vec::new(), again: false };
+    let mut facts = vec![
+        (Body::Intent(intent), input),
+        (Body::Decision(decision), Vec::new()),
+        (Body::Begin(begin), Vec::new()),
+    ];
     facts.extend(outcome_only(seq, text));
     facts
 }
@@ -149,6 +160,10 @@ pub struct Driver {
     pub run: RunId,
     pub n: u64,
     ops: u32,
+    /// The loop that is open.
+    lap: u32,
+    /// How many replies it has had.
+    turn: u32,
 }
 
 impl Driver {
@@ -162,7 +177,14 @@ impl Driver {
     /// Takes a run's lease.
     pub async fn take(store: &Store, run: &RunId, n: u64) -> Driver {
         let lease = store.lease(run, "pid 1 on here").unwrap();
-        Driver { store: store.clone(), lease: Some(lease), run: run.clone(), n, ops: 0 }
+        let facts = store.facts(run, 0).unwrap();
+        let ended = facts.iter().filter(|fact| matches!(fact.body, Body::End(_))).count();
+        let ops = facts.iter().filter(|fact| matches!(fact.body, Body::Intent(_))).count();
+        let turn = facts.iter().rev().take_while(|fact| !matches!(fact.body, Body::End(_)));
+        let turn = turn.filter(|fact| matches!(fact.body, Body::Reply(_))).count();
+        let turn = u32::try_from(turn).unwrap();
+        let (ops, lap) = (u32::try_from(ops).unwrap(), u32::try_from(ended).unwrap() + 1);
+        Driver { store: store.clone(), lease: Some(lease), run: run.clone(), n, ops, lap, turn }
     }
 
     pub async fn create(&mut self) {
@@ -172,10 +194,11 @@ impl Driver {
             name: Some("task".to_owned()),
             system: ContentRef::of(&text),
             tools: ContentRef::of(&text),
-            surface: Surface::Native,
+            surface: Surface::Client,
             view: View::Transcript,
         });
-        let bodies = vec![(started, text), (self.drive_body(), Vec::new())];
+        let bodies =
+            vec![(started, text.clone()), (self.drive_body(), Vec::new()), (prompt(1), text)];
         let root = "/root/project".to_owned();
         let batch = Batch {
             lease: self.key(),
@@ -191,7 +214,7 @@ impl Driver {
             contents: contents(&bodies),
         };
         self.store.commit(batch).await.unwrap();
-        self.n = 2;
+        self.n = 3;
     }
 
     fn drive_body(&self) -> Body {
@@ -228,7 +251,10 @@ impl Driver {
         self.commit(vec![(body, Vec::new())]).await;
     }
 
+    /// Facts of the open loop, which come as they can: a model is asked before it replies, and after
+    /// the end of a loop there is another one.
     pub async fn commit(&mut self, bodies: Vec<(Body, Vec<u8>)>) -> Committed {
+        let bodies: Vec<_> = bodies.into_iter().flat_map(|(b, c)| self.in_course(b, c)).collect();
         let batch = Batch {
             lease: self.key(),
             session: None,
@@ -238,6 +264,39 @@ impl Driver {
         };
         self.n += bodies.len() as u64;
         self.store.commit(batch).await.unwrap()
+    }
+
+    fn in_course(&mut self, mut body: Body, content: Vec<u8>) -> Vec<(Body, Vec<u8>)> {
+        let (lap, turn) = (self.lap, self.turn + 1);
+        let ask = Body::Ask(Ask { lap, turn, messages: 1, max_output: None });
+        let none = Vec::new;
+        match &mut body {
+            Body::Intent(intent) => intent.at.lap = lap,
+            Body::Decision(decision) => decision.at.lap = lap,
+            Body::Begin(begin) => begin.at.lap = lap,
+            Body::Outcome(outcome) => outcome.at.lap = lap,
+            Body::End(end) => end.lap = lap,
+            Body::Fault(fault) => (fault.lap, fault.turn) = (lap, turn),
+            Body::Reply(reply) => {
+                (reply.lap, reply.turn) = (lap, turn);
+                self.turn = turn;
+            }
+            _ => {}
+        }
+        if let Body::Reply(_) = body {
+            return vec![(ask, none()), (body, content)];
+        }
+        let facts = match body {
+            Body::Fault(_) => {
+                let (status, why) = (Status::FAILED, String::new());
+                let end = Body::End(End { lap, status, rail: None, why });
+                vec![(ask, none()), (body, content), (end, none())]
+            }
+            Body::End(_) => vec![(body, content)],
+            _ => return vec![(body, content)],
+        };
+        (self.lap, self.turn) = (lap + 1, 0);
+        [facts, vec![(prompt(self.lap), b"you are here".to_vec())]].concat()
     }
 
     /// One more command.

@@ -30,7 +30,7 @@ fn a_machine_that_works_is_said_to_work_before_and_after_the_first_run() {
     for what in ["version", "kernel", "openat2", "namespaces", "subreaper", "landlock", "home"] {
         assert_ne!(finding(&done, what)["level"], "problem");
     }
-    assert!(finding(&done, "database")["said"].as_str().unwrap().contains("schema 4, sessions: 1"));
+    assert!(finding(&done, "database")["said"].as_str().unwrap().contains("schema 5, sessions: 1"));
     assert_eq!(finding(&done, "model")["said"], "openai/test");
     assert!(finding(&done, "endpoint")["said"].as_str().unwrap().ends_with("answers"));
     assert_eq!(finding(&done, "keys")["said"], "openai (environment (OPENAI_API_KEY))");

@@ -1,0 +1,259 @@
+//! A run's course: which loop is open, which turn, and how far each op of it has come. Says which fact
+//! may follow, so that no run's log tells an order of things that cannot have been. What facts mean
+//! besides is the engine's.
+
+use crate::StoreError;
+use crate::fact::{COLUMNS, FactRow};
+use crate::run::lineage;
+use cairn_types::{Body, Coord, Effect, Hooked, Intent, Outcome, RunId, Settled, Surface, Verdict};
+use rusqlite::{Connection, params};
+
+/// Where a run stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Course {
+    /// It has its first fact.
+    begun: bool,
+    /// A driver has taken it; a fork's parent's does not count.
+    driven: bool,
+    /// Its ops are a client's, without a model.
+    client: bool,
+    /// The highest loop that was asked for.
+    laps: u32,
+    /// The loop that is worked on; 0 when none is.
+    open: u32,
+    /// The first loop that waits; 0 when none does.
+    waits: u32,
+    /// How many replies the open loop has had.
+    turn: u32,
+    /// The model is being asked.
+    asked: bool,
+    /// The ops of the open loop's newest turn, by their place in it.
+    ops: Vec<Op>,
+}
+
+/// How far an op has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Op {
+    /// Nobody asked for it.
+    #[default]
+    None,
+    /// A look was asked for.
+    Look,
+    /// A change was asked for.
+    Change,
+    /// A change was allowed.
+    Allowed,
+    /// A change began.
+    Begun,
+    /// It has its outcome.
+    Settled,
+}
+
+/// Each with its letter.
+const OPS: [(Op, char); 6] = [
+    (Op::None, '-'),
+    (Op::Look, 'l'),
+    (Op::Change, 'c'),
+    (Op::Allowed, 'a'),
+    (Op::Begun, 'b'),
+    (Op::Settled, 's'),
+];
+
+/// So many ops of one turn are told apart; a model's reply is capped far below.
+const MOST_OPS: u32 = 10_000;
+
+impl Course {
+    /// As it is kept: five numbers, the yeses in bits, and a letter for each op.
+    pub(crate) fn to_text(&self) -> String {
+        let yes = [self.begun, self.driven, self.client, self.asked];
+        let bits = yes.into_iter().rev().fold(0u8, |bits, yes| bits << 1 | u8::from(yes));
+        let letter = |op: &Op| OPS.iter().find(|(one, _)| one == op).map_or('-', |(_, l)| *l);
+        let ops: String = self.ops.iter().map(letter).collect();
+        let Course { laps, open, waits, turn, .. } = self;
+        format!("{bits} {laps} {open} {waits} {turn} {ops}")
+    }
+
+    /// What was kept; absent when it is not that.
+    pub(crate) fn from_text(text: &str) -> Option<Course> {
+        let mut words = text.split(' ');
+        let bits: u8 = words.next()?.parse().ok()?;
+        let mut number = || words.next()?.parse::<u32>().ok();
+        let (laps, open, waits, turn) = (number()?, number()?, number()?, number()?);
+        let op = |letter: char| OPS.iter().find(|(_, l)| *l == letter).map(|(op, _)| *op);
+        let ops = words.next()?.chars().map(op).collect::<Option<_>>()?;
+        let yes = |bit: u8| bits & (1 << bit) != 0;
+        let (begun, driven, client, asked) = (yes(0), yes(1), yes(2), yes(3));
+        Some(Course { begun, driven, client, laps, open, waits, turn, asked, ops })
+    }
+
+    /// Where a run stands by its facts. Those of ops are read of the newest turn alone: before it
+    /// nothing is open.
+    pub(crate) fn of(conn: &Connection, run: &RunId) -> Result<Course, StoreError> {
+        let of_ops = "'intent', 'decision', 'begin', 'outcome'";
+        let newest = "SELECT max(n) FROM facts WHERE run = ?1 AND n <= ?2 AND kind = 'reply'";
+        let sql = format!(
+            "SELECT {COLUMNS} FROM facts WHERE run = ?1 AND n <= ?2 AND (kind NOT IN ({of_ops})
+             OR n > coalesce(({newest}), 0)) ORDER BY n"
+        );
+        let mut statement = conn.prepare_cached(&sql)?;
+        let mut course = Course::default();
+        for (run, bound) in lineage(conn, run)?.into_iter().rev() {
+            // A fork shares what was done, not what waits to be done, nor who drives.
+            (course.waits, course.driven) = (0, false);
+            let mut rows = statement.query(params![run.as_str(), bound])?;
+            while let Some(row) = rows.next()? {
+                course.take(&FactRow::read(row)?.into_fact()?.body);
+            }
+        }
+        Ok(course)
+    }
+
+    /// Why this fact may not follow, if it may not.
+    pub(crate) fn refuses(&self, body: &Body) -> Option<String> {
+        let refused = match body {
+            Body::Run(_) => self.begun.then(|| "it begins twice".to_owned()),
+            Body::Drive(_) => (!self.begun).then(|| "it is driven before it begins".to_owned()),
+            _ if !self.driven => Some("nobody drives it".to_owned()),
+            Body::Prompt(prompt) => (prompt.lap <= self.laps)
+                .then(|| format!("loop {} was asked for before", prompt.lap)),
+            Body::Steer(_) | Body::Abort(_) => {
+                (self.open == 0).then(|| "no loop is open".to_owned())
+            }
+            Body::Ask(ask) => self.not_open(ask.lap).or_else(|| self.not_next(ask.turn, false)),
+            Body::Reply(reply) => {
+                self.not_open(reply.lap).or_else(|| self.not_next(reply.turn, true))
+            }
+            Body::Fault(fault) => {
+                self.not_open(fault.lap).or_else(|| self.not_next(fault.turn, true))
+            }
+            Body::End(end) => self.not_open(end.lap).or_else(|| self.unsettled()),
+            Body::Hook(Hooked { at: Some(at), .. }) => self.not_in_turn(*at),
+            Body::Intent(intent) => self.not_in_turn(intent.at).or_else(|| self.not_asked(intent)),
+            Body::Proposal(proposal) => self.closed(proposal.at),
+            Body::Decision(decision) => self.closed(decision.at),
+            Body::Begin(begin) => self.closed(begin.at).or_else(|| {
+                let may = matches!(self.op(begin.at), Op::Allowed | Op::Begun);
+                (!may).then(|| format!("{} begins and nobody allowed it", begin.at))
+            }),
+            Body::Performed(outcome) | Body::Outcome(outcome) => {
+                self.closed(outcome.at).or_else(|| self.not_performed(outcome))
+            }
+            Body::Hook(_) | Body::Stream(_) | Body::Unknown { .. } => None,
+        };
+        refused.map(|why| format!("a fact of it, {}, cannot follow: {why}", body.kind()))
+    }
+
+    fn not_open(&self, lap: u32) -> Option<String> {
+        (lap == 0 || lap != self.open).then(|| format!("loop {lap} is not open"))
+    }
+
+    /// The turn is the next one, the model is being asked for it or not, and nothing is left open.
+    fn not_next(&self, turn: u32, asked: bool) -> Option<String> {
+        if turn != self.turn + 1 || self.asked != asked {
+            return Some(format!("turn {turn} is not the one that is due"));
+        }
+        self.unsettled()
+    }
+
+    fn unsettled(&self) -> Option<String> {
+        let open = self.ops.iter().position(|op| !matches!(op, Op::None | Op::Settled))?;
+        Some(format!("op {} of turn {} has no outcome", open + 1, self.turn))
+    }
+
+    fn not_in_turn(&self, at: Coord) -> Option<String> {
+        let in_turn = at.lap == self.open && at.turn == if self.client { 1 } else { self.turn };
+        let fits = at.lap > 0 && in_turn && (1..=MOST_OPS).contains(&at.seq) && !self.asked;
+        (!fits).then(|| format!("{at} is not in the open turn"))
+    }
+
+    fn not_asked(&self, intent: &Intent) -> Option<String> {
+        let late = matches!(self.op(intent.at), Op::Begun | Op::Settled);
+        late.then(|| format!("{} is under way", intent.at))
+    }
+
+    /// Nothing more can become of it, or nobody asked for it.
+    fn closed(&self, at: Coord) -> Option<String> {
+        self.not_in_turn(at).or_else(|| match self.op(at) {
+            Op::None => Some(format!("nobody asked for {at}")),
+            Op::Settled => Some(format!("{at} has its outcome")),
+            Op::Look | Op::Change | Op::Allowed | Op::Begun => None,
+        })
+    }
+
+    /// What changes something does so only after it was allowed and began.
+    fn not_performed(&self, outcome: &Outcome) -> Option<String> {
+        let acted = outcome.settled != Settled::NotPerformed;
+        let began = matches!(self.op(outcome.at), Op::Look | Op::Begun);
+        (acted && !began).then(|| format!("{} did not begin", outcome.at))
+    }
+
+    fn op(&self, at: Coord) -> Op {
+        let place = usize::try_from(at.seq).ok().and_then(|seq| seq.checked_sub(1));
+        place.and_then(|place| self.ops.get(place)).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, at: Coord, op: Op) {
+        let Some(place) = usize::try_from(at.seq).ok().and_then(|seq| seq.checked_sub(1)) else {
+            return;
+        };
+        if at.seq <= MOST_OPS && place >= self.ops.len() {
+            self.ops.resize(place + 1, Op::None);
+        }
+        if let Some(slot) = self.ops.get_mut(place) {
+            *slot = op;
+        }
+    }
+
+    /// Takes a fact, whether it may follow or not.
+    pub(crate) fn take(&mut self, body: &Body) {
+        match body {
+            Body::Run(run) => (self.begun, self.client) = (true, run.surface == Surface::Client),
+            Body::Drive(_) => self.driven = true,
+            Body::Prompt(prompt) => self.prompted(prompt.lap),
+            Body::Ask(_) => self.asked = true,
+            Body::Reply(reply) => {
+                (self.turn, self.asked) = (reply.turn, false);
+                self.ops.clear();
+            }
+            Body::Intent(intent) => {
+                let is_look = intent.effect <= Effect::Read;
+                self.set(intent.at, if is_look { Op::Look } else { Op::Change });
+            }
+            Body::Decision(decision) => match (self.op(decision.at), decision.verdict) {
+                (Op::Change | Op::Allowed, Verdict::Allow) => self.set(decision.at, Op::Allowed),
+                (Op::Allowed, _) => self.set(decision.at, Op::Change),
+                _ => {}
+            },
+            Body::Begin(begin) => self.set(begin.at, Op::Begun),
+            Body::Outcome(outcome) => self.set(outcome.at, Op::Settled),
+            Body::End(_) => self.ended(),
+            Body::Steer(_)
+            | Body::Abort(_)
+            | Body::Fault(_)
+            | Body::Proposal(_)
+            | Body::Performed(_)
+            | Body::Hook(_)
+            | Body::Stream(_)
+            | Body::Unknown { .. } => {}
+        }
+    }
+
+    fn prompted(&mut self, lap: u32) {
+        self.laps = self.laps.max(lap);
+        match (self.open, self.waits) {
+            (0, _) => self.open = lap,
+            (_, 0) => self.waits = lap,
+            _ => {}
+        }
+    }
+
+    fn ended(&mut self) {
+        (self.turn, self.asked) = (0, false);
+        self.ops.clear();
+        self.open = self.waits;
+        self.waits = if self.waits > 0 && self.waits < self.laps { self.waits + 1 } else { 0 };
+    }
+}
+
+#[cfg(test)]
+mod tests;
