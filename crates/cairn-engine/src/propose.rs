@@ -1,14 +1,15 @@
 //! Proposals: an op held until someone decides, what is offered to be remembered, and the word that
 //! decides. The first word wins.
 
-use crate::admit::{Prepared, Recording};
+use crate::admit::{Part, Prepared, Recording};
+use crate::choice::{self, Misfit, NewText};
 use crate::policy::{Rule, RuleError};
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::{offers, words};
 use cairn_types::{
-    Body, By, Coord, Decision, Hash, ItemChoice, OpName, Proposal, ProposalId, ProposalItem,
-    ProposalKind, Remember, Removed, Status, Verdict,
+    Body, By, Change, Coord, Decision, EditedText, Hash, OpName, Proposal, ProposalId,
+    ProposalItem, ProposalKind, Remember, Removed, Status, Verdict,
 };
 
 /// Someone's word on a proposal.
@@ -22,6 +23,10 @@ pub struct Word {
     pub by: By,
     /// What was shown; when absent, what the proposal says was shown is taken.
     pub shown_hash: Option<Hash>,
+    /// With allow: the items that are taken; all when absent.
+    pub items: Option<Vec<u32>>,
+    /// With allow: texts in place of those proposed.
+    pub texts: Vec<NewText>,
     /// Words that come with a refusal.
     pub words: Option<String>,
     /// How far it reaches.
@@ -30,6 +35,25 @@ pub struct Word {
     pub rule: Option<String>,
     /// When what is remembered ends, milliseconds since 1970.
     pub until: Option<u64>,
+}
+
+impl Word {
+    /// A word on all of a proposal, for this once.
+    #[must_use]
+    pub fn new(proposal: ProposalId, verdict: Verdict, by: By) -> Word {
+        Word {
+            proposal,
+            verdict,
+            by,
+            shown_hash: None,
+            items: None,
+            texts: Vec::new(),
+            words: None,
+            remember: Remember::Once,
+            rule: None,
+            until: None,
+        }
+    }
 }
 
 /// Why a word was not taken.
@@ -61,6 +85,9 @@ pub enum DecideError {
     /// What it shall be remembered for cannot be read.
     #[error("400: {0}")]
     NoRule(#[from] RuleError),
+    /// What it takes, or how long it is remembered, does not fit the proposal.
+    #[error("400: {0}")]
+    Misfit(#[from] Misfit),
     /// The word is about something else than what is proposed.
     #[error("409: {0} shows something else than what was decided on")]
     Stale(ProposalId),
@@ -110,8 +137,8 @@ impl Engine {
         }
     }
 
-    /// Someone gave a word on a proposal. The first one wins.
-    pub fn decided(&self, word: &Word) -> Result<Recording, DecideError> {
+    /// Someone gave a word on a proposal, at this time. The first one wins.
+    pub fn decided(&self, word: &Word, now: u64) -> Result<Recording, DecideError> {
         let (op, proposal) = self.open_proposal(&word.proposal)?;
         if word.shown_hash.is_some_and(|shown| shown != proposal.shown_hash) {
             return Err(DecideError::Stale(word.proposal.clone()));
@@ -124,14 +151,18 @@ impl Engine {
         if let Some(rule) = &word.rule {
             Rule::parse(rule)?;
         }
+        let items = choice::of(word, proposal, now)?;
         let gates = self.leave(op, &Reach::from(proposal)).gates().to_vec();
         let mut recording = Recording::default();
         let mut decision = Decision::new(op.intent.at, word.verdict, word.by.clone(), gates);
         decision.proposal = Some(word.proposal.clone());
         decision.shown_hash = Some(proposal.shown_hash);
-        let accepted = word.verdict == Verdict::Allow;
-        decision.items =
-            proposal.items.iter().map(|i| ItemChoice { item: i.item, accepted }).collect();
+        decision.items = items;
+        let keep = |NewText { path, text }: &NewText| EditedText {
+            path: path.clone(),
+            content: recording.keep(text.as_str()),
+        };
+        decision.texts = word.texts.iter().map(keep).collect();
         decision.words = word.words.as_deref().map(|words| recording.keep(words));
         decision.remember = word.remember;
         if word.remember != Remember::Once {
@@ -165,28 +196,57 @@ pub(crate) fn propose(op: &OpState, prepared: &Prepared) -> Recording {
         Some(OpName::Exec) => ProposalKind::Exec,
         _ => ProposalKind::Edit,
     };
-    let items = match &prepared.changes[..] {
-        [] => vec![ProposalItem { item: 1, label: prepared.label.clone(), change: None }],
-        changes => (1..)
-            .zip(changes)
-            .map(|(item, change)| ProposalItem {
-                item,
-                label: prepared.label.clone(),
-                change: Some(change.clone()),
-            })
-            .collect(),
+    let is_edit = op.intent.op == Some(OpName::Edit);
+    let items = match is_edit && !prepared.parts.is_empty() {
+        true => of_parts(prepared),
+        false => of_changes(prepared),
     };
+    let is_several = items.len() > 1;
     let mut recording = proposal(op, kind, &prepared.shown, items);
     if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
         proposal.removed = prepared.removed;
+        proposal.by_item = is_edit;
+        if is_several {
+            proposal.label = prepared.label.clone();
+        }
     }
     recording
+}
+
+/// One item for each part that can be taken by itself.
+fn of_parts(prepared: &Prepared) -> Vec<ProposalItem> {
+    let change = |path: &str| -> Option<Change> {
+        prepared.changes.iter().find(|change| change.path == path).cloned()
+    };
+    let item = |(item, part): (u32, &Part)| ProposalItem {
+        item,
+        label: match prepared.parts.len() {
+            1 => prepared.label.clone(),
+            _ => part.label.clone(),
+        },
+        change: change(&part.path),
+        with: part.from.as_deref().and_then(change),
+    };
+    (1..).zip(&prepared.parts).map(item).collect()
+}
+
+/// One item for each change; they are made together.
+fn of_changes(prepared: &Prepared) -> Vec<ProposalItem> {
+    let label = &prepared.label;
+    let item = |(item, change): (u32, &Change)| {
+        let change = Some(change.clone());
+        ProposalItem { item, label: label.clone(), change, with: None }
+    };
+    match prepared.changes.is_empty() {
+        true => vec![ProposalItem::whole(label.clone())],
+        false => (1..).zip(&prepared.changes).map(item).collect(),
+    }
 }
 
 /// A look that somebody is asked about.
 pub(crate) fn propose_look(op: &OpState) -> Recording {
     let label = format!("{} {}", op.intent.tool, op.intent.target);
-    let items = vec![ProposalItem { item: 1, label: label.clone(), change: None }];
+    let items = vec![ProposalItem::whole(label.clone())];
     proposal(op, ProposalKind::Look, &label, items)
 }
 
@@ -221,7 +281,9 @@ pub(crate) fn proposal(
         kind,
         shown_hash: shown.hash,
         shown,
+        label: String::new(),
         items,
+        by_item: false,
         offers: match kind {
             ProposalKind::Indeterminate => Vec::new(),
             _ => offers::of(&op.intent),

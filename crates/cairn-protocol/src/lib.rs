@@ -4,5 +4,5 @@
 mod command;
 mod event;
 
-pub use command::{Command, CommandError, Remember, Verdict};
-pub use event::{Change, Envelope, Event, Item, RunResult, Usage};
+pub use command::{Command, CommandError, Remember, Text, Verdict};
+pub use event::{Change, Choice, Envelope, Event, Item, RunResult, Usage};

@@ -7,8 +7,8 @@ use cairn_runtime::undo::{self, Undone};
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{
-    Body, ContentRef, Coord, Fact, HookAnswer, Hooked, Outcome, Reply, RunId, Settled, Stream,
-    Usage, Writer,
+    Body, ContentRef, Coord, Decision, Fact, HookAnswer, Hooked, Outcome, Reply, RunId, Settled,
+    Stream, Usage, Writer,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
@@ -160,9 +160,10 @@ impl<W: Write> Printer<'_, W> {
                 self.begun.insert(begin.at, at);
                 return Ok(());
             }
-            Body::Decision(decision) => match &decision.words {
-                Some(words) => format!("{at}  {}  > {}", decision.at, self.text(words)),
-                None => return Ok(()),
+            Body::Decision(decision) => match (&decision.words, choice(decision)) {
+                (Some(words), _) => format!("{at}  {}  > {}", decision.at, self.text(words)),
+                (None, Some(chosen)) => format!("{at}  {}  {chosen}", decision.at),
+                (None, None) => return Ok(()),
             },
             Body::Reply(reply) => return self.reply(&at, reply),
             Body::Outcome(outcome) => return self.outcome(&at, &fact.run, outcome),
@@ -247,6 +248,21 @@ pub fn time(at_ms: u64) -> String {
     let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     at.map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string())
         .unwrap_or_else(|| at_ms.to_string())
+}
+
+/// What somebody chose of a proposal, in one line; nothing when they took it as it was.
+pub fn choice(of: &Decision) -> Option<String> {
+    if !of.is_choice() {
+        return None;
+    }
+    let taken = of.items.iter().filter(|choice| choice.accepted);
+    let taken: Vec<String> = taken.map(|choice| choice.item.to_string()).collect();
+    let mut said = Vec::new();
+    if taken.len() < of.items.len() {
+        said.push(format!("took item {} of {}", taken.join(", "), of.items.len()));
+    }
+    said.extend(of.texts.iter().map(|text| format!("changed the text of {}", text.path)));
+    Some(clean(&format!("{} {}", of.by, said.join(", and "))))
 }
 
 /// What a hook said, in one line.

@@ -142,7 +142,12 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
                 writeln!(out, "  repaired: {repair}")?;
             }
         }
-        Body::Proposal(proposal) => writeln!(out, "{when}  proposed {}", proposal.id)?,
+        Body::Proposal(proposal) => {
+            writeln!(out, "{when}  proposed {}", proposal.id)?;
+            for item in proposal.items.iter().filter(|_| proposal.by_item) {
+                writeln!(out, "  item {}: {}", item.item, clean(&item.label))?;
+            }
+        }
         Body::Decision(decision) => {
             writeln!(
                 out,
@@ -150,6 +155,9 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
                 to_wire::word(&decision.verdict),
                 clean(&decision.by.to_string())
             )?;
+            if let Some(chosen) = log::choice(decision) {
+                writeln!(out, "  {chosen}")?;
+            }
             if let Some(words) = &decision.words {
                 writeln!(out, "  with the words: {}", text(words)?)?;
             }

@@ -2,12 +2,14 @@
 
 mod bell;
 pub mod door;
+mod editor;
 mod excerpt;
 mod input;
 mod json;
 mod outcome;
 mod pen;
 mod pictures;
+mod question;
 mod remembering;
 mod schema;
 mod screen;
