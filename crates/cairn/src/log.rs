@@ -66,15 +66,20 @@ fn print_rows_json(
     undone: &[Undone],
     out: &mut impl Write,
 ) -> Result<()> {
-    let mut intents = HashMap::new();
+    let (mut intents, mut chosen) = (HashMap::new(), HashMap::new());
     for fact in facts {
         match &fact.body {
             Body::Intent(intent) => {
                 intents.insert(intent.at, intent);
             }
+            Body::Decision(decision) if decision.is_choice() => {
+                chosen.insert(decision.at, decision);
+            }
             Body::Outcome(outcome) => {
                 let intent = intents.get(&outcome.at);
                 let undone = undone_paths(undone, &fact.run, outcome);
+                let chosen = chosen.get(&outcome.at);
+                let texts = chosen.iter().flat_map(|of| &of.texts).map(|text| &text.path);
                 let row = json!({
                     "address": cairn_types::Address::row(run, outcome.at),
                     "tool": intent.map(|i| &i.tool),
@@ -82,6 +87,8 @@ fn print_rows_json(
                     "status": outcome.status,
                     "exit": outcome.exit,
                     "changes": outcome.changes,
+                    "items": chosen.map(|of| &of.items),
+                    "texts": texts.collect::<Vec<_>>(),
                     "undone": undone.len() == outcome.changes.len() && !undone.is_empty(),
                     "undone_paths": undone,
                     "settled": outcome.settled,
