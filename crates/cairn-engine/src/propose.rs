@@ -8,7 +8,7 @@ use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::{offers, words};
 use cairn_types::{
-    Body, By, Change, Coord, Decision, EditedText, Hash, OpName, Proposal, ProposalId,
+    Body, By, Change, Coord, Decision, EditedText, Hash, ItemChoice, OpName, Proposal, ProposalId,
     ProposalItem, ProposalKind, Remember, Removed, Status, Verdict,
 };
 
@@ -152,7 +152,8 @@ impl Engine {
             Rule::parse(rule)?;
         }
         let items = choice::of(word, proposal, now)?;
-        let gates = self.leave(op, &Reach::from(proposal)).gates().to_vec();
+        let reach = chosen_reach(word, proposal, &items);
+        let gates = self.leave(op, &reach).gates().to_vec();
         let mut recording = Recording::default();
         let mut decision = Decision::new(op.intent.at, word.verdict, word.by.clone(), gates);
         decision.proposal = Some(word.proposal.clone());
@@ -170,7 +171,7 @@ impl Engine {
             decision.rule = word.rule.clone().or_else(all);
         }
         decision.until = word.until;
-        (decision.also, decision.removed) = (proposal.paths(), proposal.removed);
+        (decision.also, decision.removed) = (reach.changed, reach.removed);
         recording.facts.push(Body::Decision(decision));
         Ok(recording)
     }
@@ -189,6 +190,17 @@ impl Engine {
             .ok_or_else(none)?;
         if op.status.is_some() { Err(none()) } else { Ok((op, proposal)) }
     }
+}
+
+/// How far an op reaches of which these items are taken. What is left out decides nothing any longer.
+fn chosen_reach(word: &Word, proposal: &Proposal, items: &[ItemChoice]) -> Reach {
+    let is_taken =
+        |item: &ProposalItem| items.contains(&ItemChoice { item: item.item, accepted: true });
+    let changed = match word.verdict {
+        Verdict::Allow => proposal.paths_of(is_taken),
+        _ => proposal.paths(),
+    };
+    Reach { changed, removed: proposal.removed }
 }
 
 pub(crate) fn propose(op: &OpState, prepared: &Prepared) -> Recording {

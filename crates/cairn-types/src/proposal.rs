@@ -48,7 +48,13 @@ impl Proposal {
     /// The paths that would change, but for directories made on the way.
     #[must_use]
     pub fn paths(&self) -> Vec<String> {
-        let changes = self.items.iter().flat_map(|item| [&item.change, &item.with]).flatten();
+        self.paths_of(|_| true)
+    }
+
+    /// Those of them that such items would change.
+    pub fn paths_of(&self, is_meant: impl Fn(&ProposalItem) -> bool) -> Vec<String> {
+        let items = self.items.iter().filter(|item| is_meant(item));
+        let changes = items.flat_map(|item| [&item.change, &item.with]).flatten();
         let mut paths: Vec<String> = Vec::new();
         for change in changes.filter(|change| !change.makes_directory()) {
             // The hunks of a file stand side by side.

@@ -126,6 +126,26 @@ fn a_word_is_taken_with_its_items_and_texts_or_not_at_all() {
     check(kept(11), "takes [1, 2, 3, 4] with [], choice false");
 }
 
+#[test]
+fn what_is_left_out_of_an_edit_is_asked_about_no_longer() {
+    for (items, expected) in
+        [(&[2][..], Step::Act { at: at(1, 1, 1), again: false }), (&[2, 4], Step::Idle)]
+    {
+        let mut sim = asked(PATCH, &edit());
+        let recording = sim.engine.decided(&says(Some(items), &[]), 0).unwrap();
+        let Body::Decision(decision) = &recording.facts[0] else { panic!("{recording:?}") };
+        assert_eq!(decision.also, if items.len() == 1 { vec!["a"] } else { vec!["a", "gone"] });
+        sim.record(recording);
+        // Whoever goes on forbids what was left out the first time.
+        sim.drive_by(Mode::Act, Approval::Ask, &["deny edit gone"]);
+        let step = match sim.go() {
+            Step::AskModel { .. } => Step::Idle,
+            step => step,
+        };
+        assert_eq!(step, expected, "{:?}", sim.said);
+    }
+}
+
 fn check_too_long(sim: &Sim, word: &Word) {
     let refused = sim.engine.decided(word, 0).unwrap_err().to_string();
     assert_eq!(refused, "400: the text for a has 16777217 bytes, more than 16777216");

@@ -7,9 +7,18 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The longest text that is taken back.
 const LONGEST: u64 = 16 << 20;
+
+/// An editor has the terminal.
+static IS_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether an editor has the terminal: then an interrupt is meant for it.
+pub fn is_open() -> bool {
+    IS_OPEN.load(Ordering::Relaxed)
+}
 
 /// The texts that a person made others of, one after the other; a sentence when that did not come to an
 /// end, and then nothing counts.
@@ -22,7 +31,9 @@ pub fn edited(proposed: &[NewText]) -> Result<Vec<NewText>, String> {
     for NewText { path, text } in proposed {
         let folder = Folder::new().map_err(|e| format!("there is no place to edit: {e}"))?;
         let file = folder.file(path, text).map_err(|e| format!("{path} cannot be edited: {e}"))?;
+        IS_OPEN.store(true, Ordering::Relaxed);
         let ended = cairn_sandbox::edit(&editor, &file, &env);
+        IS_OPEN.store(false, Ordering::Relaxed);
         let ended = ended.map_err(|e| format!("the editor {editor} did not start: {e}"))?;
         if !ended.success() {
             return Err(format!("the editor {editor} failed: {ended}"));

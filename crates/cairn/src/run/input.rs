@@ -27,6 +27,9 @@ pub fn watch_interrupts(commands: UnboundedSender<Command>, stopping: Arc<Atomic
     let Ok(mut interrupts) = signal(SignalKind::interrupt()) else { return };
     tokio::spawn(async move {
         while interrupts.recv().await.is_some() {
+            if editor::is_open() {
+                continue;
+            }
             let again = stopping.swap(true, Ordering::Relaxed);
             if again || commands.send(Command::Abort("interrupted".to_owned())).is_err() {
                 std::process::exit(3);

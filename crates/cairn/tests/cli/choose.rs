@@ -252,6 +252,40 @@ fn a_text_is_changed_in_the_persons_editor_and_an_editor_that_fails_changes_noth
     assert_eq!(bench.cairn(&["verify"]).code, 0);
 }
 
+// keeps: choose-hunks
+#[test]
+fn several_texts_are_edited_one_after_the_other_and_an_interrupt_is_the_editors() {
+    let bench = patched();
+    let opened = bench.temp.path().join("opened");
+    let note = format!("echo \"${{1##*/}}\" >> {}", opened.display());
+    let mut run = bench.command(&["run", "work"]);
+    run.env("EDITOR", editor(&bench, &format!("{note}\nsleep 60")));
+    let mut terminal = Terminal::open(&bench, run);
+    terminal.until("r refuse with words: ");
+    terminal.keys("e\n");
+    while !opened.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    terminal.keys("\x03");
+    assert!(terminal.until("r refuse with words: ").contains("nothing is decided"));
+    std::fs::remove_file(&opened).unwrap();
+    let key = format!("sk-{}", "a1B2c3D4".repeat(5));
+    editor(&bench, &format!("{note}\ncase \"$1\" in *b.txt) echo {key} > \"$1\";; esac"));
+    terminal.keys("e\n");
+    terminal.until("done: 3 turns");
+    assert_eq!(terminal.code(), Some(0));
+    let opened = std::fs::read_to_string(opened).unwrap();
+    assert_eq!(opened, "proposed-a.txt\nproposed-b.txt\nproposed-d.txt\n");
+    // A text is a file's content and stays exact; what is told of it has no key in it.
+    assert_eq!(bench.temp.read("b.txt"), format!("{key}\n"));
+    assert_eq!(bench.temp.read("a.txt"), with(&numbers(), &ALL));
+    let told = last_told(&bench, 2);
+    assert!(told.contains("updated b.txt with a text that the person changed"), "{told}");
+    assert!(!told.contains(&key), "{told}");
+    let texts = &facts(&bench, "decision")[0]["texts"];
+    assert_eq!((&texts[0]["path"], texts.as_array().unwrap().len()), (&json!("b.txt"), 1));
+}
+
 /// A model that changes one file in three places, another in one, makes a third and removes a fourth, all
 /// by one patch.
 fn patched() -> Bench {
