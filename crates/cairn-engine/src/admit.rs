@@ -40,6 +40,19 @@ pub struct Prepared {
     pub fresh: Vec<String>,
     /// How much it would remove.
     pub removed: Removed,
+    /// The parts of an edit that can be taken or left by themselves.
+    pub parts: Vec<Part>,
+}
+
+/// A part of an edit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// One line for the screen.
+    pub label: String,
+    /// The file it is of.
+    pub path: String,
+    /// The place that the file leaves, when it is moved.
+    pub from: Option<String>,
 }
 
 impl Recording {
@@ -79,6 +92,11 @@ impl Recording {
 
     pub(crate) fn outcome_by_ref(op: &OpState, status: Status, told: ContentRef) -> Recording {
         Recording::of(Body::Outcome(outcome(op, status, told, Settled::NotPerformed)))
+    }
+
+    /// It is found done, and what the model is told of it was worked out before it began.
+    pub(crate) fn found_done(op: &OpState, told: ContentRef) -> Recording {
+        Recording::of(Body::Outcome(outcome(op, Status::OK, told, Settled::FoundDone)))
     }
 
     pub(crate) fn indeterminate(op: &OpState) -> Recording {

@@ -7,8 +7,8 @@ use crate::state::{Engine, OpState};
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
-    By, Consult, ContentRef, Coord, Decision, Mode, OpName, Outcome, ProposalItem, ProposalKind,
-    Remember, Settled, Status, Verdict,
+    Body, By, Consult, ContentRef, Coord, Decision, Mode, OpName, Outcome, ProposalItem,
+    ProposalKind, Remember, Settled, Status, Verdict,
 };
 
 impl OpState {
@@ -24,7 +24,10 @@ fn items(consult: &Consult) -> Vec<ProposalItem> {
         Consult::Question { options, .. } => options.clone(),
         Consult::Plan { .. } => Vec::new(),
     };
-    (1..).zip(labels).map(|(item, label)| ProposalItem { item, label, change: None }).collect()
+    (1..)
+        .zip(labels)
+        .map(|(item, label)| ProposalItem { item, ..ProposalItem::whole(label) })
+        .collect()
 }
 
 /// What a person sees: the text, and the answers that are offered, numbered.
@@ -42,11 +45,15 @@ impl Engine {
     #[must_use]
     pub fn consulted(&self, at: Coord, consult: &Consult) -> Recording {
         let Some(op) = self.op(at) else { return Recording::default() };
-        let kind = match consult {
-            Consult::Question { .. } => ProposalKind::Question,
-            Consult::Plan { .. } => ProposalKind::Plan,
+        let (kind, label) = match consult {
+            Consult::Question { .. } => (ProposalKind::Question, "the agent asks"),
+            Consult::Plan { .. } => (ProposalKind::Plan, "the agent proposes a plan"),
         };
-        proposal(op, kind, &shown(consult), items(consult))
+        let mut recording = proposal(op, kind, &shown(consult), items(consult));
+        if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
+            proposal.label = label.to_owned();
+        }
+        recording
     }
 
     /// Whether a word answers a question of this kind, and the mode that follows from it.

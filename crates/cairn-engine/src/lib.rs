@@ -3,6 +3,7 @@
 
 mod admit;
 mod budget;
+mod choice;
 mod consult;
 pub mod gates;
 mod hooks;
@@ -17,8 +18,9 @@ mod step;
 mod view;
 mod words;
 
-pub use admit::{Prepared, Recording};
+pub use admit::{Part, Prepared, Recording};
 pub use budget::CallBudget;
+pub use choice::{Misfit, NewText};
 pub use hooks::HookAsk;
 pub use propose::{DecideError, Word};
 pub use settle::{Found, Settlement};

@@ -1,14 +1,15 @@
 //! Proposals: an op held until someone decides, what is offered to be remembered, and the word that
 //! decides. The first word wins.
 
-use crate::admit::{Prepared, Recording};
+use crate::admit::{Part, Prepared, Recording};
+use crate::choice::{self, Misfit, NewText};
 use crate::policy::{Rule, RuleError};
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::{offers, words};
 use cairn_types::{
-    Body, By, Coord, Decision, Hash, ItemChoice, Mode, OpName, Proposal, ProposalId, ProposalItem,
-    ProposalKind, Remember, Removed, Status, Verdict,
+    Body, By, Change, Coord, Decision, EditedText, Hash, ItemChoice, Mode, OpName, Proposal,
+    ProposalId, ProposalItem, ProposalKind, Remember, Removed, Status, Verdict,
 };
 
 /// Someone's word on a proposal.
@@ -22,6 +23,10 @@ pub struct Word {
     pub by: By,
     /// What was shown; when absent, what the proposal says was shown is taken.
     pub shown_hash: Option<Hash>,
+    /// With allow: the items that are taken; all when absent.
+    pub items: Option<Vec<u32>>,
+    /// With allow: texts in place of those proposed.
+    pub texts: Vec<NewText>,
     /// Words that come with a refusal.
     pub words: Option<String>,
     /// How far it reaches.
@@ -32,6 +37,26 @@ pub struct Word {
     pub until: Option<u64>,
     /// With a plan that is approved: the mode in which the run goes on.
     pub mode: Option<Mode>,
+}
+
+impl Word {
+    /// A word on all of a proposal, for this once.
+    #[must_use]
+    pub fn new(proposal: ProposalId, verdict: Verdict, by: By) -> Word {
+        Word {
+            proposal,
+            verdict,
+            by,
+            shown_hash: None,
+            items: None,
+            texts: Vec::new(),
+            words: None,
+            remember: Remember::Once,
+            rule: None,
+            until: None,
+            mode: None,
+        }
+    }
 }
 
 /// Why a word was not taken.
@@ -66,6 +91,9 @@ pub enum DecideError {
     /// What it shall be remembered for cannot be read.
     #[error("400: {0}")]
     NoRule(#[from] RuleError),
+    /// What it takes, or how long it is remembered, does not fit the proposal.
+    #[error("400: {0}")]
+    Misfit(#[from] Misfit),
     /// The word is about something else than what is proposed.
     #[error("409: {0} shows something else than what was decided on")]
     Stale(ProposalId),
@@ -125,8 +153,8 @@ impl Engine {
         }
     }
 
-    /// Someone gave a word on a proposal. The first one wins.
-    pub fn decided(&self, word: &Word) -> Result<Recording, DecideError> {
+    /// Someone gave a word on a proposal, at this time. The first one wins.
+    pub fn decided(&self, word: &Word, now: u64) -> Result<Recording, DecideError> {
         let (op, proposal) = self.open_proposal(&word.proposal)?;
         if word.shown_hash.is_some_and(|shown| shown != proposal.shown_hash) {
             return Err(DecideError::Stale(word.proposal.clone()));
@@ -135,14 +163,19 @@ impl Engine {
         if let Some(rule) = &word.rule {
             Rule::parse(rule)?;
         }
-        let gates = self.leave(op, &Reach::from(proposal)).gates().to_vec();
+        let items = choice::of(word, proposal, now)?;
+        let reach = chosen_reach(word, proposal, &items);
+        let gates = self.leave(op, &reach).gates().to_vec();
         let mut recording = Recording::default();
         let mut decision = Decision::new(op.intent.at, word.verdict, word.by.clone(), gates);
         decision.proposal = Some(word.proposal.clone());
         decision.shown_hash = Some(proposal.shown_hash);
-        let accepted = word.verdict == Verdict::Allow;
-        decision.items =
-            proposal.items.iter().map(|i| ItemChoice { item: i.item, accepted }).collect();
+        decision.items = items;
+        let keep = |NewText { path, text }: &NewText| EditedText {
+            path: path.clone(),
+            content: recording.keep(text.as_str()),
+        };
+        decision.texts = word.texts.iter().map(keep).collect();
         decision.words = word.words.as_deref().map(|words| recording.keep(words));
         decision.remember = word.remember;
         if word.remember != Remember::Once {
@@ -151,7 +184,7 @@ impl Engine {
         }
         decision.until = word.until;
         decision.mode = mode;
-        (decision.also, decision.removed) = (proposal.paths(), proposal.removed);
+        (decision.also, decision.removed) = (reach.changed, reach.removed);
         recording.facts.push(Body::Decision(decision));
         Ok(recording)
     }
@@ -172,33 +205,73 @@ impl Engine {
     }
 }
 
+/// How far an op reaches of which these items are taken. What is left out decides nothing any longer.
+fn chosen_reach(word: &Word, proposal: &Proposal, items: &[ItemChoice]) -> Reach {
+    let is_taken =
+        |item: &ProposalItem| items.contains(&ItemChoice { item: item.item, accepted: true });
+    let changed = match word.verdict {
+        Verdict::Allow => proposal.paths_of(is_taken),
+        _ => proposal.paths(),
+    };
+    Reach { changed, removed: proposal.removed }
+}
+
 pub(crate) fn propose(op: &OpState, prepared: &Prepared) -> Recording {
     let kind = match op.intent.op {
         Some(OpName::Exec) => ProposalKind::Exec,
         _ => ProposalKind::Edit,
     };
-    let items = match &prepared.changes[..] {
-        [] => vec![ProposalItem { item: 1, label: prepared.label.clone(), change: None }],
-        changes => (1..)
-            .zip(changes)
-            .map(|(item, change)| ProposalItem {
-                item,
-                label: prepared.label.clone(),
-                change: Some(change.clone()),
-            })
-            .collect(),
+    let is_edit = op.intent.op == Some(OpName::Edit);
+    let items = match is_edit && !prepared.parts.is_empty() {
+        true => of_parts(prepared),
+        false => of_changes(prepared),
     };
+    let is_several = items.len() > 1;
     let mut recording = proposal(op, kind, &prepared.shown, items);
     if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
         proposal.removed = prepared.removed;
+        proposal.by_item = is_edit;
+        if is_several {
+            proposal.label = prepared.label.clone();
+        }
     }
     recording
+}
+
+/// One item for each part that can be taken by itself.
+fn of_parts(prepared: &Prepared) -> Vec<ProposalItem> {
+    let change = |path: &str| -> Option<Change> {
+        prepared.changes.iter().find(|change| change.path == path).cloned()
+    };
+    let item = |(item, part): (u32, &Part)| ProposalItem {
+        item,
+        label: match prepared.parts.len() {
+            1 => prepared.label.clone(),
+            _ => part.label.clone(),
+        },
+        change: change(&part.path),
+        with: part.from.as_deref().and_then(change),
+    };
+    (1..).zip(&prepared.parts).map(item).collect()
+}
+
+/// One item for each change; they are made together.
+fn of_changes(prepared: &Prepared) -> Vec<ProposalItem> {
+    let label = &prepared.label;
+    let item = |(item, change): (u32, &Change)| {
+        let change = Some(change.clone());
+        ProposalItem { item, label: label.clone(), change, with: None }
+    };
+    match prepared.changes.is_empty() {
+        true => vec![ProposalItem::whole(label.clone())],
+        false => (1..).zip(&prepared.changes).map(item).collect(),
+    }
 }
 
 /// A look that somebody is asked about.
 pub(crate) fn propose_look(op: &OpState) -> Recording {
     let label = format!("{} {}", op.intent.tool, op.intent.target);
-    let items = vec![ProposalItem { item: 1, label: label.clone(), change: None }];
+    let items = vec![ProposalItem::whole(label.clone())];
     proposal(op, ProposalKind::Look, &label, items)
 }
 
@@ -237,7 +310,9 @@ pub(crate) fn proposal(
         kind,
         shown_hash: shown.hash,
         shown,
+        label: String::new(),
         items,
+        by_item: false,
         offers: match kind {
             ProposalKind::Indeterminate | ProposalKind::Question | ProposalKind::Plan => Vec::new(),
             _ => offers::of(&op.intent),

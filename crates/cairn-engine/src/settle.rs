@@ -44,7 +44,10 @@ impl Engine {
         };
         let is_write = op.begin.as_ref().is_some_and(|begin| !begin.changes.is_empty());
         match (found, stopped) {
-            (Found::Done, _) => settled(Status::OK, words::FOUND_DONE, Settled::FoundDone),
+            (Found::Done, _) => match op.begin.as_ref().and_then(|begin| begin.told) {
+                Some(told) => Settlement::Record(Recording::found_done(op, told)),
+                None => settled(Status::OK, words::FOUND_DONE, Settled::FoundDone),
+            },
             (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
             (Found::NotDone, None) => Settlement::Repeat,
             (Found::Partly, None) => Settlement::Finish,
@@ -53,7 +56,7 @@ impl Engine {
             (Found::Unknown, None) if self.asks() && !is_write => {
                 let label = format!("{} {}", op.intent.tool, op.intent.target);
                 let shown = unfinished(shown);
-                let items = vec![ProposalItem { item: 1, label, change: None }];
+                let items = vec![ProposalItem::whole(label)];
                 Settlement::Record(proposal(op, ProposalKind::Indeterminate, &shown, items))
             }
             (Found::Partly, Some(_)) => {

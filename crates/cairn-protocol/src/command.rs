@@ -27,6 +27,12 @@ pub enum Command {
         /// The hash of what was shown; when given, it must be the proposal's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown_hash: Option<String>,
+        /// With allow, of an edit: the numbers of the items that are taken; all when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        items: Option<Vec<u32>>,
+        /// With allow, of an edit: texts that shall stand in place of what was proposed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        texts: Vec<Text>,
         /// An answer; or words with another verdict, which become the model's next message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         words: Option<String>,
@@ -45,6 +51,16 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<Mode>,
     },
+}
+
+/// A text for a file of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Text {
+    /// The file, as the proposal's items name it.
+    pub path: String,
+    /// All that shall stand in it.
+    pub text: String,
 }
 
 /// The words on a proposal.
@@ -128,6 +144,12 @@ mod tests {
         assert!(matches!(
             decide.parse(),
             Ok(Command::Decide { verdict: Verdict::Allow, remember: Remember::Run, .. })
+        ));
+        let part = r#"{"type":"decide","proposal":"p1.1.1","verdict":"allow","items":[2],"texts":[{"path":"a","text":"b"}]}"#;
+        assert!(matches!(
+            part.parse(),
+            Ok(Command::Decide { items: Some(items), texts, .. })
+                if items == [2] && texts[0].path == "a"
         ));
         assert_eq!(r#"{"type":"abort"}"#.parse::<Command>().unwrap(), Command::Abort {});
         let said = r#"{"type":"steer","txt":"x"}"#.parse::<Command>().unwrap_err().to_string();

@@ -86,6 +86,9 @@ pub enum Event {
         shown: String,
         shown_hash: String,
         items: Vec<Item>,
+        /// Whether items can be taken one by one and other texts be given.
+        #[serde(default)]
+        by_item: bool,
         offers: Vec<String>,
     },
     #[serde(rename = "proposal/decided")]
@@ -95,6 +98,12 @@ pub enum Event {
         verdict: String,
         by: String,
         words: Option<String>,
+        /// The word on each item.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        items: Vec<Choice>,
+        /// The files for which another text was given.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        texts: Vec<String>,
     },
     #[serde(rename = "op/began")]
     OpBegan { op_at: String, changes: Vec<Change>, again: bool },
@@ -203,6 +212,18 @@ pub struct Item {
     /// What would change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
+    /// What changes with it: the place that a moved file leaves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<Change>,
+}
+
+/// The word on a part of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Its number.
+    pub item: u32,
+    /// Taken or left.
+    pub accepted: bool,
 }
 
 /// A path's change, by hashes.

@@ -1,7 +1,7 @@
 //! Ops: preparing them, performing them, and finding out what became of one after a crash.
 
 use crate::{Driver, Event, RunError, rows};
-use cairn_engine::{Found, Recording, Settlement};
+use cairn_engine::{Found, Part, Recording, Settlement};
 use cairn_store::SpooledFile;
 use cairn_surface::native;
 use cairn_types::{
@@ -18,6 +18,15 @@ fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
         label: prepared.label.clone(),
         fresh: prepared.fresh.clone(),
         removed: prepared.removed,
+        parts: prepared
+            .parts
+            .iter()
+            .map(|part| Part {
+                label: part.label.clone(),
+                path: part.path.clone(),
+                from: part.from.clone(),
+            })
+            .collect(),
     }
 }
 
@@ -107,12 +116,19 @@ impl Driver {
         if !self.engine.is_as_shown(at, &prepared.shown) {
             return self.record(self.engine.not_as_shown(at));
         }
+        let (prepared, is_chosen) = self.as_decided(at, prepared)?;
+        if let Some(settled) = prepared.settled {
+            return self.settled_by(at, settled, Settled::NotPerformed);
+        }
         if let Some(refused) = self.engine.refused_now(at, &to_be_shown(&prepared)) {
             return self.record(refused);
         }
-        let begin = Begin { at, changes: prepared.changes.clone(), again };
-        let contents = prepared.contents.clone();
-        self.record(Recording { facts: vec![Body::Begin(begin)], contents })?;
+        let mut recording = Recording { facts: Vec::new(), contents: prepared.contents.clone() };
+        let told = prepared.told.as_ref().filter(|_| is_chosen);
+        let told = told.map(|(_, told)| recording.keep(told.as_str()));
+        let begin = Begin { at, changes: prepared.changes.clone(), again, told };
+        recording.facts.push(Body::Begin(begin));
+        self.record(recording)?;
         self.flush().await?;
         let performed = self.perform(at, &action, &prepared).await?;
         self.settled_by(at, performed, Settled::Performed)

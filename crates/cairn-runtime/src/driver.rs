@@ -6,13 +6,13 @@ use crate::pending::{Pending, told_with};
 use crate::scrubbed::scrubbed;
 use crate::transcript::{Transcript, text_of};
 use crate::{Event, RunError, Sink, now_ms};
-use cairn_engine::{DecideError, Engine, Recording, Step, VERSION, Word};
+use cairn_engine::{DecideError, Engine, NewText, Recording, Step, VERSION, Word};
 use cairn_provider::{Effort, Provider};
 use cairn_store::{Batch, Lease, Store, StoreError};
 use cairn_text::scrub::Scrubber;
 use cairn_tools::hooks::Hooks;
 use cairn_types::{
-    Body, By, Coord, Fact, Hash, Proposal, ProposalId, Remember, RunId, SessionId, Verdict, Writer,
+    Body, By, Coord, Fact, Hash, Proposal, ProposalId, RunId, SessionId, Verdict, Writer,
 };
 use cairn_world::{Prepared, World};
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub enum Command {
     Abort(String),
     /// A word on a proposal, and whoever waits to hear what became of it.
     Decide(Word, Option<Heard>),
+    /// Whoever is asked wants the texts that an open question would write, to change them.
+    Texts(ProposalId, oneshot::Sender<Vec<NewText>>),
     /// There is nobody left to answer questions.
     Gone,
 }
@@ -304,7 +306,7 @@ impl Driver {
             },
             Command::Prompt(text) => self.engine.prompted(&text, Writer::Client),
             Command::Abort(why) => self.engine.abort(&why, Writer::Client).unwrap_or_default(),
-            Command::Decide(word, heard) => match self.engine.decided(&word) {
+            Command::Decide(word, heard) => match self.engine.decided(&word, now_ms()) {
                 Ok(recording) => {
                     self.record(recording)?;
                     self.flush().await?;
@@ -326,6 +328,11 @@ impl Driver {
                     return Ok(());
                 }
             },
+            Command::Texts(proposal, told) => {
+                // Whoever asked may be gone.
+                let _ = told.send(self.proposed_texts(&proposal).await?);
+                return Ok(());
+            }
             Command::Gone => {
                 self.gone = true;
                 return Ok(());
@@ -385,18 +392,8 @@ impl Driver {
     }
 
     fn answer(&mut self, proposal: ProposalId, verdict: Verdict, by: By) -> Result<(), RunError> {
-        let word = Word {
-            proposal,
-            verdict,
-            by,
-            shown_hash: None,
-            words: None,
-            remember: Remember::Once,
-            rule: None,
-            until: None,
-            mode: None,
-        };
-        match self.engine.decided(&word) {
+        let word = Word::new(proposal, verdict, by);
+        match self.engine.decided(&word, now_ms()) {
             Ok(recording) => self.record(recording),
             Err(_) => Ok(()),
         }

@@ -5,6 +5,7 @@ mod act;
 mod ask;
 mod background;
 mod calls;
+mod choice;
 mod client;
 mod clock;
 mod driver;

@@ -56,6 +56,7 @@ fn exact(fact: &Body) -> Vec<Hash> {
         }
         Body::Intent(intent) => vec![intent.input.hash],
         Body::Begin(begin) => of_changes(&begin.changes),
+        Body::Decision(decision) => decision.texts.iter().map(|text| text.content.hash).collect(),
         Body::Outcome(outcome) | Body::Performed(outcome) => {
             let output = outcome.output.iter().map(|output| output.kept.hash);
             let files = of_changes(&outcome.changes).into_iter().chain(of_media(&outcome.media));
@@ -69,7 +70,6 @@ fn exact(fact: &Body) -> Vec<Hash> {
         | Body::Ask(_)
         | Body::Fault(_)
         | Body::Proposal(_)
-        | Body::Decision(_)
         | Body::End(_)
         | Body::Unknown { .. } => Vec::new(),
     }
@@ -85,6 +85,7 @@ fn texts(fact: &mut Body) -> Vec<&mut ContentRef> {
         Body::Intent(intent) => intent.problem.iter_mut().map(|p| &mut p.message).collect(),
         Body::Proposal(proposal) => vec![&mut proposal.shown],
         Body::Decision(decision) => decision.words.iter_mut().collect(),
+        Body::Begin(begin) => begin.told.iter_mut().collect(),
         Body::Outcome(outcome) | Body::Performed(outcome) => vec![&mut outcome.result],
         Body::Hook(hooked) => {
             let HookAnswer { block, substitute, context, .. } = &mut hooked.answer;
@@ -94,7 +95,6 @@ fn texts(fact: &mut Body) -> Vec<&mut ContentRef> {
         | Body::Abort(_)
         | Body::Ask(_)
         | Body::Fault(_)
-        | Body::Begin(_)
         | Body::Stream(_)
         | Body::End(_)
         | Body::Unknown { .. } => Vec::new(),
@@ -109,7 +109,7 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         Body::Intent(intent) => intent.repairs.iter_mut().chain([&mut intent.target]).collect(),
         Body::Proposal(proposal) => {
             let labels = proposal.items.iter_mut().map(|item| &mut item.label);
-            labels.chain(&mut proposal.offers).collect()
+            labels.chain(&mut proposal.offers).chain([&mut proposal.label]).collect()
         }
         Body::Stream(stream) => vec![&mut stream.why],
         Body::End(end) => vec![&mut end.why],

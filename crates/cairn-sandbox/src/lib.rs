@@ -1,7 +1,8 @@
 //! The only crate that starts processes. It runs shell commands, awaited or in the background, and
 //! sees to it that everything a command started has ended with it, or when this process is killed. It does not
-//! confine what the command may touch.
+//! confine what the command may touch. A person's editor is started here, too.
 
+mod editor;
 mod environment;
 mod guard;
 mod kept;
@@ -11,6 +12,7 @@ mod running;
 mod spool;
 mod start;
 
+pub use editor::edit;
 pub use environment::{environment, names_secret, shell};
 pub use kept::{Keep, OnDisk, Printed};
 pub use run::run;

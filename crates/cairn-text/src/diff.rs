@@ -8,7 +8,7 @@ const MAX_BYTES: usize = 4 << 20;
 /// Nor are those whose differing middles have more pairs of lines than this.
 const MAX_PAIRS: usize = 16_000_000;
 /// Unchanged lines around each hunk.
-const CONTEXT: usize = 3;
+pub(crate) const CONTEXT: usize = 3;
 
 /// The unified diff between two texts; empty when they are equal. Above the size limits it says
 /// only how many lines there were and are.
@@ -67,16 +67,19 @@ pub fn spans(before: &str, after: &str) -> Vec<(usize, usize)> {
         .collect()
 }
 
-fn split(text: &str) -> Vec<&str> {
+pub(crate) fn split(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> TextDiff<'a, 'a, str> {
+pub(crate) fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> TextDiff<'a, 'a, str> {
     TextDiff::configure().newline_terminated(true).diff_slices(old, new)
 }
 
 /// Both by lines, unless they are too large. The size comes first: lines take more room than text.
-fn comparable<'a>(before: &'a str, after: &'a str) -> Option<(Vec<&'a str>, Vec<&'a str>)> {
+pub(crate) fn comparable<'a>(
+    before: &'a str,
+    after: &'a str,
+) -> Option<(Vec<&'a str>, Vec<&'a str>)> {
     if before.len() + after.len() > MAX_BYTES {
         return None;
     }
@@ -85,7 +88,7 @@ fn comparable<'a>(before: &'a str, after: &'a str) -> Option<(Vec<&'a str>, Vec<
     fits.then(|| (split(before), split(after)))
 }
 
-fn lines(text: &str) -> usize {
+pub(crate) fn lines(text: &str) -> usize {
     text.split_inclusive('\n').count()
 }
 

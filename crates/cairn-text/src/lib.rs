@@ -4,6 +4,7 @@
 pub mod diff;
 pub mod edit;
 pub mod glob;
+pub mod hunks;
 pub mod lines;
 pub mod patch;
 pub mod scrub;

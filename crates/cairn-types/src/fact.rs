@@ -454,6 +454,9 @@ pub struct Begin {
     /// Whether an earlier beginning of the same op was lost in a crash.
     #[serde(default)]
     pub again: bool,
+    /// What the model is told once it is done, where a person chose what is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<ContentRef>,
 }
 
 /// `outcome`: what happened.

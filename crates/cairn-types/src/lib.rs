@@ -36,8 +36,8 @@ pub use id::{IdError, RunId, SessionId};
 pub use op::{Approval, Coord, CoordError, Effect, Flags, Mode, OpName, Surface, View, Writer};
 pub use policy::{Policy, PolicyRule, Removed, RuleFrom, RuleWord, Subject};
 pub use proposal::{
-    By, Decision, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind,
-    Remember, Verdict,
+    By, Decision, EditedText, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem,
+    ProposalKind, Remember, Verdict,
 };
 pub use receipt::{CheckpointPayload, Commitment, FactSpan, FileRef, Head, ReceiptPayload};
 pub use secret::Secret;

@@ -28,8 +28,14 @@ pub struct Proposal {
     pub shown_hash: Hash,
     /// What is shown: a diff, or a command line.
     pub shown: ContentRef,
-    /// The parts that can be chosen one by one.
+    /// One line for all of it, where no item's is that.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// Its parts.
     pub items: Vec<ProposalItem>,
+    /// Whether the parts can be taken one by one, and other texts be given for what would be written.
+    #[serde(default, skip_serializing_if = "is_whole")]
+    pub by_item: bool,
     /// Rules that a yes may be remembered as, the narrowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<String>,
@@ -42,10 +48,35 @@ impl Proposal {
     /// The paths that would change, but for directories made on the way.
     #[must_use]
     pub fn paths(&self) -> Vec<String> {
-        let changes = self.items.iter().filter_map(|item| item.change.as_ref());
-        let kept = changes.filter(|change| !change.makes_directory());
-        kept.map(|change| change.path.clone()).collect()
+        self.paths_of(|_| true)
     }
+
+    /// Those of them that such items would change.
+    pub fn paths_of(&self, is_meant: impl Fn(&ProposalItem) -> bool) -> Vec<String> {
+        let items = self.items.iter().filter(|item| is_meant(item));
+        let changes = items.flat_map(|item| [&item.change, &item.with]).flatten();
+        let mut paths: Vec<String> = Vec::new();
+        for change in changes.filter(|change| !change.makes_directory()) {
+            // The hunks of a file stand side by side.
+            if paths.last() != Some(&change.path) {
+                paths.push(change.path.clone());
+            }
+        }
+        paths
+    }
+
+    /// One line for the screen.
+    #[must_use]
+    pub fn line(&self) -> &str {
+        match (&self.items[..], self.label.is_empty()) {
+            ([first, ..], true) => &first.label,
+            _ => &self.label,
+        }
+    }
+}
+
+fn is_whole(by_item: &bool) -> bool {
+    !by_item
 }
 
 /// What a proposal asks.
@@ -84,6 +115,17 @@ pub struct ProposalItem {
     /// What would change, where that is known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
+    /// What changes with it: the place that a moved file leaves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<Change>,
+}
+
+impl ProposalItem {
+    /// A part of which no change is known beforehand.
+    #[must_use]
+    pub fn whole(label: String) -> ProposalItem {
+        ProposalItem { item: 1, label, change: None, with: None }
+    }
 }
 
 /// Someone's word on an op.
@@ -104,6 +146,9 @@ pub struct Decision {
     /// The word on each part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<ItemChoice>,
+    /// Texts that shall stand in place of what was proposed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<EditedText>,
     /// Words that came with it: an answer, or what shall be done instead, which becomes the next
     /// message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,6 +186,7 @@ impl Decision {
             by,
             shown_hash: None,
             items: Vec::new(),
+            texts: Vec::new(),
             words: None,
             remember: Remember::Once,
             rule: None,
@@ -150,6 +196,13 @@ impl Decision {
             removed: Removed::default(),
             gates,
         }
+    }
+
+    /// Whether something else shall be done than what was proposed: a part of it, or another text.
+    #[must_use]
+    pub fn is_choice(&self) -> bool {
+        let is_part = self.items.iter().any(|choice| !choice.accepted);
+        self.verdict == Verdict::Allow && (is_part || !self.texts.is_empty())
     }
 }
 
@@ -239,6 +292,15 @@ pub struct ItemChoice {
     pub item: u32,
     /// Taken or left.
     pub accepted: bool,
+}
+
+/// A text that someone gave for a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EditedText {
+    /// The file, as the proposal names it.
+    pub path: String,
+    /// All that shall stand in it.
+    pub content: ContentRef,
 }
 
 /// What one gate said.

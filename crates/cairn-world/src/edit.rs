@@ -2,6 +2,7 @@
 //! Changes nothing; `apply` does.
 
 use crate::apply::missing_directories;
+use crate::parts;
 use crate::patch;
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
@@ -35,6 +36,8 @@ pub(crate) struct Worked {
     pub(crate) after: Option<String>,
     pub(crate) spans: Vec<(usize, usize)>,
     pub(crate) notes: Vec<String>,
+    /// The place it leaves, when it is moved.
+    pub(crate) from: Option<String>,
 }
 
 /// What an edit would change.
@@ -54,15 +57,15 @@ pub(crate) fn prepare(roots: &Roots, path: Option<&str>, body: &EditBody) -> Pre
 }
 
 fn prepared(roots: &Roots, worked: Vec<Worked>) -> Prepared {
-    let mut prepared = Prepared::default();
-    let (mut labels, mut told) = (Vec::new(), Vec::new());
+    let mut prepared = Prepared { parts: parts::of(&worked), ..Prepared::default() };
+    let mut labels = Vec::new();
     let mut status = Status::CREATED;
     for one in worked {
-        let (shown, label) = one.shown();
+        let shown = parts::numbered(&one.shown(), &one.change.path, &prepared.parts);
         prepared.shown.push_str(&shown);
-        labels.push(clean(&label));
+        labels.push(clean(&one.label()));
         prepared.fresh.extend(one.fresh());
-        told.push(one.told());
+        prepared.told_of.push((one.change.path.clone(), one.told()));
         if one.before.is_some() {
             status = Status::OK;
         }
@@ -77,6 +80,7 @@ fn prepared(roots: &Roots, worked: Vec<Worked>) -> Prepared {
         prepared.changes.push(one.change);
     }
     prepared.label = labels.join(", ");
+    let told: Vec<&str> = prepared.told_of.iter().map(|(_, told)| told.as_str()).collect();
     prepared.told = Some((status, told.join("\n")));
     prepared
 }
@@ -105,7 +109,7 @@ pub(crate) fn worked(
     let (before, state) = before.unzip();
     let after = written(workspace, state.as_ref(), &content);
     let change = Change::between(real, state, Some(after));
-    Ok(Worked { change, before, after: Some(content), spans, notes })
+    Ok(Worked { change, before, after: Some(content), spans, notes, from: None })
 }
 
 /// A file's bytes and state.
@@ -190,35 +194,37 @@ impl Worked {
         self
     }
 
-    /// What a person is shown: the diff, and one line.
-    fn shown(&self) -> (String, String) {
+    /// What a person is shown: the diff. No path holds a line feed, so its name is one line.
+    pub(crate) fn shown(&self) -> String {
         let path = &self.change.path;
         let (from, to) = (format!("a/{path}"), format!("b/{path}"));
         let after = self.after.as_deref().unwrap_or_default();
-        let text = self.before.as_deref().map(std::str::from_utf8);
-        match (text, &self.after) {
-            (None, _) => {
-                let lines = after.lines().count();
-                let diff = diff::unified("/dev/null", &to, "", after);
-                (diff, format!("create {path} (+{lines})"))
-            }
-            (Some(Ok(text)), None) => {
-                let diff = diff::unified(&from, "/dev/null", text, "");
-                (diff, format!("remove {path} (-{})", text.lines().count()))
-            }
-            (Some(Ok(text)), Some(_)) => {
-                let (added, removed) = diff::counted(text, after);
-                let diff = diff::unified(&from, &to, text, after);
-                (diff, format!("edit {path} (+{added} -{removed})"))
-            }
+        match (self.before.as_deref().map(std::str::from_utf8), &self.after) {
+            (None, _) => diff::unified("/dev/null", &to, "", after),
+            (Some(Ok(text)), None) => diff::unified(&from, "/dev/null", text, ""),
+            (Some(Ok(text)), Some(_)) => diff::unified(&from, &to, text, after),
             (Some(Err(_)), _) => {
                 let was = self.before.as_ref().map_or(0, Vec::len);
                 let lines = after.lines().count();
-                let note = format!(
+                format!(
                     "--- {from}\n+++ {to}\n@@ {was} bytes that are not text → {lines} lines @@\n"
-                );
-                (note, format!("edit {path} (replaces a binary file)"))
+                )
             }
+        }
+    }
+
+    /// The same in one line.
+    pub(crate) fn label(&self) -> String {
+        let path = &self.change.path;
+        let after = self.after.as_deref().unwrap_or_default();
+        match (self.before.as_deref().map(std::str::from_utf8), &self.after) {
+            (None, _) => format!("create {path} (+{})", after.lines().count()),
+            (Some(Ok(text)), None) => format!("remove {path} (-{})", text.lines().count()),
+            (Some(Ok(text)), Some(_)) => {
+                let (added, removed) = diff::counted(text, after);
+                format!("edit {path} (+{added} -{removed})")
+            }
+            (Some(Err(_)), _) => format!("edit {path} (replaces a binary file)"),
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod apply;
 mod background;
+mod choose;
 mod context;
 mod edit;
 mod exec;
@@ -13,6 +14,7 @@ mod list;
 mod media;
 mod notebook;
 mod output;
+mod parts;
 mod patch;
 mod path;
 mod read;
@@ -32,8 +34,10 @@ mod write;
 
 pub use apply::{Contents, inverse};
 pub use background::{Background, Over};
+pub use choose::Choice;
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use media::{Kind as MediaKind, kind as media_kind};
+pub use parts::Part;
 pub use read::Lines;
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::same;
@@ -187,6 +191,14 @@ impl World {
             let settled = Performed::told(Status::FAILED, format!("it could not be prepared: {e}"));
             Prepared { settled: Some(settled), ..Prepared::default() }
         })
+    }
+
+    /// What is really to be done of an edit that was prepared, by what a person chose of it.
+    #[must_use]
+    pub fn chosen(&self, prepared: &Prepared, choice: &Choice) -> Prepared {
+        let mut chosen = choose::chosen(prepared, choice);
+        chosen.removed = removed::by(&self.roots, &chosen.changes, self.settings.little);
+        chosen
     }
 
     /// Does what was prepared. Files are changed only if they are as they were then (else 409).

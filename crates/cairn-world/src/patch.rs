@@ -85,15 +85,19 @@ fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> R
         return Err(Refusal::new(Status::CONFLICT, text));
     }
     // A file that an earlier part made or moved here is still that file.
-    let made = earlier.and_then(|n| all.remove(n).change.after);
-    let like = made.or_else(|| before.as_ref().map(|(_, state)| state.clone()));
+    let made = earlier.map(|n| all.remove(n));
+    let came = made.as_ref().and_then(|made| made.from.clone());
+    let like = made.and_then(|made| made.change.after);
+    let like = like.or_else(|| before.as_ref().map(|(_, state)| state.clone()));
     match (patched, &patch.moved_to) {
         (Patched::Deleted, _) => all.extend(removed(real, before)),
         (Patched::Edited(edited), None) => {
-            all.push(worked(workspace, (real, before), edited)?.like(like.as_ref()));
+            let worked = worked(workspace, (real, before), edited)?.like(like.as_ref());
+            all.push(Worked { from: came, ..worked });
         }
         (Patched::Edited(edited), Some(to)) => {
-            all.push(moved(roots.of(to), to, like.as_ref(), edited)?);
+            let moved = moved(roots.of(to), to, like.as_ref(), edited)?;
+            all.push(Worked { from: Some(came.unwrap_or_else(|| real.clone())), ..moved });
             all.extend(removed(real, before));
         }
     }
@@ -134,7 +138,7 @@ fn removed(real: String, before: Option<There>) -> Option<Worked> {
     let (bytes, state) = before?;
     let change = Change::between(real, Some(state), None);
     let (before, spans, notes) = (Some(bytes), Vec::new(), Vec::new());
-    Some(Worked { change, before, after: None, spans, notes })
+    Some(Worked { change, before, after: None, spans, notes, from: None })
 }
 
 /// A file at its new place.
@@ -151,7 +155,7 @@ fn moved(
     let Edited { content, spans, notes } = edited;
     let after = written(workspace, like, &content);
     let change = Change::between(real, None, Some(after));
-    Ok(Worked { change, before: None, after: Some(content), spans, notes })
+    Ok(Worked { change, before: None, after: Some(content), spans, notes, from: None })
 }
 
 fn refusal(path: Option<&str>, problem: &PatchProblem) -> Refusal {

@@ -1,5 +1,6 @@
 //! What the world answers: what would happen, what happened, what is found after a crash.
 
+use crate::parts::Part;
 use cairn_sandbox::Spooled;
 use cairn_types::{Change, CommandOutput, Removed, Seen, Status};
 
@@ -17,6 +18,10 @@ pub struct Prepared {
     pub contents: Vec<Vec<u8>>,
     /// What the model is told once it is done, where that is known beforehand.
     pub told: Option<(Status, String)>,
+    /// The same file by file, of an edit.
+    pub told_of: Vec<(String, String)>,
+    /// The parts of an edit that can be taken or left by themselves, as they are shown.
+    pub parts: Vec<Part>,
     /// The files it would edit as they now are, for a model that has not seen them so.
     pub fresh: Vec<String>,
     /// How much it would remove, without what git ignores.

@@ -3,9 +3,9 @@
 
 use crate::cli::{self, Far, PlanMode, Say};
 use crate::out::say;
-use crate::run::interaction::{self, label};
+use crate::run::interaction;
 use crate::run::{Usage, door, person};
-use crate::{log, named, place};
+use crate::{log, named, place, to_wire};
 use anyhow::{Context, Result};
 use cairn_engine::{DecideError, Engine};
 use cairn_protocol as wire;
@@ -15,13 +15,15 @@ use cairn_types::{By, Proposal, ProposalId, ProposalKind, RunId};
 use door::{Letter, Reply};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::Duration;
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// The longest text that is given for a file, in bytes.
+const LONGEST: u64 = 16 << 20;
 
 /// An open question.
 struct Open {
@@ -50,7 +52,7 @@ pub fn decide(args: &cli::Decide) -> Result<ExitCode> {
     match args.word {
         None => list(&[one], args.json),
         Some(word) => {
-            match tell(&one.run.id, letter(args, word, one)) {
+            match tell(&one.run.id, letter(args, word, one)?) {
                 Ok(reply) => answered(args, word, one, &reply),
                 // The run may have been decided on, and ended, meanwhile.
                 Err(gone) => match decided_before(&store, &one.run, wanted)? {
@@ -88,7 +90,34 @@ fn decided_before(store: &Store, run: &RunRow, wanted: &str) -> Result<Option<Re
     Ok(None)
 }
 
-fn letter(args: &cli::Decide, word: Say, one: &Open) -> Letter {
+/// The texts that were given for files. Which files a proposal writes is not looked at here.
+fn texts(given: &[String]) -> Result<Vec<wire::Text>> {
+    let mut texts = Vec::new();
+    let mut stdin = false;
+    for one in given {
+        let (path, file) = one.split_once('=').ok_or_else(|| {
+            Usage(format!("--text {one}: write PATH=FILE, the file of the question and yours"))
+        })?;
+        let mut bytes = Vec::new();
+        match file {
+            "-" if std::mem::replace(&mut stdin, true) => {
+                return Err(Usage("only one --text can be read from stdin".to_owned()).into());
+            }
+            "-" => std::io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes),
+            _ => File::open(file).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes)),
+        }
+        .map_err(|e| Usage(format!("--text {one}: {file} cannot be read: {e}")))?;
+        if bytes.len() as u64 > LONGEST {
+            return Err(Usage(format!("--text {one}: more than {LONGEST} bytes")).into());
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Usage(format!("--text {one}: {file} is not UTF-8 text")))?;
+        texts.push(wire::Text { path: path.to_owned(), text });
+    }
+    Ok(texts)
+}
+
+fn letter(args: &cli::Decide, word: Say, one: &Open) -> Result<Letter> {
     let verdict = match word {
         Say::Allow => wire::Verdict::Allow,
         Say::Refuse => wire::Verdict::Refuse,
@@ -111,6 +140,8 @@ fn letter(args: &cli::Decide, word: Say, one: &Open) -> Letter {
         proposal: one.proposal.id.to_string(),
         verdict,
         shown_hash: Some(one.proposal.shown_hash.to_string()),
+        items: args.items.clone(),
+        texts: texts(&args.texts)?,
         words: args.words.as_ref().map(|words| match word {
             Say::Answer => interaction::chosen(words, &options(&one.proposal)),
             _ => words.clone(),
@@ -124,7 +155,7 @@ fn letter(args: &cli::Decide, word: Say, one: &Open) -> Letter {
             PlanMode::AcceptEdits => wire::Mode::AcceptEdits,
         }),
     };
-    Letter { by, command }
+    Ok(Letter { by, command })
 }
 
 /// Says it at the run's door.
@@ -148,7 +179,7 @@ fn answered(args: &cli::Decide, word: Say, one: &Open, reply: &Reply) -> Result<
     if args.json {
         say!("{}", json!({"proposal": id, "run": run, "code": 200, "verdict": word.to_string()}));
     } else {
-        say!("{id} of run {run}: {word}, {}", clean(label(&one.proposal)));
+        say!("{id} of run {run}: {word}, {}", clean(one.proposal.line()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -211,11 +242,18 @@ fn list(open: &[impl std::borrow::Borrow<Open>], as_json: bool) -> Result<ExitCo
             say!("{}", question(run, proposal, shown));
             continue;
         }
-        say!("{} of run {}: {}", proposal.id, run.id, clean(label(proposal)));
+        say!("{} of run {}: {}", proposal.id, run.id, clean(proposal.line()));
         for line in shown.lines() {
             say!("    {}", clean(line));
         }
+        let is_choice = proposal.by_item && proposal.items.len() > 1;
+        for item in proposal.items.iter().filter(|_| is_choice) {
+            say!("    item {}  {}", item.item, clean(&item.label));
+        }
         say!("    decide with: {}", interaction::how(proposal));
+        if is_choice {
+            say!("    or take some: cairn decide {} allow --items 1", proposal.id);
+        }
     }
     if open.is_empty() && !as_json {
         say!("no question is open in a run that is driven now");
@@ -230,7 +268,9 @@ fn question(run: &RunRow, proposal: &Proposal, shown: &str) -> Value {
         "session": run.session,
         "op_at": proposal.at,
         "kind": proposal.kind,
-        "label": label(proposal),
+        "label": proposal.line(),
+        "items": proposal.items.iter().map(to_wire::item).collect::<Vec<_>>(),
+        "by_item": proposal.by_item,
         "shown": shown,
         "shown_hash": proposal.shown_hash,
         "offers": proposal.offers,

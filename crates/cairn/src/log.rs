@@ -7,8 +7,8 @@ use cairn_runtime::undo::{self, Undone};
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{
-    Body, ContentRef, Coord, Fact, HookAnswer, Hooked, Outcome, Reply, RunId, Settled, Stream,
-    Usage, Writer,
+    Body, ContentRef, Coord, Decision, Fact, HookAnswer, Hooked, Outcome, Reply, RunId, Settled,
+    Stream, Usage, Writer,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
@@ -66,15 +66,20 @@ fn print_rows_json(
     undone: &[Undone],
     out: &mut impl Write,
 ) -> Result<()> {
-    let mut intents = HashMap::new();
+    let (mut intents, mut chosen) = (HashMap::new(), HashMap::new());
     for fact in facts {
         match &fact.body {
             Body::Intent(intent) => {
                 intents.insert(intent.at, intent);
             }
+            Body::Decision(decision) if decision.is_choice() => {
+                chosen.insert(decision.at, decision);
+            }
             Body::Outcome(outcome) => {
                 let intent = intents.get(&outcome.at);
                 let undone = undone_paths(undone, &fact.run, outcome);
+                let chosen = chosen.get(&outcome.at);
+                let texts = chosen.iter().flat_map(|of| &of.texts).map(|text| &text.path);
                 let row = json!({
                     "address": cairn_types::Address::row(run, outcome.at),
                     "tool": intent.map(|i| &i.tool),
@@ -82,6 +87,8 @@ fn print_rows_json(
                     "status": outcome.status,
                     "exit": outcome.exit,
                     "changes": outcome.changes,
+                    "items": chosen.map(|of| &of.items),
+                    "texts": texts.collect::<Vec<_>>(),
                     "undone": undone.len() == outcome.changes.len() && !undone.is_empty(),
                     "undone_paths": undone,
                     "settled": outcome.settled,
@@ -160,9 +167,10 @@ impl<W: Write> Printer<'_, W> {
                 self.begun.insert(begin.at, at);
                 return Ok(());
             }
-            Body::Decision(decision) => match &decision.words {
-                Some(words) => format!("{at}  {}  > {}", decision.at, self.text(words)),
-                None => return Ok(()),
+            Body::Decision(decision) => match (&decision.words, choice(decision)) {
+                (Some(words), _) => format!("{at}  {}  > {}", decision.at, self.text(words)),
+                (None, Some(chosen)) => format!("{at}  {}  {chosen}", decision.at),
+                (None, None) => return Ok(()),
             },
             Body::Reply(reply) => return self.reply(&at, reply),
             Body::Outcome(outcome) => return self.outcome(&at, &fact.run, outcome),
@@ -247,6 +255,21 @@ pub fn time(at_ms: u64) -> String {
     let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     at.map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string())
         .unwrap_or_else(|| at_ms.to_string())
+}
+
+/// What somebody chose of a proposal, in one line; nothing when they took it as it was.
+pub fn choice(of: &Decision) -> Option<String> {
+    if !of.is_choice() {
+        return None;
+    }
+    let taken = of.items.iter().filter(|choice| choice.accepted);
+    let taken: Vec<String> = taken.map(|choice| choice.item.to_string()).collect();
+    let mut said = Vec::new();
+    if taken.len() < of.items.len() {
+        said.push(format!("took item {} of {}", taken.join(", "), of.items.len()));
+    }
+    said.extend(of.texts.iter().map(|text| format!("changed the text of {}", text.path)));
+    Some(clean(&format!("{} {}", of.by, said.join(", and "))))
 }
 
 /// What a hook said, in one line.

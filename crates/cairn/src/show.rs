@@ -142,21 +142,7 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
                 writeln!(out, "  repaired: {repair}")?;
             }
         }
-        Body::Proposal(proposal) => writeln!(out, "{when}  proposed {}", proposal.id)?,
-        Body::Decision(decision) => {
-            writeln!(
-                out,
-                "{when}  {} by {}",
-                to_wire::word(&decision.verdict),
-                clean(&decision.by.to_string())
-            )?;
-            if let Some(words) = &decision.words {
-                writeln!(out, "  with the words: {}", text(words)?)?;
-            }
-            for gate in &decision.gates {
-                writeln!(out, "  gate {}: {} ({})", gate.gate, gate.verdict, gate.why)?;
-            }
-        }
+        Body::Proposal(_) | Body::Decision(_) => print_question(&mut out, fact, &text)?,
         Body::Begin(begin) => {
             writeln!(out, "{when}  began{}", if begin.again { " again" } else { "" })?
         }
@@ -189,6 +175,35 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
             }
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// A question, or the word on it.
+fn print_question(
+    out: &mut impl Write,
+    fact: &Fact,
+    text: &impl Fn(&ContentRef) -> Result<String>,
+) -> Result<()> {
+    let when = log::time(fact.at);
+    if let Body::Proposal(proposal) = &fact.body {
+        writeln!(out, "{when}  proposed {}", proposal.id)?;
+        for item in proposal.items.iter().filter(|_| proposal.by_item) {
+            writeln!(out, "  item {}: {}", item.item, clean(&item.label))?;
+        }
+    }
+    if let Body::Decision(decision) = &fact.body {
+        let by = clean(&decision.by.to_string());
+        writeln!(out, "{when}  {} by {by}", to_wire::word(&decision.verdict))?;
+        if let Some(chosen) = log::choice(decision) {
+            writeln!(out, "  {chosen}")?;
+        }
+        if let Some(words) = &decision.words {
+            writeln!(out, "  with the words: {}", text(words)?)?;
+        }
+        for gate in &decision.gates {
+            writeln!(out, "  gate {}: {} ({})", gate.gate, gate.verdict, gate.why)?;
+        }
     }
     Ok(())
 }

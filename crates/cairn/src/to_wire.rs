@@ -1,6 +1,6 @@
 //! From what the runtime tells to what the wire says: one function per noun.
 
-use cairn_protocol::{Change, Envelope, Event, Item, Usage};
+use cairn_protocol::{Change, Choice, Envelope, Event, Item, Usage};
 use cairn_runtime::Event as Told;
 use cairn_types as t;
 use serde::Serialize;
@@ -128,16 +128,19 @@ fn opened(proposal: &t::Proposal, shown: String) -> Event {
         kind: word(&proposal.kind),
         shown,
         shown_hash: proposal.shown_hash.to_string(),
-        items: proposal
-            .items
-            .iter()
-            .map(|item| Item {
-                item: item.item,
-                label: item.label.clone(),
-                change: item.change.as_ref().map(change),
-            })
-            .collect(),
+        items: proposal.items.iter().map(item).collect(),
+        by_item: proposal.by_item,
         offers: proposal.offers.clone(),
+    }
+}
+
+/// A part of a proposal.
+pub fn item(item: &t::ProposalItem) -> Item {
+    Item {
+        item: item.item,
+        label: item.label.clone(),
+        change: item.change.as_ref().map(change),
+        with: item.with.as_ref().map(change),
     }
 }
 
@@ -148,6 +151,12 @@ fn decided(decision: &t::Decision, words: String) -> Event {
         verdict: word(&decision.verdict),
         by: decision.by.to_string(),
         words: (!words.is_empty()).then_some(words),
+        items: decision
+            .items
+            .iter()
+            .map(|choice| Choice { item: choice.item, accepted: choice.accepted })
+            .collect(),
+        texts: decision.texts.iter().map(|text| text.path.clone()).collect(),
     }
 }
 

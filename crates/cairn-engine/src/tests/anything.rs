@@ -102,7 +102,7 @@ fn happen(sim: &mut Sim, happening: &Happening) {
             let op = sim.engine.op(at).unwrap();
             let open = op.settling.as_ref().or(op.proposal.as_ref()).unwrap();
             let word = word(&open.id.0, *verdict, Some("words"));
-            match sim.engine.decided(&word) {
+            match sim.engine.decided(&word, 0) {
                 Ok(recording) => sim.record(recording),
                 Err(error) => assert!(matches!(error, DecideError::Unfit { .. }), "{error}"),
             }

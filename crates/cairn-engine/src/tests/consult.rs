@@ -120,7 +120,7 @@ fn an_approved_plan_widens_the_mode_as_far_as_it_may_and_nothing_else_does() {
     ] {
         let mut sim = put_to(mode, Approval::Ask, PLAN);
         let word = Word { mode: chosen, ..word("p1.1.1", Verdict::Allow, None) };
-        let recording = sim.engine.decided(&word).unwrap();
+        let recording = sim.engine.decided(&word, 0).unwrap();
         sim.record(recording);
         assert_eq!(sim.engine.terms().mode, expected, "{mode:?} {chosen:?}");
         sim.go();
@@ -141,7 +141,7 @@ fn an_approved_plan_widens_the_mode_as_far_as_it_may_and_nothing_else_does() {
         sim.reply(&[PLAN], Finish::Calls);
         put(&mut sim, PLAN);
         let word = Word { mode: chosen, ..word("p1.1.1", Verdict::Allow, None) };
-        let recording = sim.engine.decided(&word).map_err(|e| e.to_string())?;
+        let recording = sim.engine.decided(&word, 0).map_err(|e| e.to_string())?;
         sim.record(recording);
         Ok::<Mode, String>(sim.engine.terms().mode)
     };
@@ -195,7 +195,7 @@ fn a_word_that_answers_something_else_is_not_taken() {
     ] {
         let sim = put_to(Mode::Act, Approval::Ask, call);
         let said = Word { mode, remember, ..word("p1.1.1", verdict, words) };
-        let refused = sim.engine.decided(&said).unwrap_err();
+        let refused = sim.engine.decided(&said, 0).unwrap_err();
         assert!(matches!(refused, DecideError::Unfit { .. }), "{said:?}: {refused}");
     }
     let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH], Finish::Calls);
@@ -205,7 +205,7 @@ fn a_word_that_answers_something_else_is_not_taken() {
         word("p1.1.1", Verdict::Answer, Some("yes")),
         Word { mode: Some(Mode::AcceptEdits), ..word("p1.1.1", Verdict::Allow, None) },
     ] {
-        assert!(sim.engine.decided(&said).is_err(), "{said:?}");
+        assert!(sim.engine.decided(&said, 0).is_err(), "{said:?}");
     }
 }
 

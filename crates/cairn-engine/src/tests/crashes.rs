@@ -52,7 +52,7 @@ fn a_person_settles_what_nobody_saw_end() {
         };
         sim.record(asked);
         sim.said.clear();
-        let recording = sim.engine.decided(&word("p1.1.1.again1", verdict, None)).unwrap();
+        let recording = sim.engine.decided(&word("p1.1.1.again1", verdict, None), 0).unwrap();
         sim.record(recording);
         sim.go();
         assert_eq!(sim.said[0], expect);
@@ -162,7 +162,7 @@ fn a_fork_shares_what_was_said_but_not_what_waits_nor_words_given_for_its_parent
     sim.prepared(at(1, 1, 1));
     let mut all = word("p1.1.1", Verdict::Allow, None);
     all.remember = Remember::Run;
-    let recording = sim.engine.decided(&all).unwrap();
+    let recording = sim.engine.decided(&all, 0).unwrap();
     sim.record(recording);
     sim.begin(at(1, 1, 1));
     sim.settle(at(1, 1, 1), Status::RUNNING);

@@ -2,6 +2,7 @@
 
 mod anything;
 mod budgets;
+mod choices;
 mod consult;
 mod crashes;
 mod hooks;
@@ -159,7 +160,12 @@ impl Sim {
     }
 
     fn begin(&mut self, at: Coord) {
-        self.record(Recording::of(Body::Begin(Begin { at, changes: Vec::new(), again: false })));
+        self.record(Recording::of(Body::Begin(Begin {
+            at,
+            changes: Vec::new(),
+            again: false,
+            told: None,
+        })));
     }
 
     fn prepared(&mut self, at: Coord) {
@@ -173,7 +179,7 @@ impl Sim {
         let op = self.engine.op(at).unwrap();
         let open = op.settling.as_ref().or(op.proposal.as_ref()).unwrap();
         let word = word(&open.id.0, verdict, words);
-        let recording = self.engine.decided(&word).unwrap();
+        let recording = self.engine.decided(&word, 0).unwrap();
         self.record(recording);
     }
 }
@@ -199,17 +205,9 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
 }
 
 fn word(proposal: &str, verdict: Verdict, words: Option<&str>) -> Word {
-    Word {
-        proposal: ProposalId(proposal.into()),
-        verdict,
-        by: By::Person("someone".into()),
-        shown_hash: None,
-        words: words.map(str::to_owned),
-        remember: Remember::Once,
-        rule: None,
-        until: None,
-        mode: None,
-    }
+    let by = By::Person("someone".into());
+    let words = words.map(str::to_owned);
+    Word { words, ..Word::new(ProposalId(proposal.into()), verdict, by) }
 }
 
 fn at(lap: u32, turn: u32, seq: u32) -> Coord {

@@ -348,7 +348,7 @@ fn an_answer_beyond_the_run_holds_only_as_long_as_it_is_on_the_list() {
     sim.go();
     let mut said = word("p1.1.1", Verdict::Allow, None);
     (said.remember, said.rule) = (Remember::Always, Some("exec x".into()));
-    let recording = sim.engine.decided(&said).unwrap();
+    let recording = sim.engine.decided(&said, 0).unwrap();
     sim.record(recording);
     sim.go();
     sim.begin(at(1, 1, 1));
@@ -430,7 +430,7 @@ fn what_a_person_remembers_holds_in_this_run_and_no_further() {
     assert_eq!(open.offers, ["exec x", "exec"]);
     let mut said = word(&open.id.0, Verdict::Allow, None);
     (said.remember, said.rule) = (Remember::Run, Some("exec x".into()));
-    let recording = sim.engine.decided(&said).unwrap();
+    let recording = sim.engine.decided(&said, 0).unwrap();
     sim.record(recording);
     sim.go();
     sim.begin(at(1, 1, 1));
@@ -447,7 +447,7 @@ fn what_a_person_remembers_holds_in_this_run_and_no_further() {
     assert_eq!(sim.go(), Step::Await(at(1, 2, 2)));
     said.rule = Some("eat x".into());
     said.proposal = sim.engine.op(at(1, 2, 2)).unwrap().proposal.clone().unwrap().id;
-    let refused = sim.engine.decided(&said).unwrap_err().to_string();
+    let refused = sim.engine.decided(&said, 0).unwrap_err().to_string();
     assert!(refused.starts_with("400: \"eat x\" is not a rule"), "{refused}");
 }
 

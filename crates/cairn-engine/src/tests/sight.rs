@@ -25,6 +25,7 @@ fn edit(before: Option<&str>) -> Prepared {
         shown: "diff".into(),
         label: "edit a".into(),
         removed: Removed::default(),
+        parts: Vec::new(),
         fresh: before.map(|text| format!("a:\n1\t{text}")).into_iter().collect(),
     }
 }

@@ -67,13 +67,13 @@ fn the_first_word_on_a_proposal_wins_and_a_word_on_something_else_is_refused() {
     sim.prepared(at(1, 1, 1));
     let mut stale = word("p1.1.1", Verdict::Allow, None);
     stale.shown_hash = Some(Hash::of(b"something else"));
-    assert!(matches!(sim.engine.decided(&stale), Err(DecideError::Stale(_))));
-    let unfit = sim.engine.decided(&word("p1.1.1", Verdict::Happened, None));
+    assert!(matches!(sim.engine.decided(&stale, 0), Err(DecideError::Stale(_))));
+    let unfit = sim.engine.decided(&word("p1.1.1", Verdict::Happened, None), 0);
     assert!(matches!(unfit, Err(DecideError::Unfit { .. })));
     sim.decide(at(1, 1, 1), Verdict::Allow, None);
-    let second = sim.engine.decided(&word("p1.1.1", Verdict::Refuse, None));
+    let second = sim.engine.decided(&word("p1.1.1", Verdict::Refuse, None), 0);
     assert!(matches!(second, Err(DecideError::Decided { verdict: Verdict::Allow, .. })));
-    let none = sim.engine.decided(&word("p1.1.9", Verdict::Allow, None));
+    let none = sim.engine.decided(&word("p1.1.9", Verdict::Allow, None), 0);
     assert!(matches!(none, Err(DecideError::NoSuchProposal(_))));
 }
 
@@ -84,7 +84,7 @@ fn an_answer_for_the_whole_run_covers_its_kind_only() {
     sim.prepared(at(1, 1, 1));
     let mut all = word("p1.1.1", Verdict::Allow, None);
     all.remember = Remember::Run;
-    let recording = sim.engine.decided(&all).unwrap();
+    let recording = sim.engine.decided(&all, 0).unwrap();
     sim.record(recording);
     sim.begin(at(1, 1, 1));
     sim.settle(at(1, 1, 1), Status::OK);

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, and holds git's own word against ours"
 )]
 
+mod choices;
 mod edits;
 mod files;
 mod find;

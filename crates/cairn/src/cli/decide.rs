@@ -9,6 +9,8 @@ use std::fmt;
   cairn decide                              the open questions of all runs that are driven now
   cairn decide p1.2.1                       what is asked
   cairn decide p1.2.1 allow
+  cairn decide p1.2.1 allow --items 1,3                 only these parts of an edit
+  cairn decide p1.2.1 allow --text src/a.rs=mine.rs     this text instead of the proposed one
   cairn decide p1.2.1 refuse --words \"use the other file\"
   cairn decide p1.2.1 allow --remember project --rule \"exec cargo test *\"
   cairn decide p1.2.1 answer --words \"the second one\"
@@ -24,6 +26,13 @@ pub struct Decide {
     /// The run; every run that is driven now when absent.
     #[arg(long)]
     pub run: Option<String>,
+    /// With allow, of an edit: the items that are taken, by number; all when absent.
+    #[arg(long, value_name = "N,…", value_delimiter = ',', requires = "word")]
+    pub items: Option<Vec<u32>>,
+    /// With allow, of an edit: what shall stand in a file in place of what is proposed, from another
+    /// file, or from stdin (-); may be given several times.
+    #[arg(long = "text", value_name = "PATH=FILE", requires = "word")]
+    pub texts: Vec<String>,
     /// With answer: the answer, or the number of one; with refuse: what it shall do instead.
     #[arg(long, requires = "word")]
     pub words: Option<String>,

@@ -17,8 +17,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
 
-/// The longest line that is heard.
-const LONGEST: u64 = 64 << 10;
+/// The longest line that is heard: texts of files are in it.
+const LONGEST: u64 = 64 << 20;
 /// How long somebody at the door may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -47,7 +47,10 @@ impl From<DecideError> for Reply {
         let code = match &why {
             DecideError::NoSuchProposal(_) => 404,
             DecideError::Decided { .. } | DecideError::Stale(_) => 409,
-            DecideError::Unfit { .. } | DecideError::NoRule(_) | DecideError::TooWide(_) => 400,
+            DecideError::Unfit { .. }
+            | DecideError::NoRule(_)
+            | DecideError::TooWide(_)
+            | DecideError::Misfit(_) => 400,
         };
         Reply { code, at: why.decided_at(), why: why.to_string() }
     }
@@ -106,6 +109,10 @@ async fn serve(mut stream: UnixStream, commands: mpsc::UnboundedSender<Command>)
     let mut line = String::new();
     BufReader::new(reader.take(LONGEST)).read_line(&mut line).await?;
     let reply = match serde_json::from_str::<Letter>(&line) {
+        Err(_) if line.len() as u64 >= LONGEST => {
+            let why = format!("400: what is said is longer than {LONGEST} bytes");
+            Reply { code: 400, why, at: None }
+        }
         Ok(letter) => heard(letter, &commands).await,
         Err(why) => Reply { code: 400, why: format!("400: {why}"), at: None },
     };

@@ -1,11 +1,12 @@
 //! What people and programs say while a run works: lines, answers, interrupts.
 
 use super::Usage;
+use super::editor;
 use super::json::Json;
-use super::remembering::Kept;
-use super::screen::{Answer, Screen};
+use super::question::Answer;
+use super::screen::Screen;
 use anyhow::{Context, Result};
-use cairn_engine::Word;
+use cairn_engine::{NewText, Word};
 use cairn_protocol as wire;
 use cairn_runtime::{Command, Event, Sink};
 use cairn_types::{By, Mode, ProposalId, Remember, Verdict};
@@ -18,6 +19,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
 
 /// An interrupt stops the running loop; one while it is stopping ends the process.
 pub fn watch_interrupts(commands: UnboundedSender<Command>, stopping: Arc<AtomicBool>) {
@@ -25,6 +27,9 @@ pub fn watch_interrupts(commands: UnboundedSender<Command>, stopping: Arc<Atomic
     let Ok(mut interrupts) = signal(SignalKind::interrupt()) else { return };
     tokio::spawn(async move {
         while interrupts.recv().await.is_some() {
+            if editor::is_open() {
+                continue;
+            }
             let again = stopping.swap(true, Ordering::Relaxed);
             if again || commands.send(Command::Abort("interrupted".to_owned())).is_err() {
                 std::process::exit(3);
@@ -136,22 +141,18 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>, keys: K
             let command = match screen.answer(&line) {
                 Answer::Nothing => continue,
                 Answer::Steer(text) => Command::Steer(text),
-                Answer::Word { proposal, verdict, words, kept, shown_hash, mode } => {
-                    let shown_hash = Some(shown_hash);
-                    let Kept { remember, rule, until } = kept;
-                    let word = Word {
-                        proposal,
-                        verdict,
-                        by: person(),
-                        shown_hash,
-                        words,
-                        remember,
-                        rule,
-                        until,
-                        mode,
-                    };
-                    Command::Decide(word, None)
-                }
+                Answer::Word(word) => Command::Decide(*word, None),
+                Answer::Edit(proposal, shown_hash) => match edited(&commands, &proposal) {
+                    Ok(texts) => {
+                        let word = Word::new(proposal, Verdict::Allow, person());
+                        let word = Word { shown_hash: Some(shown_hash), texts, ..word };
+                        Command::Decide(word, None)
+                    }
+                    Err(why) => {
+                        screen.not_decided(&why);
+                        continue;
+                    }
+                },
             };
             if commands.send(command).is_err() {
                 return;
@@ -159,6 +160,20 @@ pub fn terminal(commands: UnboundedSender<Command>, screen: Arc<Screen>, keys: K
         }
         let _ = commands.send(Command::Gone);
     });
+}
+
+/// The texts of an open question as a person edits them, if they do.
+fn edited(
+    commands: &UnboundedSender<Command>,
+    proposal: &ProposalId,
+) -> Result<Vec<NewText>, String> {
+    let (tell, told) = oneshot::channel();
+    let _ = commands.send(Command::Texts(proposal.clone(), tell));
+    let texts = told.blocking_recv().unwrap_or_default();
+    if texts.is_empty() {
+        return Err("there is no text to edit".to_owned());
+    }
+    editor::edited(&texts)
 }
 
 /// Commands a program writes, one JSON object per line.
@@ -190,6 +205,8 @@ pub(super) fn command(said: wire::Command) -> Result<Command, String> {
             proposal,
             verdict,
             shown_hash,
+            items,
+            texts,
             words,
             remember,
             rule,
@@ -200,33 +217,30 @@ pub(super) fn command(said: wire::Command) -> Result<Command, String> {
                 Ok(hash) => hash,
                 Err(_) => return Err("decide: shown_hash is not a hash".to_owned()),
             };
-            let word = Word {
-                proposal: ProposalId(proposal),
-                verdict: match verdict {
-                    wire::Verdict::Allow => Verdict::Allow,
-                    wire::Verdict::Refuse => Verdict::Refuse,
-                    wire::Verdict::Happened => Verdict::Happened,
-                    wire::Verdict::Skip => Verdict::Skip,
-                    wire::Verdict::Answer => Verdict::Answer,
-                },
-                by: person(),
-                shown_hash,
-                words,
-                remember: match remember {
-                    wire::Remember::Once => Remember::Once,
-                    wire::Remember::Run => Remember::Run,
-                    wire::Remember::Session => Remember::Session,
-                    wire::Remember::Project => Remember::Project,
-                    wire::Remember::Always => Remember::Always,
-                },
-                rule,
-                until,
-                mode: mode.map(|mode| match mode {
-                    wire::Mode::Plan => Mode::Plan,
-                    wire::Mode::Act => Mode::Act,
-                    wire::Mode::AcceptEdits => Mode::AcceptEdits,
-                }),
+            let verdict = match verdict {
+                wire::Verdict::Allow => Verdict::Allow,
+                wire::Verdict::Refuse => Verdict::Refuse,
+                wire::Verdict::Happened => Verdict::Happened,
+                wire::Verdict::Skip => Verdict::Skip,
+                wire::Verdict::Answer => Verdict::Answer,
             };
+            let remember = match remember {
+                wire::Remember::Once => Remember::Once,
+                wire::Remember::Run => Remember::Run,
+                wire::Remember::Session => Remember::Session,
+                wire::Remember::Project => Remember::Project,
+                wire::Remember::Always => Remember::Always,
+            };
+            let mode = mode.map(|mode| match mode {
+                wire::Mode::Plan => Mode::Plan,
+                wire::Mode::Act => Mode::Act,
+                wire::Mode::AcceptEdits => Mode::AcceptEdits,
+            });
+            let text = |wire::Text { path, text }| NewText { path, text };
+            let texts = texts.into_iter().map(text).collect();
+            let word = Word::new(ProposalId(proposal), verdict, person());
+            let word =
+                Word { shown_hash, items, texts, words, remember, rule, until, mode, ..word };
             Command::Decide(word, None)
         }
     })

@@ -16,20 +16,6 @@ pub enum Typed {
     Unclear(&'static str),
 }
 
-/// What is asked about, in a few words.
-pub fn label(proposal: &Proposal) -> &str {
-    match proposal.kind {
-        ProposalKind::Question => "the agent asks",
-        ProposalKind::Plan => "the agent proposes a plan",
-        ProposalKind::Edit
-        | ProposalKind::Exec
-        | ProposalKind::Look
-        | ProposalKind::Indeterminate => {
-            proposal.items.first().map(|item| item.label.as_str()).unwrap_or_default()
-        }
-    }
-}
-
 /// How a question is answered from another terminal.
 pub fn how(proposal: &Proposal) -> String {
     let id = &proposal.id;

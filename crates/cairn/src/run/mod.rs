@@ -2,6 +2,7 @@
 
 mod bell;
 pub mod door;
+mod editor;
 mod excerpt;
 mod input;
 pub mod interaction;
@@ -9,6 +10,7 @@ mod json;
 mod outcome;
 mod pen;
 mod pictures;
+mod question;
 mod remembering;
 mod schema;
 mod screen;

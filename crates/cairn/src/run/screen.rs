@@ -3,18 +3,21 @@
 
 use super::bell::{Bell, Call};
 use super::excerpt::{Excerpt, counted};
-use super::interaction::{self, Typed};
+use super::input::person;
+use super::interaction::Typed;
 use super::outcome::Watch;
 use super::pen::{Block, Pen, Tone};
+use super::question::{Answer, CHOOSE, CHOOSE_ANSWERS, Choosing, Next, Question};
 use super::remembering::{self, Kept};
 use super::schema;
 use crate::{diff, log, money, to_wire};
+use cairn_engine::Word;
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
 use cairn_types::{
-    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hash, Hooked, Intent, Mode, OpName,
-    Outcome, PicoUsd, Proposal, ProposalId, ProposalKind, Remember, Settled, Verdict, Writer,
+    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hooked, Intent, OpName, Outcome,
+    PicoUsd, Proposal, ProposalKind, Remember, Settled, Verdict, Writer,
 };
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
@@ -50,6 +53,8 @@ struct State {
     remembering: bool,
     /// The ops whose result is shown whole: lists, and what a person answered.
     told_whole: HashSet<Coord>,
+    /// The question's items are being chosen among.
+    choosing: Option<Choosing>,
     /// The op whose diff a person has just seen and decided on.
     approved: Option<Coord>,
     rows: HashMap<String, String>,
@@ -65,62 +70,6 @@ struct State {
     turn: (u32, u32),
     /// The last fault that was told.
     fault: String,
-}
-
-struct Question {
-    at: Coord,
-    proposal: ProposalId,
-    kind: ProposalKind,
-    shown: String,
-    shown_hash: Hash,
-    offers: Vec<String>,
-    /// The answers to choose from, where the agent asks.
-    options: Vec<String>,
-}
-
-impl Question {
-    fn block(&self) -> Block {
-        match self.kind {
-            ProposalKind::Edit => Block::Diff,
-            ProposalKind::Exec
-            | ProposalKind::Look
-            | ProposalKind::Indeterminate
-            | ProposalKind::Question
-            | ProposalKind::Plan => Block::Text,
-        }
-    }
-
-    /// How many lines of it are shown before somebody asks for all of it. What the agent puts to a
-    /// person is for reading.
-    fn lines(&self) -> usize {
-        match self.kind {
-            ProposalKind::Question | ProposalKind::Plan => usize::MAX,
-            _ => QUESTION,
-        }
-    }
-}
-
-/// What a typed line means.
-pub enum Answer {
-    /// Nothing to send.
-    Nothing,
-    /// Words for the agent.
-    Steer(String),
-    /// A word on the open question.
-    Word {
-        /// Which question.
-        proposal: ProposalId,
-        /// The word.
-        verdict: Verdict,
-        /// Words with a refusal.
-        words: Option<String>,
-        /// What is remembered of it.
-        kept: Kept,
-        /// What was shown.
-        shown_hash: Hash,
-        /// With a plan: the mode in which the run goes on.
-        mode: Option<Mode>,
-    },
 }
 
 impl Screen {
@@ -195,58 +144,46 @@ impl Screen {
         let Some(question) = &state.question else {
             return if line.is_empty() { Answer::Nothing } else { Answer::Steer(line.to_owned()) };
         };
-        let (proposal, shown_hash) = (question.proposal.clone(), question.shown_hash);
-        let once = Kept::default();
-        if !state.refusing
-            && let Some(answer) = state.consulted(line)
-        {
-            return answer;
+        let mut word = Word::new(question.proposal.clone(), Verdict::Allow, person());
+        word.shown_hash = Some(question.shown_hash);
+        if let (Some(typed), false) = (question.typed(line), state.refusing) {
+            return state.consulted(typed, word);
         }
-        let Some(question) = &state.question else { return Answer::Nothing };
-        let word = |verdict, words, kept| Answer::Word {
-            proposal,
-            verdict,
-            words,
-            kept,
-            shown_hash,
-            mode: None,
-        };
         if state.refusing {
-            return word(Verdict::Refuse, (!line.is_empty()).then(|| line.to_owned()), once);
+            word.verdict = Verdict::Refuse;
+            word.words = (!line.is_empty()).then(|| line.to_owned());
+            return Answer::Word(Box::new(word));
         }
         if state.remembering {
+            let kept = remembering::read(line, &question.offers, cairn_runtime::now_ms());
             state.remembering = false;
-            let kept = state.question.as_ref().and_then(|question| {
-                remembering::read(line, &question.offers, cairn_runtime::now_ms())
-            });
             return match kept {
-                Some(kept) => word(Verdict::Allow, None, kept),
+                Some(Kept { remember, rule, until }) => {
+                    Answer::Word(Box::new(Word { remember, rule, until, ..word }))
+                }
                 None => state.not_an_answer(remembering::HOW),
             };
         }
-        match (question.kind, line) {
-            (ProposalKind::Indeterminate, "h") => word(Verdict::Happened, None, once),
-            (ProposalKind::Indeterminate, "r") => word(Verdict::Allow, None, once),
-            (ProposalKind::Indeterminate, "s") => word(Verdict::Skip, None, once),
-            (ProposalKind::Indeterminate, _) => state.not_an_answer("h, r or s"),
-            (_, "y" | "yes") => word(Verdict::Allow, None, once),
-            (_, "n" | "no") => word(Verdict::Refuse, None, once),
-            (_, "a") => word(Verdict::Allow, None, Kept { remember: Remember::Run, ..once }),
-            (_, "m") => {
-                let menu = remembering::menu(&question.offers);
-                state.remembering = true;
-                state.pen.line(Tone::Plain, &menu);
-                state.pen.prompt("which? ");
-                Answer::Nothing
-            }
-            (_, "d") => state.show_whole(),
-            (_, "r") => {
-                state.refusing = true;
-                state.pen.prompt("what shall it do instead? ");
-                Answer::Nothing
-            }
-            _ => state.not_an_answer("y, n, a, m, d or r; words are passed on with r"),
+        if state.choosing.is_some() {
+            return state.chose(line, word);
         }
+        match (question.kind, line) {
+            (ProposalKind::Indeterminate, "h") => word.verdict = Verdict::Happened,
+            (ProposalKind::Indeterminate, "s") => word.verdict = Verdict::Skip,
+            (ProposalKind::Indeterminate, "r") | (_, "y" | "yes") => {}
+            (ProposalKind::Indeterminate, _) => return state.not_an_answer("h, r or s"),
+            (_, "n" | "no") => word.verdict = Verdict::Refuse,
+            (_, "a") => word.remember = Remember::Run,
+            _ => return state.asked_more(line),
+        }
+        Answer::Word(Box::new(word))
+    }
+
+    /// Says why nothing was decided, and asks again.
+    pub(super) fn not_decided(&self, why: &str) {
+        let mut state = self.state();
+        state.pen.line(Tone::Dim, &format!("{why}; nothing is decided"));
+        let _ = state.ask_again();
     }
 
     /// Ends a line that is still open, before something else is said.
@@ -309,8 +246,9 @@ impl State {
             Body::Intent(intent) => self.requested(intent),
             Body::Proposal(proposal) => self.ask(proposal, text),
             Body::Decision(decision) => {
-                self.approved = self.question.take().map(|question| question.at);
-                (self.refusing, self.remembering) = (false, false);
+                let question = self.question.take().filter(|_| !decision.is_choice());
+                self.approved = question.map(|question| question.at);
+                (self.refusing, self.remembering, self.choosing) = (false, false, None);
                 if let Some(said) = spoken(decision) {
                     self.pen.line(Tone::Dim, &format!("{}: {said}", decision.at));
                 }
@@ -415,7 +353,8 @@ impl State {
         let row = self.rows.remove(&outcome.at.to_string()).unwrap_or_default();
         self.running = None;
         if self.question.as_ref().is_some_and(|question| question.at == outcome.at) {
-            (self.question, self.refusing, self.remembering) = (None, false, false);
+            (self.question, self.choosing) = (None, None);
+            (self.refusing, self.remembering) = (false, false);
         }
         let end = match outcome.exit {
             Some(code) => format!("exit {code}"),
@@ -467,36 +406,20 @@ impl State {
     }
 
     fn ask(&mut self, proposal: &Proposal, shown: &str) {
-        let label = interaction::label(proposal);
+        let label = proposal.line();
         self.pen.line(Tone::Plain, &format!("? {} {label}", proposal.at));
-        let question = Question {
-            at: proposal.at,
-            proposal: proposal.id.clone(),
-            kind: proposal.kind,
-            shown: shown.to_owned(),
-            shown_hash: proposal.shown_hash,
-            offers: proposal.offers.clone(),
-            options: proposal.items.iter().map(|item| item.label.clone()).collect(),
-        };
+        let question = Question::new(proposal, shown);
         self.pen.excerpt(question.block(), Excerpt::of(shown, question.lines()));
         self.bell.ring(label);
-        self.question = Some(question);
+        (self.question, self.choosing) = (Some(question), None);
         let _ = self.ask_again();
     }
 
-    /// A line typed at what the agent puts to a person; absent where it puts nothing.
-    fn consulted(&mut self, line: &str) -> Option<Answer> {
-        let question = self.question.as_ref()?;
-        let typed = match question.kind {
-            ProposalKind::Question => interaction::at_question(line, &question.options),
-            ProposalKind::Plan => interaction::at_plan(line),
-            _ => return None,
-        };
-        let (proposal, shown_hash) = (question.proposal.clone(), question.shown_hash);
-        Some(match typed {
+    /// A line typed at what the agent puts to a person.
+    fn consulted(&mut self, typed: Typed, word: Word) -> Answer {
+        match typed {
             Typed::Word(verdict, words, mode) => {
-                let kept = Kept::default();
-                Answer::Word { proposal, verdict, words, kept, shown_hash, mode }
+                Answer::Word(Box::new(Word { verdict, words, mode, ..word }))
             }
             Typed::WantsWords => {
                 self.refusing = true;
@@ -505,7 +428,7 @@ impl State {
             }
             Typed::Again => self.show_whole(),
             Typed::Unclear(answers) => self.not_an_answer(answers),
-        })
+        }
     }
 
     fn show_whole(&mut self) -> Answer {
@@ -516,34 +439,74 @@ impl State {
         self.ask_again()
     }
 
+    /// A key that decides nothing yet.
+    fn asked_more(&mut self, key: &str) -> Answer {
+        let Some(question) = &self.question else { return Answer::Nothing };
+        match key {
+            "m" => {
+                let menu = remembering::menu(&question.offers);
+                self.remembering = true;
+                self.pen.line(Tone::Plain, &menu);
+                self.pen.prompt("which? ");
+                Answer::Nothing
+            }
+            "d" => self.show_whole(),
+            "r" => {
+                self.refusing = true;
+                self.pen.prompt("what shall it do instead? ");
+                Answer::Nothing
+            }
+            "c" if question.has_choice() => {
+                self.choosing = Some(Choosing::default());
+                self.ask_again()
+            }
+            "e" if question.has_texts() => {
+                Answer::Edit(question.proposal.clone(), question.shown_hash)
+            }
+            _ => {
+                let answers = question.answers();
+                self.not_an_answer(answers)
+            }
+        }
+    }
+
+    /// An answer while the question's items are chosen among. Who takes none of them refuses.
+    fn chose(&mut self, line: &str, mut word: Word) -> Answer {
+        let (Some(question), Some(choosing)) = (&self.question, &mut self.choosing) else {
+            return Answer::Nothing;
+        };
+        match choosing.hear(line, question) {
+            Next::Ask => return self.ask_again(),
+            Next::NoAnswer => return self.not_an_answer(CHOOSE_ANSWERS),
+            Next::Back => {
+                self.choosing = None;
+                return self.ask_again();
+            }
+            Next::Chosen(items) if items.is_empty() => word.verdict = Verdict::Refuse,
+            Next::Chosen(items) => word.items = Some(items),
+        }
+        self.choosing = None;
+        Answer::Word(Box::new(word))
+    }
+
     fn not_an_answer(&mut self, answers: &str) -> Answer {
         self.pen.line(Tone::Dim, &format!("answer with {answers}"));
         self.ask_again()
     }
 
     fn ask_again(&mut self) -> Answer {
-        let prompt = match self.question.as_ref().map(|question| question.kind) {
-            Some(ProposalKind::Edit) => {
-                "allow? y yes, n no, a all of this kind in this run, m remember, d show the diff, r refuse with words: "
+        let Some(question) = &self.question else { return Answer::Nothing };
+        let chosen = self.choosing.as_ref().and_then(|choosing| question.item(choosing));
+        let prompt = match chosen {
+            Some((label, lines)) => {
+                let kind = question.block();
+                self.pen.line(Tone::Plain, &label);
+                self.pen.block(kind, &lines);
+                CHOOSE.to_owned()
             }
-            Some(ProposalKind::Exec) => {
-                "allow? y yes, n no, a all commands in this run, m remember, d show it in full, r refuse with words: "
-            }
-            Some(ProposalKind::Look) => {
-                "allow? y yes, n no, a all of this kind in this run, m remember, r refuse with words: "
-            }
-            Some(ProposalKind::Indeterminate) => {
-                "what became of it? h it happened, r run it again, s skip it: "
-            }
-            Some(ProposalKind::Plan) => interaction::PLAN_PROMPT,
-            Some(ProposalKind::Question) => {
-                let options = self.question.as_ref().map_or(0, |question| question.options.len());
-                self.pen.prompt(&interaction::question_prompt(options));
-                return Answer::Nothing;
-            }
-            None => return Answer::Nothing,
+            None => question.prompt(),
         };
-        self.pen.prompt(prompt);
+        self.pen.prompt(&prompt);
         Answer::Nothing
     }
 }
@@ -551,7 +514,7 @@ impl State {
 /// A decision that is not simply yes, as people say it.
 fn spoken(decision: &Decision) -> Option<String> {
     Some(match (decision.verdict, &decision.by) {
-        (Verdict::Allow, _) => return None,
+        (Verdict::Allow, _) => return log::choice(decision),
         (Verdict::Refuse, By::Person(_)) => "refused".to_owned(),
         (Verdict::Refuse, By::Nobody) => "refused: nobody is there to allow it".to_owned(),
         (Verdict::Refuse, By::Gate(gate)) => format!("refused by {gate}"),

@@ -105,7 +105,8 @@ impl Shown<'_> {
 
     fn proposal(&self, fact: &Fact, proposal: &Proposal) -> Value {
         let shown = self.text(&proposal.shown);
-        json!({"at": fact.at, "id": proposal.id, "kind": proposal.kind, "shown_hash": proposal.shown_hash, "shown": shown})
+        let items: Vec<_> = proposal.items.iter().map(to_wire::item).collect();
+        json!({"at": fact.at, "id": proposal.id, "kind": proposal.kind, "shown_hash": proposal.shown_hash, "shown": shown, "items": items, "by_item": proposal.by_item})
     }
 
     fn decision(&self, fact: &Fact, decision: &Decision) -> Value {
@@ -113,6 +114,8 @@ impl Shown<'_> {
             "at": fact.at,
             "verdict": decision.verdict,
             "by": decision.by.to_string(),
+            "items": decision.items,
+            "texts": decision.texts.iter().map(|of| json!({"path": of.path, "text": self.text(&of.content)})).collect::<Vec<_>>(),
             "words": decision.words.as_ref().map(|words| self.text(words)),
             "remember": decision.remember,
             "gates": decision.gates,

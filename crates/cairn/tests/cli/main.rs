@@ -14,6 +14,7 @@ mod bad_ground;
 mod bad_input;
 mod bench_world;
 mod budgets;
+mod choose;
 mod context;
 mod cost;
 mod decide;

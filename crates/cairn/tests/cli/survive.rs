@@ -253,7 +253,7 @@ const CHANGING: &str = "write,pwrite64,writev,fsync,fdatasync,rename,renameat,re
 
 /// Every changing call of an undisturbed run: its name, and which of that name it is in its thread.
 /// How often an output is read, and so told, differs; what counts is what every run has.
-fn changing_calls(bench: &dyn Fn() -> Bench, args: &[&str]) -> Vec<(String, u64)> {
+pub fn changing_calls(bench: &dyn Fn() -> Bench, args: &[&str]) -> Vec<(String, u64)> {
     let runs: Vec<_> = (0..3).map(|_| counted_calls(&bench(), args)).collect();
     let least = |name: &String| runs.iter().map(|run| run.get(name).copied().unwrap_or(0)).min();
     let calls = runs[0]
@@ -285,7 +285,7 @@ fn counted_calls(bench: &Bench, args: &[&str]) -> BTreeMap<String, u64> {
 }
 
 #[allow(clippy::disallowed_methods, reason = "tests start the program under strace")]
-fn strace(bench: &Bench, args: &[&str], rule: &str) -> std::process::Child {
+pub fn strace(bench: &Bench, args: &[&str], rule: &str) -> std::process::Child {
     let log = bench.temp.path().join("strace.log");
     let run = bench.command(&[]);
     let mut command = std::process::Command::new("strace");
