@@ -18,7 +18,7 @@ mod words;
 
 pub use admit::{Prepared, Recording};
 pub use budget::CallBudget;
-pub use hooks::HookAsk;
+pub use hooks::{HookAsk, Misread};
 pub use propose::{DecideError, Word};
 pub use settle::{Found, Settlement};
 pub use state::{Engine, Lap, OpState};

@@ -3,6 +3,7 @@
 mod anything;
 mod budgets;
 mod crashes;
+mod hook_events;
 mod hooks;
 mod policy;
 mod rails;

@@ -97,8 +97,13 @@ impl Matcher {
     /// Whether it means this tool, by any of its names.
     #[must_use]
     pub fn fits(&self, tool: &str) -> bool {
-        let Matcher(Some(regex)) = self else { return true };
-        names_of(tool).iter().any(|name| regex.is_match(name))
+        self.0.is_none() || names_of(tool).iter().any(|name| self.means(name))
+    }
+
+    /// Whether it means this name.
+    #[must_use]
+    pub fn means(&self, name: &str) -> bool {
+        self.0.as_ref().is_none_or(|regex| regex.is_match(name))
     }
 }
 

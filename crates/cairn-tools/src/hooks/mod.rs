@@ -12,7 +12,7 @@ pub use cairn_types::{HookEvent, HookSays as Answer, HookWord};
 pub use calls::{TOOLS, names_of};
 pub use command::{CommandHook, Setup};
 pub use declared::{Declared, DeclaredError, Entry, Matcher, parse_toml};
-pub use event::{Call, Done, Event, Place, What};
+pub use event::{Call, Done, Event, Place, Request, Senseless, What, Word};
 pub use settings::{Imported, parse_settings};
 
 use cairn_types::HookPlan;

@@ -32,7 +32,8 @@ pub fn parse_settings(text: &str) -> Result<Imported, DeclaredError> {
             let hooks = group.get("hooks").and_then(Value::as_array);
             let hooks = hooks.ok_or_else(|| form(&format!("a part of {name} has no hooks")))?;
             let matcher = group.get("matcher").and_then(Value::as_str).map(str::to_owned);
-            let matcher = matcher.filter(|_| event.is_of_op());
+            let has_matcher = event.is_of_op() || event == HookEvent::Notification;
+            let matcher = matcher.filter(|_| has_matcher);
             for hook in hooks {
                 imported.take(event, matcher.clone(), hook)?;
             }
@@ -74,7 +75,7 @@ mod tests {
                 {"type":"command","command":"a","timeout":5},{"type":"prompt","prompt":"b"}]}],
             "Stop":[{"hooks":[{"type":"command","command":"c"}]}],
             "SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"s"}]}],
-            "Notification":[{"hooks":[{"type":"command","command":"d"}]}]}}"#;
+            "PreCompact":[{"hooks":[{"type":"command","command":"d"}]}]}}"#;
         let imported = parse_settings(text).unwrap();
         let shown: Vec<String> = imported
             .hooks
@@ -85,7 +86,7 @@ mod tests {
         assert!(imported.hooks[0].matcher.fits("write") && !imported.hooks[0].matcher.fits("bash"));
         assert_eq!(
             imported.left_out,
-            ["PreToolUse: a hook of type \"prompt\"", "Notification: there is no such event here"]
+            ["PreToolUse: a hook of type \"prompt\"", "PreCompact: there is no such event here"]
         );
         assert!(parse_settings("{}").unwrap().hooks.is_empty());
         for wrong in

@@ -19,6 +19,7 @@ mod cost;
 mod decide;
 mod flags;
 mod folders;
+mod hook_events;
 mod hooks;
 mod hostile;
 mod json;
