@@ -191,3 +191,39 @@ fn a_persons_word_does_not_wait_for_who_is_told_of_the_question() {
         ]
     );
 }
+
+// keeps: hook-questions
+#[test]
+fn a_question_times_out_and_a_run_is_stopped_while_a_hook_that_is_told_of_it_never_answers() {
+    for limit in [None, Some(std::time::Duration::from_millis(20))] {
+        let (temp, model) = (TempHome::new(), ModelServer::start(script(&calls())));
+        let ears = Ears::new(|event| match event.what {
+            What::Notification { .. } => None,
+            _ => Some(Answer::default()),
+        });
+        let (ended, row) = block_on(async {
+            let mut start = with(&ears, &temp, &model);
+            (start.approval, start.settings.decide_within) = (Approval::Ask, limit);
+            let (mut driver, commands) = start.take(place(), Some("work")).await.unwrap();
+            let stop = async {
+                while !ears.heard.lock().unwrap().iter().any(|heard| heard == "Notification") {
+                    tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+                }
+                if limit.is_none() {
+                    commands.send(Command::Abort("enough".to_owned())).unwrap();
+                }
+            };
+            let (driven, ()) = tokio::join!(driver.drive(None), stop);
+            driven.unwrap();
+            let facts = driver.store().facts(driver.run_id(), 0).unwrap();
+            let row = facts.iter().find_map(|fact| match &fact.body {
+                Body::Outcome(outcome) => Some(outcome.status),
+                _ => None,
+            });
+            (driver.engine().ended().unwrap().status, row)
+        });
+        let expected = if limit.is_some() { Status::OK } else { Status::CANCELLED };
+        assert_eq!((ended, row), (expected, Some(Status::CANCELLED)), "{limit:?}");
+        assert!(!temp.workspace().join("made").exists());
+    }
+}
