@@ -223,7 +223,10 @@ async fn a_projects_hook_allows_nothing_and_runs_only_as_it_was_trusted() {
     let setup = setup(root);
     let executable = trust::read(&setup.workspace).unwrap().unwrap();
     let trusted = Arc::new(Trusted::new(&executable));
-    let hook = CommandHook::of_project(executable.hooks[0].clone(), setup, trusted);
+    let hook = CommandHook::of_project(executable.hooks[0].clone(), setup.clone(), trusted.clone());
+    let asked = Declared { event: HookEvent::PermissionRequest, ..executable.hooks[0].clone() };
+    let asked = CommandHook::of_project(asked, setup, trusted);
+    assert_eq!(asked.on(&event(root, HookEvent::PermissionRequest)).await, adds("ran"));
     let event = event(root, HookEvent::PreToolUse);
     assert_eq!(hook.on(&event).await, adds("ran"));
     std::fs::write(root.join("guard.sh"), "touch ran-untrusted").unwrap();

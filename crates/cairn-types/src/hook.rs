@@ -162,11 +162,54 @@ impl fmt::Display for HookEvent {
 
 /// A name that is no event's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no event that hooks are asked at; there are {all}", all = all_names())]
+#[error("{0:?} is no event that hooks are asked at; {hint}", hint = hint(.0))]
 pub struct NoSuchEvent(pub String);
 
-fn all_names() -> String {
-    HookEvent::ALL.map(HookEvent::name).join(", ")
+fn hint(name: &str) -> String {
+    let nearest = HookEvent::ALL.map(HookEvent::name).into_iter().max_by_key(|it| alike(it, name));
+    match nearest.filter(|it| alike(it, name) * 2 >= it.len().max(name.len())) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("there are {}", HookEvent::ALL.map(HookEvent::name).join(", ")),
+    }
+}
+
+/// How many letters two names have in common at their beginnings and ends.
+fn alike(known: &str, given: &str) -> usize {
+    let both = || known.bytes().zip(given.bytes());
+    let ends = || known.bytes().rev().zip(given.bytes().rev());
+    let is = |(a, b): &(u8, u8)| a.eq_ignore_ascii_case(b);
+    let all = both().take_while(is).count() + ends().take_while(is).count();
+    all.min(known.len().min(given.len()))
+}
+
+/// Events of other agents about what Cairn does not do yet.
+const ELSEWHERE: [&str; 19] = [
+    "ConfigChange",
+    "CwdChanged",
+    "Elicitation",
+    "ElicitationResult",
+    "FileChanged",
+    "InstructionsLoaded",
+    "PermissionDenied",
+    "PostCompact",
+    "PostToolBatch",
+    "PreCompact",
+    "Setup",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "TaskCompleted",
+    "TaskCreated",
+    "TeammateIdle",
+    "WorktreeCreate",
+    "WorktreeRemove",
+];
+
+/// Whether other agents have an event of this name, and Cairn has not: hooks of it are left out, and
+/// that is said.
+#[must_use]
+pub fn is_event_elsewhere(name: &str) -> bool {
+    ELSEWHERE.contains(&name)
 }
 
 impl FromStr for HookEvent {
@@ -269,4 +312,29 @@ pub enum HookWord {
     Allow,
     /// A person is asked.
     Ask,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_event_is_told_the_nearest_and_names_are_read_back() {
+        for (name, said) in [
+            ("PreToolUze", "did you mean PreToolUse?"),
+            ("pretooluse", "did you mean PreToolUse?"),
+            ("PostToolFailure", "did you mean PostToolUseFailure?"),
+            ("OnStop", "did you mean Stop?"),
+            ("TurnStarted", "did you mean TurnStart?"),
+            ("Quux", "there are SessionStart, UserPromptSubmit, TurnStart,"),
+            ("", "there are SessionStart,"),
+        ] {
+            let error = name.parse::<HookEvent>().unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        for event in HookEvent::ALL {
+            assert_eq!(event.name().parse(), Ok(event));
+            assert!(!is_event_elsewhere(event.name()));
+        }
+    }
 }

@@ -251,3 +251,31 @@ fn explaining_an_op_names_the_hooks_that_would_be_asked_about_it() {
     let spoken = bench.cairn(&["policy", "explain", "exec", "ls"]).out;
     assert!(spoken.contains("PermissionRequest: request"), "{spoken}");
 }
+
+// keeps: hook-commands
+#[test]
+fn an_event_of_elsewhere_is_said_to_be_unasked_and_a_misspelt_one_is_an_error() {
+    let bench = Bench::new(json!([{"say": "ok"}]));
+    hooks(&bench, &[("SubagentStop", "", "touch ran"), ("Stop", "", "touch stopped")]);
+    let done = bench.cairn(&["run", "--yolo", "work"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.err.matches("SubagentStop: not asked yet").count(), 1, "{}", done.err);
+    assert!(!bench.file("ran").exists() && bench.file("stopped").exists());
+    hooks(&bench, &[("PreToolUze", "", "true")]);
+    let wrong = bench.cairn(&["run", "--yolo", "work"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
+    assert!(wrong.err.contains("did you mean \"hooks.PreToolUse\"?"), "{}", wrong.err);
+
+    // The same in a project's own file.
+    bench.own("cairn.toml", "");
+    std::fs::create_dir(bench.file(".cairn")).unwrap();
+    let file = "[[PreCompact]]\ncommand = \"true\"\n[[Stop]]\ncommand = \"touch again\"\n";
+    std::fs::write(bench.file(".cairn/hooks.toml"), file).unwrap();
+    let done = bench.cairn(&["run", "--yolo", "--trust", "work"]);
+    assert_eq!(done.err.matches("PreCompact: not asked yet").count(), 1, "{}", done.err);
+    assert!(bench.file("again").exists(), "{}", done.err);
+    let file = file.replace("[[Stop]]", "[[Stopp]]");
+    std::fs::write(bench.file(".cairn/hooks.toml"), file).unwrap();
+    let wrong = bench.cairn(&["run", "--yolo", "--trust", "work"]);
+    assert!(wrong.err.contains("did you mean Stop?"), "{}", wrong.err);
+}
