@@ -1,6 +1,7 @@
 //! What happens outside, turned into facts: the model replied, an op was prepared.
 
 use crate::gates::{Asked, Leave, Refusal, Terms, Told};
+use crate::hooks::HookAsk;
 use crate::policy::{Case, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
@@ -312,6 +313,15 @@ impl Engine {
             approval: drive.approval,
             flags: drive.flags,
         })
+    }
+
+    /// An op was prepared, and a person would be asked about it: the hook that is asked before.
+    #[must_use]
+    pub fn asks_first(&self, at: Coord, prepared: &Prepared) -> Option<HookAsk> {
+        let op = self.op(at)?;
+        let is_asked = matches!(self.leave(op, &Reach::from(prepared)), Leave::Ask(_));
+        let ask = self.before_question(op).filter(|_| is_asked)?;
+        self.unseen(op, prepared).is_none().then_some(ask)
     }
 
     /// An op was prepared: it may run, is held, or is refused.

@@ -251,7 +251,7 @@ impl Engine {
             lap.turn = reply.turn;
             lap.asked = None;
             lap.ops.clear();
-            lap.hooks.stopped.clear();
+            lap.hooks.replied();
             lap.finish = Some(reply.finish);
             lap.owes_intents = !reply.calls.is_empty();
             lap.paid(reply);
@@ -262,6 +262,7 @@ impl Engine {
     }
 
     fn opened(&mut self, proposal: &Proposal) {
+        self.in_op(proposal.at, |op| op.hooks.opened());
         self.in_op(proposal.at, |op| match proposal.kind {
             ProposalKind::Indeterminate => op.settling = Some(proposal.clone()),
             ProposalKind::Edit
@@ -413,6 +414,7 @@ impl Lap {
             Some(op) => {
                 op.intent = intent.clone();
                 (op.proposal, op.decision) = (None, None);
+                op.hooks.became_another();
             }
         }
     }

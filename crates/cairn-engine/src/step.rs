@@ -80,6 +80,9 @@ impl Engine {
         if let (0, Some(step)) = (lap.turn, self.step_prompt(lap)) {
             return step;
         }
+        if let Some(step) = self.step_turn_end(lap) {
+            return step;
+        }
         match lap.finish {
             Some(Finish::Length) if lap.ops.is_empty() => {
                 return end(lap, Status::OK, "the answer was cut at the model's length limit");
@@ -98,7 +101,7 @@ impl Engine {
         if let Some(rail) = self.capped(lap) {
             return railed(lap, Status::LIMIT, rail);
         }
-        Step::Record(self.ask(lap))
+        self.step_turn_start(lap).unwrap_or_else(|| Step::Record(self.ask(lap)))
     }
 
     /// That the model is asked once more. In the last turns before the cap it is told how many are
@@ -145,14 +148,17 @@ impl Engine {
 
     /// This op is the first without an outcome.
     fn step_op(&self, lap: &Lap, op: &OpState) -> Step {
-        if op.hooks.performed.is_some() {
-            return self.step_performed(lap, op);
+        if let Some(outcome) = &op.hooks.performed {
+            return self.step_performed(lap, op, outcome);
+        }
+        if let Some(step) = self.step_watched(lap, op) {
+            return step;
         }
         if op.begin.is_some() {
             return self.step_begun(lap, op);
         }
         if let Some(problem) = &op.intent.problem {
-            return Step::Record(Recording::outcome_by_ref(op, problem.status, problem.message));
+            return self.step_problem(lap, op, problem);
         }
         if let Some((status, told)) = lap.not_performed(op) {
             return Step::Record(Recording::not_performed(op, status, told));
@@ -178,7 +184,7 @@ impl Engine {
                 self.neighbouring_reads(lap)
             }
             (Leave::Ask(_), None) if op.intent.effect.is_read_only() && !op.is_consult() => {
-                Step::Record(propose_look(op))
+                self.before_question(op).map_or_else(|| Step::Record(propose_look(op)), Step::Hook)
             }
             (Leave::Refused(gates, refusal), None)
                 if refusal.is_final || op.intent.effect.is_read_only() =>
@@ -186,7 +192,7 @@ impl Engine {
                 Step::Record(Recording::refused(op, gates, refusal))
             }
             (_, None) => Step::Prepare(at),
-            (Leave::Ask(_), Some(_)) => Step::Await(at),
+            (Leave::Ask(_), Some(_)) => self.step_question(op),
             // The question was put by an earlier driver; with this one it answers itself.
             (Leave::Refused(gates, refusal), Some(_)) => {
                 Step::Record(Recording::refused(op, gates, refusal))
@@ -235,10 +241,12 @@ impl Engine {
                         Step::Record(Recording::refused(op, gates, refusal))
                     }
                     Leave::Ask(_) | Leave::Refused(..) if by_nobody => {
-                        self.step_gates(lap, op, proposal)
+                        // A question that gates answered is not one that somebody can answer.
+                        let open = proposal.filter(|p| !self.decided.contains_key(&p.id));
+                        self.step_gates(lap, op, open)
                     }
                     _ if op.intent.effect.is_read_only() => Step::Read(vec![at]),
-                    _ => Step::Act { at, again: false },
+                    _ => self.step_accepting(op).unwrap_or(Step::Act { at, again: false }),
                 };
             }
             (Verdict::Refuse, By::Nobody) => (Status::REFUSED, words::NOBODY),
@@ -268,7 +276,7 @@ impl Engine {
                     Step::Record(Recording::indeterminate(op))
                 }
             },
-            (None, Some(_)) if self.asks() && !stopped => Step::Await(at),
+            (None, Some(_)) if self.asks() && !stopped => self.step_question(op),
             (None, _) => Step::Settle(at),
         }
     }

@@ -41,6 +41,19 @@ impl Item {
         Item::User { text, media: Vec::new() }
     }
 
+    /// How many bytes its texts, calls and pictures have.
+    pub(crate) fn bytes(&self) -> u64 {
+        let all = |media: &[Media]| media.iter().map(|one| one.content.bytes).sum::<u64>();
+        match self {
+            Item::User { text, media } => text.bytes + all(media),
+            Item::Assistant { text, calls, .. } => {
+                let args: u64 = calls.iter().map(|call| call.args.bytes).sum();
+                args + text.map_or(0, |text| text.bytes)
+            }
+            Item::Result { content, media, .. } => content.bytes + all(media),
+        }
+    }
+
     pub(crate) fn of_reply(reply: &Reply) -> Item {
         let (text, calls, thoughts) = (reply.text, reply.calls.clone(), reply.thoughts);
         Item::Assistant { text, calls, thoughts }

@@ -50,9 +50,12 @@ impl Driver {
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, Settled::NotPerformed);
         }
-        let recording = self.engine.prepared(at, &to_be_shown(&prepared));
+        let shown = to_be_shown(&prepared);
         self.prepared = Some((at, prepared));
-        self.record(recording)
+        match self.engine.asks_first(at, &shown) {
+            Some(ask) => self.ask_hook(ask).await,
+            None => self.record(self.engine.prepared(at, &shown)),
+        }
     }
 
     /// An earlier driver put this question. If what would happen is no longer what it shows, it is

@@ -41,6 +41,9 @@ pub enum Command {
 /// Where is told whether a word was taken: after it is durable, or why it was not.
 pub type Heard = oneshot::Sender<Result<(), DecideError>>;
 
+/// A question that was put, and until when it waits.
+pub(crate) type Put = (Proposal, Option<Instant>);
+
 /// How a driver behaves; nothing here is part of the run.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -342,20 +345,28 @@ impl Driver {
         self.flush().await
     }
 
-    /// Waits for someone's word on the op's open proposal.
-    async fn await_word(&mut self, at: Coord) -> Result<(), RunError> {
+    /// Puts the op's open question, and says until when it waits; nothing when it is not open any longer.
+    pub(crate) async fn put_question(&mut self, at: Coord) -> Result<Option<Put>, RunError> {
         self.flush().await?;
-        let Some(proposal) = self.open_proposal(at) else { return Ok(()) };
+        let Some(proposal) = self.open_proposal(at) else { return Ok(None) };
         if self.gone {
             // To have asked in vain is no want of approval.
             let verdict =
                 if proposal.kind.is_consult() { Verdict::Cancel } else { Verdict::Refuse };
-            return self.answer(proposal.id, verdict, By::Nobody);
+            self.answer(proposal.id, verdict, By::Nobody)?;
+            return Ok(None);
         }
         if !self.told.contains(&proposal.id) && !self.question_stands(at).await? {
-            return Ok(());
+            return Ok(None);
         }
-        let received = match self.question_put(&proposal)? {
+        let until = self.question_put(&proposal)?;
+        Ok(Some((proposal, until)))
+    }
+
+    /// Waits for someone's word on the op's open proposal.
+    async fn await_word(&mut self, at: Coord) -> Result<(), RunError> {
+        let Some((proposal, until)) = self.put_question(at).await? else { return Ok(()) };
+        let received = match until {
             None => Ok(self.inbox.recv().await),
             Some(until) => tokio::time::timeout_at(until, self.inbox.recv()).await,
         };
@@ -369,7 +380,7 @@ impl Driver {
         }
     }
 
-    fn open_proposal(&self, at: Coord) -> Option<Proposal> {
+    pub(crate) fn open_proposal(&self, at: Coord) -> Option<Proposal> {
         let op = self.engine.op(at)?;
         op.settling.as_ref().or(op.proposal.as_ref()).cloned()
     }
@@ -391,7 +402,12 @@ impl Driver {
         Ok(until)
     }
 
-    fn answer(&mut self, proposal: ProposalId, verdict: Verdict, by: By) -> Result<(), RunError> {
+    pub(crate) fn answer(
+        &mut self,
+        proposal: ProposalId,
+        verdict: Verdict,
+        by: By,
+    ) -> Result<(), RunError> {
         let word = Word::new(proposal, verdict, by);
         match self.engine.decided(&word, now_ms()) {
             Ok(recording) => self.record(recording),

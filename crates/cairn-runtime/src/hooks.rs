@@ -1,14 +1,13 @@
 //! Asks hooks when the engine says so, and records what they said; joins what they add to a result.
-//! Which one is asked when, and what follows from an answer, is the engine's.
+//! Which one is asked when, and what follows from an answer, is the engine's; what one is told is
+//! `telling`'s.
 
 use crate::calls;
-use crate::transcript::text_of;
 use crate::{Driver, Event, RunError};
-use cairn_engine::gates::Terms;
-use cairn_engine::{HookAsk, Item, Recording};
+use cairn_engine::{HookAsk, Recording, Step};
 use cairn_surface::native;
-use cairn_tools::hooks::{self, Answer, Call, Done, What};
-use cairn_types::{Body, ContentRef, Coord, HookEvent, Status};
+use cairn_tools::hooks::{self, Answer, What};
+use cairn_types::{Body, By, Coord, HookEvent, Verdict};
 use std::mem;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -17,35 +16,95 @@ impl Driver {
     /// Asks one hook. What led to it is durable before; an abort does not wait for it.
     pub(crate) async fn ask_hook(&mut self, ask: HookAsk) -> Result<(), RunError> {
         self.flush().await?;
-        let hook = self.settings.hooks.named(&ask.name);
-        let (Some(what), Some(hook)) = (self.what(&ask)?, hook) else {
-            let problem = Some("there is no such hook".to_owned());
-            let answer = Answer { problem, ..Answer::default() };
-            return self.record(self.engine.hooked(&ask, answer, 0));
-        };
-        let event = hooks::Event { place: self.place(), what };
-        let cancel = CancellationToken::new();
         let began = Instant::now();
-        let mut asking = Box::pin(async {
-            tokio::select! {
-                answer = hook.on(&event) => Some(answer),
-                () = cancel.cancelled() => None,
+        let answer = match (self.what(&ask).await?, ask.event) {
+            (None, _) => {
+                let problem = Some("what it was to be asked about is gone".to_owned());
+                Some(Answer { problem, ..Answer::default() })
             }
-        });
-        let answer = self.meanwhile(&mut asking, &cancel).await?;
-        drop(asking);
+            (Some(what), HookEvent::Notification) => self.notify(&ask, what).await?,
+            (Some(what), _) => self.hear(&ask, what).await?,
+        };
         let Some(mut answer) = answer else { return Ok(()) };
+        self.complete(&ask, &mut answer)?;
         self.without_secrets(&ask, &mut answer);
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(problem) = &answer.problem {
             let said = format!("the hook {} ({}): {problem}", ask.name, ask.event);
             self.sink.event(&Event::Notice(said));
         }
-        if answer.input.is_some() {
-            // What was prepared was prepared for other arguments.
+        if answer.input.is_some() || ask.event == HookEvent::Accepting {
+            // What was prepared was prepared for other arguments, or a while ago.
             self.prepared = None;
         }
         self.record(self.engine.hooked(&ask, answer, ms))
+    }
+
+    /// What a hook says; nothing when nobody waits for it any longer.
+    async fn hear(&mut self, ask: &HookAsk, what: What) -> Result<Option<Answer>, RunError> {
+        let Some(hook) = self.settings.hooks.named(&ask.name) else { return Ok(Some(missing())) };
+        let event = hooks::Event { place: self.place(), what };
+        let cancel = CancellationToken::new();
+        let mut asking = Box::pin(async {
+            tokio::select! {
+                answer = hook.on(&event) => Some(answer),
+                () = cancel.cancelled() => None,
+            }
+        });
+        self.meanwhile(&mut asking, &cancel).await
+    }
+
+    /// Tells a hook of an open question. The person's word does not wait for it: once the question is
+    /// no longer open, nobody waits for the hook.
+    async fn notify(&mut self, ask: &HookAsk, what: What) -> Result<Option<Answer>, RunError> {
+        let Some(at) = ask.at else { return Ok(None) };
+        let Some((question, until)) = self.put_question(at).await? else { return Ok(None) };
+        let Some(hook) = self.settings.hooks.named(&ask.name) else { return Ok(Some(missing())) };
+        let event = hooks::Event { place: self.place(), what };
+        let mut asking = hook.on(&event);
+        let late = async {
+            match until {
+                Some(until) => tokio::time::sleep_until(until).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(late);
+        loop {
+            tokio::select! {
+                answer = &mut asking => return Ok(Some(answer)),
+                Some(command) = self.inbox.recv() => {
+                    self.take(command).await?;
+                    let is_open = self.engine.step() == Step::Hook(ask.clone());
+                    if self.gone || !is_open {
+                        return Ok(None);
+                    }
+                }
+                () = &mut late => {
+                    self.answer(question.id, Verdict::Cancel, By::Timeout)?;
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// A hook that names another tool and no arguments means those that the model wrote. One that names
+    /// a tool that there is not means nothing.
+    fn complete(&self, ask: &HookAsk, answer: &mut Answer) -> Result<(), RunError> {
+        let op = ask.at.and_then(|at| self.engine.op(at));
+        if let Some(named) = answer.tool.take() {
+            match native::name_of(&named) {
+                Some(tool) => answer.tool = Some(tool.to_owned()),
+                None => {
+                    let problem = Some(format!("there is no tool {named:?}"));
+                    *answer = Answer { problem, input: None, ..mem::take(answer) };
+                }
+            }
+        }
+        if let (Some(op), Some(_), None) = (op, &answer.tool, &answer.input) {
+            let args = self.content(&op.intent.input.hash)?;
+            answer.input = Some(String::from_utf8_lossy(&args).into_owned());
+        }
+        Ok(())
     }
 
     /// Arguments that hold a secret are not what is done, whoever wrote them; nor is a problem told
@@ -56,71 +115,11 @@ impl Driver {
             *problem = scrubber.text(problem).into_owned();
         }
         let op = ask.at.and_then(|at| self.engine.op(at));
-        if let (Some(op), Some(input)) = (op, &answer.input)
-            && let Some(why) = calls::refusal(scrubber, &op.intent.tool, input)
-        {
+        let Some((op, input)) = op.zip(answer.input.as_deref()) else { return };
+        let tool = answer.tool.as_deref().unwrap_or(&op.intent.tool);
+        if let Some(why) = calls::refusal(scrubber, tool, input) {
             *answer = Answer { block: Some(why), input: None, ..mem::take(answer) };
         }
-    }
-
-    fn place(&self) -> hooks::Place {
-        let Terms { mode, approval, .. } = self.engine.terms();
-        hooks::Place {
-            session: self.session.clone(),
-            run: self.run_id().clone(),
-            root: self.world.workspace().path().to_string_lossy().into_owned(),
-            mode,
-            approval,
-        }
-    }
-
-    /// What a hook is told; absent when what it was to be told is gone.
-    fn what(&self, ask: &HookAsk) -> Result<Option<What>, RunError> {
-        let text = |content: Option<ContentRef>| -> Result<String, RunError> {
-            let bytes = content.map(|content| self.content(&content.hash)).transpose()?;
-            Ok(text_of(&bytes.unwrap_or_default()).to_string())
-        };
-        Ok(Some(match (ask.event, ask.at) {
-            (HookEvent::SessionStart, _) => {
-                let lap = self.engine.lap().map_or(1, |lap| lap.lap);
-                What::SessionStart { resumed: lap > 1 || self.engine.turns() > 0 }
-            }
-            (HookEvent::UserPromptSubmit, _) => {
-                let prompt = match self.engine.held().first() {
-                    Some(Item::User { text, .. }) => Some(*text),
-                    _ => None,
-                };
-                What::UserPromptSubmit { prompt: text(prompt)? }
-            }
-            (HookEvent::Stop, _) => {
-                let last = self.engine.items().iter().rev().find_map(|item| match item {
-                    Item::Assistant { text, .. } => *text,
-                    Item::User { .. } | Item::Result { .. } => None,
-                });
-                What::Stop { is_again: self.engine.kept_going() > 0, last: text(last)? }
-            }
-            (HookEvent::SessionEnd, _) => {
-                let status = self.engine.ended().map_or(Status::OK, |end| end.status);
-                What::SessionEnd { status }
-            }
-            (HookEvent::PreToolUse, Some(at)) => {
-                let Some(call) = self.call(at)? else { return Ok(None) };
-                What::PreToolUse(call)
-            }
-            (HookEvent::PostToolUse, Some(at)) => {
-                let (call, done) = (self.call(at)?, self.engine.concluded(at));
-                let (Some(call), Some((done, result, _))) = (call, done) else { return Ok(None) };
-                let (status, exit, changes) = (done.status, done.exit, done.changes);
-                What::PostToolUse(call, Done { status, exit, text: text(Some(result))?, changes })
-            }
-            (HookEvent::PreToolUse | HookEvent::PostToolUse, None) => return Ok(None),
-        }))
-    }
-
-    fn call(&self, at: Coord) -> Result<Option<Call>, RunError> {
-        let tool = self.engine.op(at).and_then(|op| native::tool(&op.intent.tool));
-        let Some(tool) = tool else { return Ok(None) };
-        Ok(Some(Call { at, tool: tool.name, action: self.action(at)? }))
     }
 
     /// Records what became of an op, with what hooks made of it.
@@ -144,4 +143,8 @@ impl Driver {
         recording.facts.push(Body::Outcome(outcome));
         self.record(recording)
     }
+}
+
+fn missing() -> Answer {
+    Answer { problem: Some("there is no such hook".to_owned()), ..Answer::default() }
 }

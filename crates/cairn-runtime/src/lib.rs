@@ -19,6 +19,7 @@ mod rows;
 mod scrubbed;
 mod start;
 mod system;
+mod telling;
 mod transcript;
 pub mod undo;
 

@@ -113,8 +113,8 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         }
         Body::Stream(stream) => vec![&mut stream.why],
         Body::End(end) => vec![&mut end.why],
-        Body::Hook(Hooked { answer: HookAnswer { stop, problem, .. }, .. }) => {
-            stop.iter_mut().chain(problem).collect()
+        Body::Hook(Hooked { answer: HookAnswer { tool, stop, problem, .. }, .. }) => {
+            tool.iter_mut().chain(stop).chain(problem).collect()
         }
         Body::Run(_)
         | Body::Drive(_)

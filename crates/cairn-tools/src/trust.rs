@@ -1,7 +1,7 @@
 //! What of a project's configuration would run, and whether it is what somebody trusted. Reads files
 //! beneath the project's handle and runs nothing. Who trusts, and where that is kept, is elsewhere.
 
-use crate::hooks::{Declared, DeclaredError, parse_toml};
+use crate::hooks::{Declared, DeclaredError, Listed, parse_toml};
 use cairn_types::Hash;
 use cairn_world::Workspace;
 use std::collections::BTreeMap;
@@ -29,6 +29,8 @@ pub struct Executable {
     pub hash: Hash,
     /// The hooks it declares.
     pub hooks: Vec<Declared>,
+    /// What of its hooks is not used, each with a reason.
+    pub left_out: Vec<String>,
 }
 
 /// Why a project's configuration cannot be looked at. Nothing of it runs.
@@ -61,7 +63,7 @@ pub fn read(workspace: &Workspace) -> Result<Option<Executable>, TrustError> {
     let Some(bytes) = file(workspace, HOOKS_FILE)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let malformed = |source| TrustError::Malformed { path: HOOKS_FILE.to_owned(), source };
-    let hooks = parse_toml(&text).map_err(malformed)?;
+    let Listed { hooks, left_out } = parse_toml(&text).map_err(malformed)?;
     let mut files = BTreeMap::from([(HOOKS_FILE.to_owned(), bytes)]);
     let root = workspace.path().to_string_lossy();
     for path in hooks.iter().flat_map(|hook| named(&hook.command, &root)) {
@@ -77,7 +79,7 @@ pub fn read(workspace: &Workspace) -> Result<Option<Executable>, TrustError> {
     }
     let hash = hash(&files);
     let files = files.into_iter().map(|(path, bytes)| (path, bytes.len() as u64)).collect();
-    Ok(Some(Executable { files, hash, hooks }))
+    Ok(Some(Executable { files, hash, hooks, left_out }))
 }
 
 /// The hashes that a project commits, for those who told Cairn to believe it.

@@ -4,10 +4,10 @@
 use cairn_sandbox::Way;
 use cairn_tools::hooks::{
     Answer, Call, CommandHook, Declared, Done, Entry, Event, Hook, HookEvent, HookWord, Hooks,
-    Place, Setup, What,
+    Place, Request, Senseless, Setup, What, Word,
 };
 use cairn_tools::trust::{self, Trusted};
-use cairn_types::{Action, Approval, Coord, Mode, RunId, SessionId, Status};
+use cairn_types::{Action, Approval, Coord, Mode, RunId, SessionId, Status, Verdict};
 use cairn_world::Workspace;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,12 +25,35 @@ fn event(root: &Path, kind: HookEvent) -> Event {
     let action =
         Action::Exec { command: "rm -rf x".into(), cwd: None, timeout_ms: None, background: false };
     let call = Call { at: Coord { lap: 1, turn: 2, seq: 3 }, tool: "bash", action };
+    let done = |status| Done { status, exit: Some(1), text: "out".into(), changes: Vec::new() };
+    let proposal = String::from("p1.2.3");
     let what = match kind {
+        HookEvent::TurnStart => What::TurnStart(Request {
+            turn: 2,
+            model: "scripted/test".into(),
+            messages: 3,
+            bytes: 40,
+        }),
+        HookEvent::UnknownTool => What::UnknownTool(Senseless {
+            at: call.at,
+            tool: "shell_exec".into(),
+            args: r#"{"cmd":"ls"}"#.into(),
+            is_known: false,
+            error: "there is no tool".into(),
+        }),
         HookEvent::PreToolUse => What::PreToolUse(call),
-        HookEvent::PostToolUse => What::PostToolUse(
-            call,
-            Done { status: Status::OK, exit: Some(1), text: "out".into(), changes: Vec::new() },
-        ),
+        HookEvent::PermissionRequest => What::PermissionRequest { call, shown: "rm".into() },
+        HookEvent::Notification => What::Notification { proposal, message: "bash rm".into() },
+        HookEvent::Decided => {
+            let (verdict, words) = (Verdict::Refuse, Some("not that".into()));
+            What::Decided(call, Word { proposal, verdict, by: "me".into(), words })
+        }
+        HookEvent::Accepting => What::Accepting { call, by: "me".into() },
+        HookEvent::PostToolUse => What::PostToolUse(call, done(Status::OK)),
+        HookEvent::PostToolUseFailure => What::PostToolUseFailure(call, done(Status::FAILED)),
+        HookEvent::TurnEnd => {
+            What::TurnEnd { turn: 2, ops: vec![(call.at, "bash".into(), Status::OK)] }
+        }
         HookEvent::UserPromptSubmit => What::UserPromptSubmit { prompt: "fix it".into() },
         HookEvent::Stop => What::Stop { is_again: true, last: "done".into() },
         HookEvent::SessionStart => What::SessionStart { resumed: false },
@@ -136,6 +159,39 @@ print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updated
 
 // keeps: hook-commands
 #[tokio::test]
+async fn a_script_reads_what_an_event_has_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    use HookEvent::*;
+    let changed = |input: &str| Answer { input: Some(input.to_owned()), ..Answer::default() };
+    for (kind, command, expected) in [
+        (
+            PermissionRequest,
+            r#"grep -q '"proposal_shown":"rm"' && echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"not now"}}}'"#,
+            blocked("not now"),
+        ),
+        (Accepting, r#"grep -q '"by":"me"' && { echo frozen >&2; exit 2; }"#, blocked("frozen")),
+        (Decided, r#"grep -q '"verdict":"refuse".*"words":"not that"'"#, Answer::default()),
+        (Notification, r#"grep -q '"notification_type":"permission_prompt"'"#, Answer::default()),
+        (
+            PostToolUseFailure,
+            r#"grep -q '"error":"out"' && echo '{"additionalContext":"known"}'"#,
+            adds("known"),
+        ),
+        (
+            UnknownTool,
+            r#"grep -q '"reason":"unknown"' && echo '{"updatedTool":"Bash","updatedInput":{"command":"ls"}}'"#,
+            Answer { tool: Some("Bash".to_owned()), ..changed(r#"{"command":"ls"}"#) },
+        ),
+        (TurnStart, r#"grep -q '"messages":3' && echo 'be brief'"#, adds("be brief")),
+        (TurnEnd, r#"grep -q '"cairn_tool":"bash","status":200'"#, Answer::default()),
+    ] {
+        assert_eq!(ask(&root, kind, command).await, expected, "{kind} {command}");
+    }
+}
+
+// keeps: hook-commands
+#[tokio::test]
 async fn a_hook_that_hangs_or_floods_is_ended_and_a_guard_then_says_no() {
     let folder = tempfile::tempdir().unwrap();
     for kind in HookEvent::ALL {
@@ -167,7 +223,10 @@ async fn a_projects_hook_allows_nothing_and_runs_only_as_it_was_trusted() {
     let setup = setup(root);
     let executable = trust::read(&setup.workspace).unwrap().unwrap();
     let trusted = Arc::new(Trusted::new(&executable));
-    let hook = CommandHook::of_project(executable.hooks[0].clone(), setup, trusted);
+    let hook = CommandHook::of_project(executable.hooks[0].clone(), setup.clone(), trusted.clone());
+    let asked = Declared { event: HookEvent::PermissionRequest, ..executable.hooks[0].clone() };
+    let asked = CommandHook::of_project(asked, setup, trusted);
+    assert_eq!(asked.on(&event(root, HookEvent::PermissionRequest)).await, adds("ran"));
     let event = event(root, HookEvent::PreToolUse);
     assert_eq!(hook.on(&event).await, adds("ran"));
     std::fs::write(root.join("guard.sh"), "touch ran-untrusted").unwrap();

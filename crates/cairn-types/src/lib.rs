@@ -31,7 +31,10 @@ pub use fact::{
     ForkPoint, Intent, Media, Outcome, Problem, Prompt, Rail, Reply, RunStarted, Seen, Settled,
     Steer, StoredFact,
 };
-pub use hook::{HookAnswer, HookEvent, HookPlan, HookSays, HookWord, Hooked, NoSuchEvent};
+pub use hook::{
+    HookAnswer, HookEvent, HookMay, HookPlan, HookSays, HookWord, Hooked, NoSuchEvent,
+    is_event_elsewhere,
+};
 pub use id::{IdError, RunId, SessionId};
 pub use op::{Approval, Coord, CoordError, Effect, Flags, Mode, OpName, Surface, View, Writer};
 pub use policy::{Policy, PolicyRule, Removed, RuleFrom, RuleWord, Subject};

@@ -26,7 +26,7 @@ pub struct Found {
 
 /// Finds the hooks of a run in a project.
 pub fn find(config: &Config, trusting: cli::Trusting, setup: &Setup) -> Result<Found> {
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<String> = config.unasked().map(clean).collect();
     let mut all: Vec<Arc<dyn Hook>> = Vec::new();
     for declared in config.hooks().into_iter().chain(imported(config, &mut remarks)?) {
         all.push(Arc::new(CommandHook::own(declared, setup.clone())));
@@ -34,6 +34,9 @@ pub fn find(config: &Config, trusting: cli::Trusting, setup: &Setup) -> Result<F
     match of_project(config, trusting, setup) {
         Ok(Some(found)) => {
             let trusted = Arc::new(Trusted::new(&found));
+            let file = trust::HOOKS_FILE;
+            let left_out = found.left_out.iter();
+            remarks.extend(left_out.map(|what| clean(&format!("{file}: not used: {what}"))));
             let own = |hook| CommandHook::of_project(hook, setup.clone(), Arc::clone(&trusted));
             all.extend(found.hooks.into_iter().map(|hook| Arc::new(own(hook)) as Arc<dyn Hook>));
         }

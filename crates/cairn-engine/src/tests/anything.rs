@@ -16,7 +16,8 @@ enum Happening {
     Word(Verdict),
     Status(u16),
     Crash(Found),
-    Drive(u8, u8, u8),
+    Drive(u8, u8, u8, bool),
+    Hook(u8),
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -27,7 +28,8 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => Just(Happening::Abort),
         1 => Just(Happening::Prompt),
         3 => prop::sample::select(vec![Verdict::Allow, Verdict::Refuse, Verdict::Cancel, Verdict::Happened, Verdict::Skip]).prop_map(Happening::Word),
-        1 => (0u8..4, 0u8..3, 0u8..4).prop_map(|(mode, who, rules)| Happening::Drive(mode, who, rules)),
+        1 => (0u8..4, 0u8..3, 0u8..4, any::<bool>()).prop_map(|(mode, who, rules, hooks)| Happening::Drive(mode, who, rules, hooks)),
+        8 => (0u8..16).prop_map(Happening::Hook),
         6 => prop::sample::select(vec![200u16, 404, 409, 500]).prop_map(Happening::Status),
         1 => prop::sample::select(vec![Found::Done, Found::NotDone, Found::Partly, Found::Unknown]).prop_map(Happening::Crash),
     ]
@@ -44,10 +46,18 @@ fn check_leave_to_act(sim: &Sim, at: Coord) {
         |fact| matches!(&fact.body, Body::Decision(d) if d.at == at && d.verdict == Verdict::Allow),
     );
     assert!(allowed, "{at} without a word of its own");
+    let guards = [HookEvent::PreToolUse, HookEvent::PermissionRequest, HookEvent::Accepting];
+    let vetoed = sim.facts.iter().any(|fact| match &fact.body {
+        Body::Hook(one) => {
+            one.at == Some(at) && guards.contains(&one.event) && one.answer.block.is_some()
+        }
+        _ => false,
+    });
+    assert!(!vetoed, "{at} against a hook's no");
 }
 
 /// Another driver, with a mode, an approval and rules of its own.
-fn drive_anew(sim: &mut Sim, mode: u8, who: u8, rules: u8) {
+fn drive_anew(sim: &mut Sim, (mode, who, rules): (u8, u8, u8), hooked: bool) {
     let modes = [Mode::ReadOnly, Mode::Plan, Mode::Act, Mode::AcceptEdits];
     let approval = [Approval::Ask, Approval::Yolo, Approval::Nobody][who as usize];
     let rules: &[&str] = match rules {
@@ -62,8 +72,40 @@ fn drive_anew(sim: &mut Sim, mode: u8, who: u8, rules: u8) {
         _ => Budgets::default(),
     };
     let drive = drive(modes[mode as usize], approval);
-    let drive = Drive { policy: super::policy::of(rules), budgets, ..drive };
+    let hooks = if hooked { everywhere() } else { Vec::new() };
+    let drive = Drive { policy: super::policy::of(rules), budgets, hooks, ..drive };
     sim.record(Recording::of(Body::Drive(drive)));
+}
+
+/// Two hooks at every event.
+fn everywhere() -> Vec<HookPlan> {
+    let tools = || vec!["bash".to_owned(), "read".to_owned(), "write".to_owned()];
+    let plan = |event, name: &str| HookPlan { event, name: name.into(), tools: tools() };
+    HookEvent::ALL.iter().flat_map(|event| [plan(*event, "a"), plan(*event, "b")]).collect()
+}
+
+/// What a hook may say, most often nothing.
+fn says(n: u8) -> HookSays {
+    let text = || Some("text".to_owned());
+    match n {
+        0 => HookSays { block: text(), ..HookSays::default() },
+        1 => HookSays { substitute: text(), ..HookSays::default() },
+        2 => HookSays { input: Some(BASH.1.into()), ..HookSays::default() },
+        3 => {
+            let (tool, input) = (Some("bash".into()), Some(BASH.1.into()));
+            HookSays { tool, input, word: Some(HookWord::Allow), ..HookSays::default() }
+        }
+        4 => HookSays { context: vec!["text".into()], ..HookSays::default() },
+        5 => HookSays { word: Some(HookWord::Allow), ..HookSays::default() },
+        6 => HookSays { word: Some(HookWord::Ask), ..HookSays::default() },
+        7 => HookSays { stop: text(), ..HookSays::default() },
+        _ => HookSays::default(),
+    }
+}
+
+fn hear(sim: &mut Sim, ask: &HookAsk, n: u8) {
+    let recording = sim.engine.hooked(ask, says(n), 1);
+    sim.record(recording);
 }
 
 fn happen(sim: &mut Sim, happening: &Happening) {
@@ -97,7 +139,15 @@ fn happen(sim: &mut Sim, happening: &Happening) {
             sim.record(recording);
         }
         (Happening::Prompt, _) => sim.prompt("more"),
-        (Happening::Drive(mode, who, rules), _) => drive_anew(sim, *mode, *who, *rules),
+        (Happening::Drive(mode, who, rules, hooks), _) => {
+            drive_anew(sim, (*mode, *who, *rules), *hooks);
+        }
+        (Happening::Hook(n), Step::Hook(ask)) => hear(sim, &ask, *n),
+        (Happening::Hook(n), Step::Prepare(at)) => prepare(sim, at, *n),
+        (_, Step::Conclude(at)) => {
+            let (outcome, ..) = sim.engine.concluded(at).unwrap();
+            sim.record(Recording::of(Body::Outcome(outcome)));
+        }
         (Happening::Word(verdict), Step::Await(at)) => {
             let op = sim.engine.op(at).unwrap();
             let open = op.settling.as_ref().or(op.proposal.as_ref()).unwrap();
@@ -107,27 +157,40 @@ fn happen(sim: &mut Sim, happening: &Happening) {
                 Err(error) => assert!(matches!(error, DecideError::Unfit { .. }), "{error}"),
             }
         }
-        (_, Step::Prepare(at)) => sim.prepared(at),
+        (_, Step::Prepare(at)) => prepare(sim, at, 9),
         (Happening::Crash(_), Step::Act { at, .. }) => sim.begin(at),
         (Happening::Status(status), Step::Act { at, .. }) => {
             sim.begin(at);
-            sim.settle(at, Status(*status));
+            super::hooks::performed_as(sim, at, Status(*status));
         }
         (Happening::Status(status), Step::Read(ats)) => {
-            ats.iter().for_each(|at| sim.settle(*at, Status(*status)));
+            ats.iter().for_each(|at| super::hooks::performed_as(sim, *at, Status(*status)));
         }
-        (Happening::Crash(found), Step::Settle(at)) => match sim.engine.found(at, *found, "what") {
-            Settlement::Record(recording) => sim.record(recording),
-            Settlement::Repeat => {
-                sim.begin(at);
-                sim.settle(at, Status::OK);
-            }
-            Settlement::Finish => match sim.engine.found(at, Found::Done, "what") {
-                Settlement::Record(recording) => sim.record(recording),
-                other => panic!("what was finished is done, not {other:?}"),
-            },
-        },
+        (Happening::Crash(found), Step::Settle(at)) => settle(sim, at, *found),
         _ => {}
+    }
+}
+
+/// It is found out what an op would do; the hook that is asked then says this.
+fn prepare(sim: &mut Sim, at: Coord, n: u8) {
+    match sim.engine.asks_first(at, &Prepared::default()) {
+        Some(ask) => hear(sim, &ask, n),
+        None => sim.prepared(at),
+    }
+}
+
+/// It is found out what became of an op.
+fn settle(sim: &mut Sim, at: Coord, found: Found) {
+    match sim.engine.found(at, found, "what") {
+        Settlement::Record(recording) => sim.record(recording),
+        Settlement::Repeat => {
+            sim.begin(at);
+            sim.settle(at, Status::OK);
+        }
+        Settlement::Finish => match sim.engine.found(at, Found::Done, "what") {
+            Settlement::Record(recording) => sim.record(recording),
+            other => panic!("what was finished is done, not {other:?}"),
+        },
     }
 }
 
@@ -137,10 +200,10 @@ proptest! {
     #[test]
     fn whatever_happens_the_fold_is_the_state_messages_never_change_and_every_call_has_its_result(
         happenings in prop::collection::vec(happening(), 1..60),
-        ask in any::<bool>(),
+        ask in any::<bool>(), hooks in any::<bool>(),
     ) {
-        let approval = if ask { Approval::Ask } else { Approval::Yolo };
-        let mut sim = Sim::new(Mode::Act, approval);
+        let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+        drive_anew(&mut sim, (2, u8::from(!ask), 0), hooks);
         sim.prompt("go");
         let mut before: Vec<Item> = Vec::new();
         for happening in &happenings {

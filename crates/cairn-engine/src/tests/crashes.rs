@@ -177,3 +177,19 @@ fn a_fork_shares_what_was_said_but_not_what_waits_nor_words_given_for_its_parent
     assert_eq!(sim.engine.streams().count(), 0);
     assert!(fork.lap().unwrap().is_inherited() && fork.answers.is_empty());
 }
+
+// keeps: questions-survive
+#[test]
+fn a_question_that_one_drivers_rules_answered_is_put_anew_where_anothers_ask() {
+    let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[BASH], Finish::Calls);
+    sim.go();
+    sim.prepared(at(1, 1, 1));
+    sim.drive_by(Mode::Act, Approval::Ask, &["allow exec *"]);
+    assert_eq!(sim.go(), Step::Act { at: at(1, 1, 1), again: false });
+    sim.drive_by(Mode::Act, Approval::Ask, &[]);
+    assert_eq!(sim.go(), Step::Prepare(at(1, 1, 1)));
+    sim.prepared(at(1, 1, 1));
+    assert_eq!(sim.go(), Step::Await(at(1, 1, 1)));
+    sim.decide(at(1, 1, 1), Verdict::Allow, None);
+    assert_eq!(sim.go(), Step::Act { at: at(1, 1, 1), again: false });
+}

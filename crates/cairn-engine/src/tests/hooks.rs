@@ -5,7 +5,7 @@ use crate::reach::Reach;
 use expect_test::expect;
 
 /// A driver with these hooks: `PreToolUse a bash`, `Stop b`.
-fn drive_hooked(sim: &mut Sim, approval: Approval, hooks: &[&str]) {
+pub(super) fn drive_hooked(sim: &mut Sim, approval: Approval, hooks: &[&str]) {
     let plan = |text: &&str| {
         let mut words = text.split(' ');
         let (event, name) = (words.next().unwrap().parse().unwrap(), words.next().unwrap());
@@ -15,7 +15,7 @@ fn drive_hooked(sim: &mut Sim, approval: Approval, hooks: &[&str]) {
     sim.record(Recording::of(Body::Drive(Drive { hooks, ..drive(Mode::Act, approval) })));
 }
 
-fn hooked(hooks: &[&str], calls: &[(&str, &str)]) -> Sim {
+pub(super) fn hooked(hooks: &[&str], calls: &[(&str, &str)]) -> Sim {
     let mut sim = Sim::new(Mode::Act, Approval::Yolo);
     drive_hooked(&mut sim, Approval::Yolo, hooks);
     sim.prompt("go");
@@ -25,7 +25,7 @@ fn hooked(hooks: &[&str], calls: &[(&str, &str)]) -> Sim {
 }
 
 /// Answers what is asked now.
-fn answer(sim: &mut Sim, says: HookSays) -> Step {
+pub(super) fn answer(sim: &mut Sim, says: HookSays) -> Step {
     let Step::Hook(ask) = sim.go() else { panic!("no hook is asked: {:#?}", sim.said) };
     sim.said.pop();
     let again = if ask.again { " again" } else { "" };
@@ -38,26 +38,30 @@ fn answer(sim: &mut Sim, says: HookSays) -> Step {
     step
 }
 
-fn nothing() -> HookSays {
+pub(super) fn nothing() -> HookSays {
     HookSays::default()
 }
 
-fn block(why: &str) -> HookSays {
+pub(super) fn block(why: &str) -> HookSays {
     HookSays { block: Some(why.into()), ..nothing() }
 }
 
-fn change(input: &str) -> HookSays {
+pub(super) fn change(input: &str) -> HookSays {
     HookSays { input: Some(input.into()), ..nothing() }
 }
 
-fn instead(text: &str) -> HookSays {
+pub(super) fn instead(text: &str) -> HookSays {
     HookSays { substitute: Some(text.into()), ..nothing() }
 }
 
 fn performed(sim: &mut Sim, at: Coord) {
+    performed_as(sim, at, Status::OK);
+}
+
+pub(super) fn performed_as(sim: &mut Sim, at: Coord, status: Status) {
     let outcome = Outcome {
         at,
-        status: Status::OK,
+        status,
         exit: None,
         result: ContentRef::of(b"result"),
         media: Vec::new(),
@@ -74,7 +78,7 @@ fn performed(sim: &mut Sim, at: Coord) {
     sim.record(Recording::of(body));
 }
 
-fn gates_of(sim: &Sim, at: Coord) -> String {
+pub(super) fn gates_of(sim: &Sim, at: Coord) -> String {
     let gates = sim.facts.iter().rev().find_map(|fact| match &fact.body {
         Body::Decision(decision) if decision.at == at => Some(decision.gates.clone()),
         _ => None,

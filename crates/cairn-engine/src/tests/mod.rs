@@ -5,6 +5,7 @@ mod budgets;
 mod choices;
 mod consult;
 mod crashes;
+mod hook_events;
 mod hooks;
 mod policy;
 mod rails;

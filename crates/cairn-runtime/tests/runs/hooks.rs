@@ -2,10 +2,11 @@
 //! no abort.
 
 use crate::kit::{Told, block_on, script, start, store};
+use cairn_engine::Word;
 use cairn_runtime::{Command, Place, Start};
 use cairn_testkit::{ModelServer, TempHome};
 use cairn_tools::hooks::{Answer, Event, Hook, HookEvent, Hooks, What};
-use cairn_types::{Body, Status};
+use cairn_types::{Approval, Body, By, ProposalId, Status, Verdict};
 use futures_util::future::{BoxFuture, FutureExt};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -83,16 +84,20 @@ fn an_embedders_hook_hears_everything_in_order_and_its_word_counts() {
         [
             "SessionStart",
             "UserPromptSubmit",
+            "TurnStart",
             "PreToolUse touch made",
             "PreToolUse .",
             "PostToolUse .",
+            "TurnEnd",
+            "TurnStart",
+            "TurnEnd",
             "Stop",
             "SessionEnd"
         ]
     );
     assert!(!temp.workspace().join("made").exists());
     let said = facts.iter().filter(|fact| matches!(fact.body, Body::Hook(_))).count();
-    assert_eq!(said, 7, "every answer is a fact");
+    assert_eq!(said, 11, "every answer is a fact");
     let performed = facts.iter().filter(|fact| matches!(fact.body, Body::Performed(_))).count();
     assert_eq!(performed, 1);
 }
@@ -122,4 +127,98 @@ fn a_hook_that_never_answers_does_not_keep_a_run_from_being_stopped() {
     });
     assert_eq!((ended, hooks), (Status::CANCELLED, 0));
     assert!(!temp.workspace().join("made").exists());
+}
+
+/// A run with somebody to ask, whose question is decided as soon as the hook has heard this event.
+fn decided_at(event: HookEvent, answer: fn(&Event) -> Option<Answer>) -> (Arc<Ears>, Vec<Body>) {
+    let (temp, model) = (TempHome::new(), ModelServer::start(script(&calls()[..1])));
+    let ears = Ears::new(answer);
+    let facts = block_on(async {
+        let mut start = with(&ears, &temp, &model);
+        start.approval = Approval::Ask;
+        let (mut driver, commands) = start.take(place(), Some("work")).await.unwrap();
+        let decide = async {
+            let heard = || ears.heard.lock().unwrap().iter().any(|h| h.starts_with(event.name()));
+            while !heard() {
+                tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            }
+            let word = Word::new(
+                ProposalId("p1.1.1".into()),
+                Verdict::Refuse,
+                By::Person("someone".into()),
+            );
+            commands.send(Command::Decide(word, None)).unwrap();
+            while !ears.heard.lock().unwrap().iter().any(|heard| heard == "TurnEnd") {
+                tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            }
+            commands.send(Command::Abort("enough".to_owned())).unwrap();
+        };
+        let (driven, ()) = tokio::join!(driver.drive(None), decide);
+        driven.unwrap();
+        driver.store().facts(driver.run_id(), 0).unwrap()
+    });
+    (ears, facts.into_iter().map(|fact| fact.body).collect())
+}
+
+// keeps: hook-questions
+#[test]
+fn a_persons_word_does_not_wait_for_who_is_told_of_the_question() {
+    let (ears, facts) = decided_at(HookEvent::Notification, |event| match event.what {
+        What::Notification { .. } => None,
+        _ => Some(Answer::default()),
+    });
+    let place = |is: fn(&Body) -> bool| facts.iter().position(is);
+    let question = place(|body| matches!(body, Body::Proposal(_))).unwrap();
+    let word = place(|body| matches!(body, Body::Decision(_))).unwrap();
+    assert!(question < word);
+    let told =
+        |body: &Body| matches!(body, Body::Hook(one) if one.event == HookEvent::Notification);
+    assert!(!facts.iter().any(told), "nobody waited for it");
+    let heard = ears.heard.lock().unwrap().clone();
+    let of_op: Vec<&str> = heard.iter().map(String::as_str).skip(3).take(4).collect();
+    assert_eq!(
+        of_op,
+        [
+            "PreToolUse touch made",
+            "PermissionRequest touch made",
+            "Notification",
+            "Decided touch made"
+        ]
+    );
+}
+
+// keeps: hook-questions
+#[test]
+fn a_question_times_out_and_a_run_is_stopped_while_a_hook_that_is_told_of_it_never_answers() {
+    for limit in [None, Some(std::time::Duration::from_millis(20))] {
+        let (temp, model) = (TempHome::new(), ModelServer::start(script(&calls())));
+        let ears = Ears::new(|event| match event.what {
+            What::Notification { .. } => None,
+            _ => Some(Answer::default()),
+        });
+        let (ended, row) = block_on(async {
+            let mut start = with(&ears, &temp, &model);
+            (start.approval, start.settings.decide_within) = (Approval::Ask, limit);
+            let (mut driver, commands) = start.take(place(), Some("work")).await.unwrap();
+            let stop = async {
+                while !ears.heard.lock().unwrap().iter().any(|heard| heard == "Notification") {
+                    tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+                }
+                if limit.is_none() {
+                    commands.send(Command::Abort("enough".to_owned())).unwrap();
+                }
+            };
+            let (driven, ()) = tokio::join!(driver.drive(None), stop);
+            driven.unwrap();
+            let facts = driver.store().facts(driver.run_id(), 0).unwrap();
+            let row = facts.iter().find_map(|fact| match &fact.body {
+                Body::Outcome(outcome) => Some(outcome.status),
+                _ => None,
+            });
+            (driver.engine().ended().unwrap().status, row)
+        });
+        let expected = if limit.is_some() { Status::OK } else { Status::CANCELLED };
+        assert_eq!((ended, row), (expected, Some(Status::CANCELLED)), "{limit:?}");
+        assert!(!temp.workspace().join("made").exists());
+    }
 }

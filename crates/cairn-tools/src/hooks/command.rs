@@ -2,7 +2,7 @@
 //! The sandbox starts it, bounds it and ends all it started.
 
 use super::declared::Declared;
-use super::event::Event;
+use super::event::{Event, PERMISSION_PROMPT};
 use super::reading::{self, Ended, Printed};
 use super::{Answer, Hook, HookEvent, HookWord};
 use crate::trust::Trusted;
@@ -111,7 +111,12 @@ impl Hook for CommandHook {
     }
 
     fn wants(&self, event: HookEvent, tool: Option<&str>) -> bool {
-        event == self.declared.event && tool.is_none_or(|tool| self.declared.matcher.fits(tool))
+        let matcher = &self.declared.matcher;
+        event == self.declared.event
+            && match event {
+                HookEvent::Notification => matcher.means(PERMISSION_PROMPT),
+                _ => tool.is_none_or(|tool| matcher.fits(tool)),
+            }
     }
 
     fn on<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Answer> {

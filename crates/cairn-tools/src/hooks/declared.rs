@@ -1,7 +1,7 @@
 //! Hooks as people write them: which event, which tools, which command, how long it may take.
 
 use super::calls::names_of;
-use cairn_types::HookEvent;
+use cairn_types::{HookEvent, is_event_elsewhere};
 use regex::Regex;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -97,26 +97,50 @@ impl Matcher {
     /// Whether it means this tool, by any of its names.
     #[must_use]
     pub fn fits(&self, tool: &str) -> bool {
-        let Matcher(Some(regex)) = self else { return true };
-        names_of(tool).iter().any(|name| regex.is_match(name))
+        self.0.is_none() || names_of(tool).iter().any(|name| self.means(name))
+    }
+
+    /// Whether it means this name.
+    #[must_use]
+    pub fn means(&self, name: &str) -> bool {
+        self.0.as_ref().is_none_or(|regex| regex.is_match(name))
     }
 }
 
+/// What a file of hooks gave.
+#[derive(Debug, Clone, Default)]
+pub struct Listed {
+    /// Its hooks.
+    pub hooks: Vec<Declared>,
+    /// What of it is not used, each with a reason.
+    pub left_out: Vec<String>,
+}
+
+/// What is said of an event that other agents have, and Cairn has not.
+#[must_use]
+pub fn not_asked_yet(event: &str) -> String {
+    format!("{event}: not asked yet, since Cairn does nothing yet that it is about")
+}
+
 /// Reads a file of hooks: `[[PreToolUse]]` tables with `matcher`, `command` and `timeout_ms`.
-pub fn parse_toml(text: &str) -> Result<Vec<Declared>, DeclaredError> {
+pub fn parse_toml(text: &str) -> Result<Listed, DeclaredError> {
     let events: BTreeMap<String, Vec<Entry>> =
         toml::from_str(text).map_err(|e| DeclaredError::Form(e.to_string()))?;
-    let mut all = Vec::new();
+    let mut listed = Listed::default();
     for (event, entries) in events {
+        if is_event_elsewhere(&event) {
+            listed.left_out.push(not_asked_yet(&event));
+            continue;
+        }
         let event: HookEvent = event.parse()?;
         for entry in entries {
-            all.push(Declared::new(event, entry)?);
+            listed.hooks.push(Declared::new(event, entry)?);
         }
     }
-    if all.len() > MOST {
+    if listed.hooks.len() > MOST {
         return Err(DeclaredError::TooMany);
     }
-    Ok(all)
+    Ok(listed)
 }
 
 #[cfg(test)]
@@ -127,8 +151,14 @@ mod tests {
     #[test]
     fn a_matcher_means_tools_by_our_names_and_by_those_of_elsewhere() {
         for (matcher, expected) in [
-            ("", "read write edit multi_edit find list remove move copy bash todo"),
-            ("*", "read write edit multi_edit find list remove move copy bash todo"),
+            (
+                "",
+                "read write edit multi_edit find list remove move copy bash todo ask_user present_plan",
+            ),
+            (
+                "*",
+                "read write edit multi_edit find list remove move copy bash todo ask_user present_plan",
+            ),
             ("Bash", "bash"),
             ("bash", "bash"),
             ("Edit|Write", "write edit"),
@@ -155,7 +185,8 @@ mod tests {
             ("[[PreToolUse]]\ncommand = \" \"", "empty command"),
             ("[[PreToolUse]]\ncommand = \"x\"\nmatcher = \"(\"", "no regular expression"),
             ("[[PreToolUse]]\ncommand = \"x\"\ntimeout_ms = 0", "from 1 to"),
-            ("[[PreCompact]]\ncommand = \"x\"", "no event that hooks are asked at"),
+            ("[[PreToolUze]]\ncommand = \"x\"", "did you mean PreToolUse?"),
+            ("[[Compact]]\ncommand = \"x\"", "no event that hooks are asked at"),
             ("PreToolUse = 1", "invalid type"),
             ("= =", "TOML parse error"),
         ] {
@@ -164,6 +195,10 @@ mod tests {
         }
         let many = "[[Stop]]\ncommand = \"x\"\n".repeat(201);
         assert_eq!(parse_toml(&many).unwrap_err(), DeclaredError::TooMany);
-        assert_eq!(parse_toml("").unwrap().len(), 0);
+        assert_eq!(parse_toml("").unwrap().hooks.len(), 0);
+        let other =
+            parse_toml("[[PreCompact]]\ncommand = \"x\"\n[[Stop]]\ncommand = \"y\"").unwrap();
+        assert_eq!(other.hooks.len(), 1);
+        assert!(other.left_out[0].starts_with("PreCompact: not asked yet"), "{:?}", other.left_out);
     }
 }

@@ -11,9 +11,9 @@ mod settings;
 pub use cairn_types::{HookEvent, HookSays as Answer, HookWord};
 pub use calls::{TOOLS, names_of};
 pub use command::{CommandHook, Setup};
-pub use declared::{Declared, DeclaredError, Entry, Matcher, parse_toml};
-pub use event::{Call, Done, Event, Place, What};
-pub use settings::{Imported, parse_settings};
+pub use declared::{Declared, DeclaredError, Entry, Listed, Matcher, not_asked_yet, parse_toml};
+pub use event::{Call, Done, Event, Place, Request, Senseless, What, Word};
+pub use settings::parse_settings;
 
 use cairn_types::HookPlan;
 use futures_util::future::BoxFuture;
@@ -52,6 +52,20 @@ impl Hooks {
             named.push((name, hook));
         }
         Hooks(named.into())
+    }
+
+    /// The same under other names, such as names without secrets. Each stays the only one of its name.
+    #[must_use]
+    pub fn renamed(self, rename: impl Fn(&str) -> String) -> Hooks {
+        let mut all: Vec<(String, Arc<dyn Hook>)> = Vec::with_capacity(self.0.len());
+        for (name, hook) in self.0.iter() {
+            let mut name = rename(name);
+            while all.iter().any(|(known, _)| *known == name) {
+                name.push('\'');
+            }
+            all.push((name, Arc::clone(hook)));
+        }
+        Hooks(all.into())
     }
 
     /// Whether there are none.

@@ -1,6 +1,6 @@
 //! What a command's end and its output mean. Total: whatever it printed, there is an answer.
 
-use super::event::Event;
+use super::event::{Event, What};
 use super::{Answer, calls};
 use cairn_types::{HookEvent, HookWord};
 use serde_json::{Map, Value};
@@ -38,7 +38,7 @@ pub(super) fn answer(event: &Event, ended: Ended, printed: &Printed) -> Answer {
             speechless(kind, "its answer is too long to be read".to_owned())
         }
         Ended::Exit(0) => spoken(event, printed.out.trim()),
-        Ended::Exit(2) if can_block(kind) => {
+        Ended::Exit(2) if kind.may().block => {
             Answer { block: Some(reason(Some(printed.err.trim()))), ..Answer::default() }
         }
         Ended::Exit(code) => {
@@ -59,14 +59,13 @@ fn problem(why: String) -> Answer {
     Answer { problem: Some(why), ..Answer::default() }
 }
 
-fn can_block(kind: HookEvent) -> bool {
-    !matches!(kind, HookEvent::SessionStart | HookEvent::SessionEnd)
-}
-
 fn spoken(event: &Event, out: &str) -> Answer {
     let kind = event.kind();
     if !out.starts_with('{') {
-        let is_told = matches!(kind, HookEvent::SessionStart | HookEvent::UserPromptSubmit);
+        let is_told = matches!(
+            kind,
+            HookEvent::SessionStart | HookEvent::UserPromptSubmit | HookEvent::TurnStart
+        );
         let context = if is_told && !out.is_empty() { vec![cut(out)] } else { Vec::new() };
         return Answer { context, ..Answer::default() };
     }
@@ -76,35 +75,62 @@ fn spoken(event: &Event, out: &str) -> Answer {
     }
 }
 
+/// What stands in an object, as far as it can be said at the event.
 fn of_json(event: &Event, said: &Map<String, Value>) -> Answer {
-    let kind = event.kind();
     let none = Map::new();
-    let inner = said.get("hookSpecificOutput").and_then(Value::as_object).unwrap_or(&none);
+    let within = |map: &Map<String, Value>, key: &str| map.get(key)?.as_object().cloned();
+    let inner = within(said, "hookSpecificOutput").unwrap_or_default();
+    // A permission request is answered one level deeper.
+    let deeper = within(&inner, "decision").unwrap_or_default();
     let text = |map: &Map<String, Value>, key: &str| {
         map.get(key).and_then(Value::as_str).map(str::to_owned).filter(|text| !text.is_empty())
     };
-    let decision = text(inner, "permissionDecision").or_else(|| text(said, "decision"));
-    let why = text(inner, "permissionDecisionReason").or_else(|| text(said, "reason"));
-    let blocks = matches!(decision.as_deref(), Some("block" | "deny")) && can_block(kind);
-    let is_op = kind == HookEvent::PreToolUse;
+    let may = event.kind().may();
+    let decision = text(&deeper, "behavior")
+        .or_else(|| text(&inner, "permissionDecision"))
+        .or_else(|| text(said, "decision"));
+    let why = text(&deeper, "message")
+        .or_else(|| text(&inner, "permissionDecisionReason"))
+        .or_else(|| text(said, "reason"));
+    let blocks = matches!(decision.as_deref(), Some("block" | "deny")) && may.block;
     let word = match decision.as_deref() {
-        Some("allow" | "approve") if is_op => Some(HookWord::Allow),
-        Some("ask") if is_op => Some(HookWord::Ask),
+        Some("allow" | "approve") => Some(HookWord::Allow),
+        Some("ask") => Some(HookWord::Ask),
         _ => None,
     };
-    let wanted = inner.get("updatedInput").or_else(|| said.get("updatedInput"));
-    let input = wanted.and_then(Value::as_object).zip(event.call().filter(|_| is_op));
-    let stops = said.get("continue").and_then(Value::as_bool) == Some(false);
-    let added = [text(inner, "additionalContext"), text(said, "additionalContext")];
+    let mut wanted = [&deeper, &inner, said].into_iter();
+    let wanted = wanted.find_map(|map| map.get("updatedInput")?.as_object()).unwrap_or(&none);
+    let is = |map: &Map<String, Value>, key: &str| map.get(key).and_then(Value::as_bool);
+    let stop = if is(said, "continue") == Some(false) {
+        Some(reason(text(said, "stopReason").as_deref()))
+    } else {
+        // Refused, and no further.
+        (blocks && is(&deeper, "interrupt") == Some(true)).then(|| reason(why.as_deref()))
+    };
+    let added = [text(&inner, "additionalContext"), text(said, "additionalContext")];
     Answer {
         block: blocks.then(|| reason(why.as_deref())),
-        substitute: text(said, "substitute").filter(|_| kind.is_of_op()),
-        input: input
-            .and_then(|(wanted, call)| calls::changed_input(call, &event.place.root, wanted)),
-        context: added.into_iter().flatten().map(|text| cut(&text)).collect(),
-        word,
-        stop: stops.then(|| reason(text(said, "stopReason").as_deref())),
+        substitute: text(said, "substitute").filter(|_| may.substitute),
+        input: changed(event, wanted).filter(|_| may.input),
+        tool: text(&inner, "updatedTool")
+            .or_else(|| text(said, "updatedTool"))
+            .filter(|_| event.kind() == HookEvent::UnknownTool),
+        context: added.iter().flatten().filter(|_| may.context).map(|text| cut(text)).collect(),
+        word: word.filter(|_| may.word),
+        stop: stop.filter(|_| may.stop),
         problem: None,
+    }
+}
+
+/// The arguments that are wanted. An op keeps those that are not named; a call that made no sense has
+/// none to keep.
+fn changed(event: &Event, wanted: &Map<String, Value>) -> Option<String> {
+    match (&event.what, event.call()) {
+        (What::UnknownTool(_), _) => {
+            (!wanted.is_empty()).then(|| Value::Object(wanted.clone()).to_string())
+        }
+        (_, Some(call)) => calls::changed_input(call, &event.place.root, wanted),
+        (_, None) => None,
     }
 }
 
@@ -123,9 +149,9 @@ fn cut(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::{Call, Done, Event, Place, What};
+    use super::super::event::{Call, Done, Event, Place, Request, Senseless, What, Word};
     use super::*;
-    use cairn_types::{Action, Approval, Coord, Mode, RunId, SessionId, Status};
+    use cairn_types::{Action, Approval, Coord, Mode, RunId, SessionId, Status, Verdict};
     use proptest::prelude::*;
 
     fn event(kind: HookEvent) -> Event {
@@ -137,8 +163,32 @@ mod tests {
         let what = match kind {
             HookEvent::SessionStart => What::SessionStart { resumed: false },
             HookEvent::UserPromptSubmit => What::UserPromptSubmit { prompt: "go".into() },
+            HookEvent::TurnStart => What::TurnStart(Request {
+                turn: 1,
+                model: "scripted/test".into(),
+                messages: 1,
+                bytes: 2,
+            }),
+            HookEvent::UnknownTool => What::UnknownTool(Senseless {
+                at: call.at,
+                tool: "shell_exec".into(),
+                args: r#"{"cmd":"ls"}"#.into(),
+                is_known: false,
+                error: "there is no tool".into(),
+            }),
             HookEvent::PreToolUse => What::PreToolUse(call),
+            HookEvent::PermissionRequest => What::PermissionRequest { call, shown: "ls".into() },
+            HookEvent::Notification => {
+                What::Notification { proposal: "p1.1.1".into(), message: "ls".into() }
+            }
+            HookEvent::Decided => {
+                let (proposal, by) = ("p1.1.1".into(), "me".into());
+                What::Decided(call, Word { proposal, verdict: Verdict::Allow, by, words: None })
+            }
+            HookEvent::Accepting => What::Accepting { call, by: "me".into() },
             HookEvent::PostToolUse => What::PostToolUse(call, done),
+            HookEvent::PostToolUseFailure => What::PostToolUseFailure(call, done),
+            HookEvent::TurnEnd => What::TurnEnd { turn: 1, ops: Vec::new() },
             HookEvent::Stop => What::Stop { is_again: false, last: String::new() },
             HookEvent::SessionEnd => What::SessionEnd { status: Status::OK },
         };
@@ -154,12 +204,13 @@ mod tests {
 
     fn said(kind: HookEvent, code: i32, out: &str, err: &str) -> String {
         let printed = Printed { out: out.into(), is_cut: false, err: err.into() };
-        let Answer { block, substitute, input, context, word, stop, problem } =
+        let Answer { block, substitute, input, tool, context, word, stop, problem } =
             answer(&event(kind), Ended::Exit(code), &printed);
         let parts = [
             block.map(|t| format!("block {t}")),
             substitute.map(|t| format!("instead {t}")),
             input.map(|t| format!("input {t}")),
+            tool.map(|t| format!("tool {t}")),
             (!context.is_empty()).then(|| format!("adds {}", context.join("|"))),
             word.map(|word| format!("{word:?}")),
             stop.map(|t| format!("stop {t}")),
@@ -214,6 +265,54 @@ mod tests {
     }
 
     #[test]
+    fn what_an_answer_may_not_do_at_its_event_is_dropped() {
+        use HookEvent::*;
+        let deeper =
+            |decision: &str| format!(r#"{{"hookSpecificOutput":{{"decision":{decision}}}}}"#);
+        for (kind, out, expected) in [
+            (PermissionRequest, deeper(r#"{"behavior":"deny","message":"m"}"#), "block m"),
+            (PermissionRequest, deeper(r#"{"behavior":"allow"}"#), "Allow"),
+            (
+                PermissionRequest,
+                deeper(r#"{"behavior":"allow","updatedInput":{"command":"ls -l"}}"#),
+                r#"input {"command":"ls -l"}; Allow"#,
+            ),
+            (
+                PermissionRequest,
+                deeper(r#"{"behavior":"deny","message":"m","interrupt":true}"#),
+                "block m; stop m",
+            ),
+            (PermissionRequest, r#"{"decision":"block","reason":"r"}"#.to_owned(), "block r"),
+            (PermissionRequest, r#"{"substitute":"x"}"#.to_owned(), ""),
+            (Accepting, r#"{"decision":"block","reason":"r"}"#.to_owned(), "block r"),
+            (Accepting, deeper(r#"{"behavior":"allow","updatedInput":{"command":"x"}}"#), ""),
+            (Accepting, r#"{"hookSpecificOutput":{"additionalContext":"c"}}"#.to_owned(), ""),
+            (Decided, r#"{"decision":"block","continue":false}"#.to_owned(), ""),
+            (Notification, r#"{"decision":"block","additionalContext":"c"}"#.to_owned(), ""),
+            (
+                UnknownTool,
+                r#"{"hookSpecificOutput":{"updatedTool":"Bash","updatedInput":{"command":"ls"}}}"#
+                    .to_owned(),
+                r#"input {"command":"ls"}; tool Bash"#,
+            ),
+            (UnknownTool, r#"{"substitute":"there is none"}"#.to_owned(), "instead there is none"),
+            (PreToolUse, r#"{"updatedTool":"Bash"}"#.to_owned(), ""),
+            (PostToolUseFailure, r#"{"substitute":"short"}"#.to_owned(), "instead short"),
+            (TurnStart, "it is late".to_owned(), "adds it is late"),
+            (TurnStart, r#"{"decision":"block","reason":"r"}"#.to_owned(), "block r"),
+            (TurnEnd, "noise".to_owned(), ""),
+            (TurnEnd, r#"{"additionalContext":"c","decision":"block"}"#.to_owned(), "adds c"),
+            (TurnEnd, r#"{"continue":false,"stopReason":"late"}"#.to_owned(), "stop late"),
+        ] {
+            assert_eq!(said(kind, 0, &out, ""), expected, "{kind} {out}");
+        }
+        for kind in HookEvent::ALL {
+            let refuses = said(kind, 2, "", "no") == "block no";
+            assert_eq!(refuses, kind.may().block, "{kind}");
+        }
+    }
+
+    #[test]
     fn a_guard_that_cannot_speak_says_no_and_any_other_is_only_reported() {
         for kind in HookEvent::ALL {
             for (ended, is_cut) in
@@ -231,7 +330,7 @@ mod tests {
         #[test]
         fn whatever_a_command_prints_there_is_an_answer(
             out in ".{0,200}", json in "\\{\"[a-z]{1,8}\":[\\[\\{\"a-z0-9]{0,9}\\}?", err in ".{0,50}",
-            code in -1..300, kind in 0..6usize,
+            code in -1..300, kind in 0..HookEvent::ALL.len(),
         ) {
             for out in [out, json] {
                 let printed = Printed { out, is_cut: false, err: err.clone() };

@@ -1,30 +1,24 @@
 //! Hooks as another agent's `settings.json` declares them. What Cairn has no event for is named, not
 //! guessed at.
 
-use super::declared::{Declared, DeclaredError, Entry};
-use cairn_types::HookEvent;
+use super::declared::{Declared, DeclaredError, Entry, Listed, not_asked_yet};
+use cairn_types::{HookEvent, is_event_elsewhere};
 use serde_json::Value;
 
-/// What a settings file gave.
-#[derive(Debug, Clone, Default)]
-pub struct Imported {
-    /// Its hooks.
-    pub hooks: Vec<Declared>,
-    /// What of it is not used, each with a reason.
-    pub left_out: Vec<String>,
-}
-
 /// Reads the `hooks` of a settings file; one without them has none.
-pub fn parse_settings(text: &str) -> Result<Imported, DeclaredError> {
+pub fn parse_settings(text: &str) -> Result<Listed, DeclaredError> {
     let form = |what: &str| DeclaredError::Form(what.to_owned());
     let settings: Value = serde_json::from_str(text)
         .map_err(|e| DeclaredError::Form(format!("it is not JSON: {e}")))?;
-    let mut imported = Imported::default();
+    let mut imported = Listed::default();
     let Some(events) = settings.get("hooks") else { return Ok(imported) };
     let events = events.as_object().ok_or_else(|| form("its hooks are not an object"))?;
     for (name, groups) in events {
         let Ok(event) = name.parse::<HookEvent>() else {
-            imported.left_out.push(format!("{name}: there is no such event here"));
+            imported.left_out.push(match is_event_elsewhere(name) {
+                true => not_asked_yet(name),
+                false => format!("{name}: there is no such event here"),
+            });
             continue;
         };
         let groups = groups.as_array().ok_or_else(|| form(&format!("{name} is not a list")))?;
@@ -32,7 +26,8 @@ pub fn parse_settings(text: &str) -> Result<Imported, DeclaredError> {
             let hooks = group.get("hooks").and_then(Value::as_array);
             let hooks = hooks.ok_or_else(|| form(&format!("a part of {name} has no hooks")))?;
             let matcher = group.get("matcher").and_then(Value::as_str).map(str::to_owned);
-            let matcher = matcher.filter(|_| event.is_of_op());
+            let has_matcher = event.is_of_op() || event == HookEvent::Notification;
+            let matcher = matcher.filter(|_| has_matcher);
             for hook in hooks {
                 imported.take(event, matcher.clone(), hook)?;
             }
@@ -41,7 +36,7 @@ pub fn parse_settings(text: &str) -> Result<Imported, DeclaredError> {
     Ok(imported)
 }
 
-impl Imported {
+impl Listed {
     fn take(
         &mut self,
         event: HookEvent,
@@ -74,18 +69,28 @@ mod tests {
                 {"type":"command","command":"a","timeout":5},{"type":"prompt","prompt":"b"}]}],
             "Stop":[{"hooks":[{"type":"command","command":"c"}]}],
             "SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"s"}]}],
-            "Notification":[{"hooks":[{"type":"command","command":"d"}]}]}}"#;
+            "Notification":[{"matcher":"idle_prompt","hooks":[{"type":"command","command":"n"}]}],
+            "PreCompact":[{"hooks":[{"type":"command","command":"d"}]}],
+            "Quux":[{"hooks":[{"type":"command","command":"d"}]}]}}"#;
         let imported = parse_settings(text).unwrap();
         let shown: Vec<String> = imported
             .hooks
             .iter()
             .map(|hook| format!("{} {} {}", hook.event, hook.command, hook.timeout_ms))
             .collect();
-        assert_eq!(shown, ["PreToolUse a 5000", "Stop c 60000", "SessionStart s 60000"]);
+        assert_eq!(
+            shown,
+            ["PreToolUse a 5000", "Stop c 60000", "SessionStart s 60000", "Notification n 60000"]
+        );
+        assert!(!imported.hooks[3].matcher.means("permission_prompt"));
         assert!(imported.hooks[0].matcher.fits("write") && !imported.hooks[0].matcher.fits("bash"));
         assert_eq!(
             imported.left_out,
-            ["PreToolUse: a hook of type \"prompt\"", "Notification: there is no such event here"]
+            [
+                "PreToolUse: a hook of type \"prompt\"",
+                "PreCompact: not asked yet, since Cairn does nothing yet that it is about",
+                "Quux: there is no such event here"
+            ]
         );
         assert!(parse_settings("{}").unwrap().hooks.is_empty());
         for wrong in

@@ -231,14 +231,54 @@ pub const KEYS: &[Key] = &[
         "Commands that are asked before a task reaches the model.",
     ),
     hooks(
+        HookEvent::TurnStart,
+        "hooks.TurnStart",
+        "Commands that are asked before the model is, each time.",
+    ),
+    hooks(
+        HookEvent::UnknownTool,
+        "hooks.UnknownTool",
+        "Commands that are asked about calls that make no sense.",
+    ),
+    hooks(
         HookEvent::PreToolUse,
         "hooks.PreToolUse",
         "Commands that are asked before an op, such as [[hooks.PreToolUse]] with matcher = \"Bash\" and command = \"~/guard.sh\".",
     ),
     hooks(
+        HookEvent::PermissionRequest,
+        "hooks.PermissionRequest",
+        "Commands that are asked before a person is asked about an op.",
+    ),
+    hooks(
+        HookEvent::Notification,
+        "hooks.Notification",
+        "Commands that are told when a person is waited for.",
+    ),
+    hooks(
+        HookEvent::Decided,
+        "hooks.Decided",
+        "Commands that are told how a question was decided.",
+    ),
+    hooks(
+        HookEvent::Accepting,
+        "hooks.Accepting",
+        "Commands that are asked before an op that was allowed begins.",
+    ),
+    hooks(
         HookEvent::PostToolUse,
         "hooks.PostToolUse",
         "Commands that are asked after an op, before the model is told of it.",
+    ),
+    hooks(
+        HookEvent::PostToolUseFailure,
+        "hooks.PostToolUseFailure",
+        "Commands that are asked after an op that failed, before the model is told of it.",
+    ),
+    hooks(
+        HookEvent::TurnEnd,
+        "hooks.TurnEnd",
+        "Commands that are asked when all ops of a turn are settled.",
     ),
     hooks(
         HookEvent::Stop,

@@ -5,8 +5,8 @@ use super::keys::{self, Default, KEYS, Kind};
 use super::{ConfigError, Setting, Value};
 use cairn_engine::policy::Rule;
 use cairn_provider::catalogue::decimal::dollars;
-use cairn_tools::hooks::{Declared, Entry};
-use cairn_types::HookEvent;
+use cairn_tools::hooks::{Declared, Entry, not_asked_yet};
+use cairn_types::{HookEvent, is_event_elsewhere};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};
@@ -98,6 +98,8 @@ fn bounded(path: &Path) -> io::Result<String> {
 #[derive(Debug, Default)]
 pub struct Layer {
     pub(super) settings: BTreeMap<String, Setting>,
+    /// Hooks of events that there are elsewhere only, each with where it stands.
+    pub(super) unasked: Vec<String>,
 }
 
 impl Layer {
@@ -112,7 +114,7 @@ impl Layer {
             };
             Some((key.name.to_owned(), Setting { value, origin: Origin::Default }))
         });
-        Layer { settings: set.collect() }
+        Layer { settings: set.collect(), ..Layer::default() }
     }
 
     /// A file; an absent one is an empty layer.
@@ -176,7 +178,11 @@ impl Layer {
                 (None, DeValue::Table(inner)) => {
                     self.take_table(&format!("{name}."), inner, place)?
                 }
-                (None, _) => return Err(unknown(&name, &place(key.span().start))),
+                (None, _) => {
+                    let origin = place(key.span().start);
+                    let remark = unasked(&name, &origin).ok_or_else(|| unknown(&name, &origin))?;
+                    self.unasked.push(remark);
+                }
                 (Some(key), _) => {
                     let origin = place(value.span().start);
                     let value = match key.kind {
@@ -224,8 +230,16 @@ impl Layer {
             place: origin.to_string(),
             what: format!("{name} {what}"),
         })?;
-        Ok(Layer { settings: BTreeMap::from([(name.to_owned(), Setting { value, origin })]) })
+        let settings = BTreeMap::from([(name.to_owned(), Setting { value, origin })]);
+        Ok(Layer { settings, ..Layer::default() })
     }
+}
+
+/// What is said of a hook of the user's of an event that there is elsewhere only.
+fn unasked(name: &str, origin: &Origin) -> Option<String> {
+    let event = name.strip_prefix("hooks.").filter(|event| is_event_elsewhere(event))?;
+    matches!(origin, Origin::User { .. })
+        .then(|| format!("{origin}: not used: {}", not_asked_yet(event)))
 }
 
 fn unknown(name: &str, origin: &Origin) -> ConfigError {

@@ -73,6 +73,8 @@ pub struct Config {
     parts: BTreeMap<String, Vec<Setting>>,
     /// What no value may exceed.
     ceilings: BTreeMap<String, Setting>,
+    /// Hooks of events that there are elsewhere only.
+    unasked: Vec<String>,
 }
 
 impl Config {
@@ -122,6 +124,7 @@ impl Config {
     /// may only lower what is a ceiling, and only adds to what is added to. Nothing exceeds an
     /// operator's ceiling, whatever comes after it.
     pub fn lay(&mut self, layer: Layer) -> Result<(), ConfigError> {
+        self.unasked.extend(layer.unasked);
         for (name, setting) in layer.settings {
             let may = keys::find(&name).map_or(Project::Never, |key| key.project);
             match (&setting.origin, may) {
@@ -189,6 +192,11 @@ impl Config {
                 _ => Ok(()),
             },
         }
+    }
+
+    /// What is said of hooks of events that there are elsewhere only.
+    pub fn unasked(&self) -> impl Iterator<Item = &str> {
+        self.unasked.iter().map(String::as_str)
     }
 
     /// Every layer's rules of a key, each with its origin.

@@ -24,8 +24,7 @@ pub fn word(leave: &Leave) -> &'static str {
 
 /// What the gates say about an op that a model would ask for.
 pub fn leave(spoken: &Spoken, ground: &Ground) -> Leave {
-    let asked = ground.hooks.iter().filter(|hook| hook.matcher.fits(&spoken.tool));
-    let hooks = asked.map(|hook| hook.command.clone()).collect();
+    let hooks = ground.asked(spoken, HookEvent::PreToolUse);
     let case = Case {
         op: spoken.op,
         tool: &spoken.tool,
@@ -43,9 +42,42 @@ pub fn leave(spoken: &Spoken, ground: &Ground) -> Leave {
 pub struct Ground {
     terms: Terms,
     rules: Rulebook,
-    /// The user's hooks before ops.
+    /// The user's hooks around ops.
     hooks: Vec<Declared>,
 }
+
+impl Ground {
+    /// The commands that are asked about an op at an event.
+    fn asked(&self, spoken: &Spoken, event: HookEvent) -> Vec<String> {
+        let asked = self.hooks.iter().filter(|hook| hook.event == event);
+        let asked = asked.filter(|hook| !event.is_of_op() || hook.matcher.fits(&spoken.tool));
+        asked.map(|hook| hook.command.clone()).collect()
+    }
+
+    /// Who would be asked about an op by the word on it, in order. How it ends is not known.
+    fn would_ask(&self, spoken: &Spoken, leave: &Leave) -> Vec<(HookEvent, Vec<String>)> {
+        let changes = !spoken.effect.is_read_only();
+        let events: &[HookEvent] = match leave {
+            Leave::Refused(gates, _) if !gates.iter().any(|said| said.gate == "hooks") => &[],
+            Leave::Refused(..) => &BEFORE[..1],
+            Leave::Ask(_) if changes => &BEFORE,
+            Leave::Ask(_) => &BEFORE[..4],
+            _ if changes => &[HookEvent::PreToolUse, HookEvent::Accepting],
+            _ => &BEFORE[..1],
+        };
+        let asked = events.iter().map(|event| (*event, self.asked(spoken, *event)));
+        asked.filter(|(_, commands)| !commands.is_empty()).collect()
+    }
+}
+
+/// What happens before an op that a person is asked about begins.
+const BEFORE: [HookEvent; 5] = [
+    HookEvent::PreToolUse,
+    HookEvent::PermissionRequest,
+    HookEvent::Notification,
+    HookEvent::Decided,
+    HookEvent::Accepting,
+];
 
 /// What a run would be given, and the rules it would go by.
 pub fn ground(args: &LeaveArgs, headless: bool) -> Result<Ground> {
@@ -58,8 +90,7 @@ pub fn ground(args: &LeaveArgs, headless: bool) -> Result<Ground> {
         (false, false) => Approval::Ask,
     };
     let terms = Terms { mode: mode(&config), approval, flags: flags(args) };
-    let hooks = config.hooks().into_iter().filter(|hook| hook.event == HookEvent::PreToolUse);
-    Ok(Ground { terms, rules: rulebook(&config, &root)?, hooks: hooks.collect() })
+    Ok(Ground { terms, rules: rulebook(&config, &root)?, hooks: config.hooks() })
 }
 
 /// `cairn policy explain`.
@@ -69,12 +100,15 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
         Some(tool) => spoken::call(tool, &words.join(" "))?,
         None => spoken::op(&words)?,
     };
-    let leave = leave(&spoken, &ground(&args.leave, args.headless)?);
+    let ground = ground(&args.leave, args.headless)?;
+    let leave = leave(&spoken, &ground);
+    let hooks = ground.would_ask(&spoken, &leave);
     if args.json {
-        let gates = leave.gates();
+        let hook = |(event, commands): &(HookEvent, Vec<String>)| json!({"event": event, "commands": commands});
+        let hooks: Vec<_> = hooks.iter().map(hook).collect();
         say!(
             "{}",
-            json!({"word": word(&leave), "op": spoken.op, "subject": spoken.subject, "gates": gates})
+            json!({"word": word(&leave), "op": spoken.op, "subject": spoken.subject, "gates": leave.gates(), "hooks": hooks})
         );
         return Ok(ExitCode::SUCCESS);
     }
@@ -93,5 +127,8 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
             Leave::Refused(_, refusal) => format!("refused, by {}", refusal.by),
         }
     );
+    for (event, commands) in &hooks {
+        say!("{event}: {}", clean(&commands.join(", ")));
+    }
     Ok(ExitCode::SUCCESS)
 }

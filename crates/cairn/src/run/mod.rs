@@ -355,7 +355,10 @@ impl Order<'_> {
             workspace: Arc::new(Workspace::open(&self.root)?),
             way: settings.way,
         };
-        hooks::find(&self.config, self.args.trusting, &setup)
+        let mut found = hooks::find(&self.config, self.args.trusting, &setup)?;
+        // A hook's name is its command, and is in the log.
+        found.hooks = found.hooks.renamed(|name| settings.scrubber.text(name).into_owned());
+        Ok(found)
     }
 
     /// What may be used up besides a loop's caps.

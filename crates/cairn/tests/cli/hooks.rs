@@ -4,12 +4,12 @@
 use crate::bench_world::Bench;
 use serde_json::{Value, json};
 
-fn bash(command: &str) -> Value {
+pub fn bash(command: &str) -> Value {
     json!({"calls": [{"tool": "bash", "args": {"command": command}}]})
 }
 
 /// The user's hooks: event, matcher and command of each.
-fn hooks(bench: &Bench, all: &[(&str, &str, &str)]) {
+pub fn hooks(bench: &Bench, all: &[(&str, &str, &str)]) {
     let table = |(event, matcher, command): &(&str, &str, &str)| {
         format!("[[hooks.{event}]]\nmatcher = '{matcher}'\ncommand = '''{command}'''\n")
     };
@@ -17,7 +17,7 @@ fn hooks(bench: &Bench, all: &[(&str, &str, &str)]) {
 }
 
 /// What the model was told last, in each request.
-fn told(bench: &Bench) -> Vec<String> {
+pub fn told(bench: &Bench) -> Vec<String> {
     let last = |request: &Value| {
         let message = request["messages"].as_array().unwrap().last().unwrap().clone();
         message["content"].as_str().unwrap_or_default().to_owned()
@@ -25,7 +25,7 @@ fn told(bench: &Bench) -> Vec<String> {
     bench.requests().iter().map(last).collect()
 }
 
-fn shown(bench: &Bench, address: &str) -> Value {
+pub fn shown(bench: &Bench, address: &str) -> Value {
     serde_json::from_str(&bench.cairn(&["show", "--json", address]).out).unwrap()
 }
 
@@ -199,14 +199,14 @@ fn hooks_of_another_agents_settings_work_when_the_user_names_the_file() {
     let settings = json!({"hooks": {
         "PreToolUse": [{"matcher": "Bash", "hooks": [
             {"type": "command", "command": "echo nope >&2; exit 2", "timeout": 5}]}],
-        "Notification": [{"hooks": [{"type": "command", "command": "true"}]}],
+        "PreCompact": [{"hooks": [{"type": "command", "command": "true"}]}],
     }});
     let file = bench.temp.path().join(".claude/settings.json");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, settings.to_string()).unwrap();
     bench.own("cairn.toml", "hooks.import = [\"~/.claude/settings.json\"]\n");
     let done = bench.cairn(&["run", "--yolo", "work"]);
-    assert!(done.err.contains("Notification: there is no such event here"), "{}", done.err);
+    assert!(done.err.matches("PreCompact: not asked yet").count() == 1, "{}", done.err);
     assert_eq!(told(&bench)[1], "refused by a hook: nope");
     bench.own("cairn.toml", "hooks.import = [\"~/.claude/gone.json\"]\n");
     let gone = bench.cairn(&["run", "--yolo", "work"]);

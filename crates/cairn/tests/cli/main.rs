@@ -20,6 +20,7 @@ mod cost;
 mod decide;
 mod flags;
 mod folders;
+mod hook_events;
 mod hooks;
 mod hostile;
 mod interactions;

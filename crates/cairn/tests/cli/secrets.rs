@@ -312,6 +312,111 @@ fn look_everywhere(bench: &Bench, mut search: Search) {
     println!("{} secrets in {} places: 0 hits", ALL.len(), search.places.len());
 }
 
+/// Says the secret in every way that a hook can say anything.
+const LEAK: &str = r#"
+import json, os, sys
+event = json.load(sys.stdin)
+secret = open(os.environ["HOME"] + "/token").read()
+kind, given = event["hook_event_name"], event.get("tool_input") or {}
+command = given.get("command", "")
+def out(said):
+    print(json.dumps(said))
+    sys.exit(0)
+def fails(code):
+    print("because " + secret, file=sys.stderr)
+    sys.exit(code)
+if kind == "UserPromptSubmit" and event["prompt"] == "stop":
+    out({"continue": False, "stopReason": "it is " + secret})
+if kind in ("SessionStart", "UserPromptSubmit", "TurnStart"):
+    print("told " + secret)
+if (kind, command) in (("PreToolUse", "one"), ("Accepting", "four")):
+    fails(2)
+if (kind, command) == ("PreToolUse", "two"):
+    out({"substitute": "is " + secret})
+if (kind, command) == ("PreToolUse", "three"):
+    out({"hookSpecificOutput": {"updatedInput": {"command": "echo " + secret}}})
+if (kind, command) == ("PreToolUse", "true"):
+    fails(1)
+if kind in ("PostToolUse", "PostToolUseFailure", "TurnEnd"):
+    out({"hookSpecificOutput": {"additionalContext": "also " + secret}})
+if kind == "UnknownTool":
+    odd = event["tool_name"] == "odd"
+    out({"substitute": secret} if odd else {"updatedTool": secret, "updatedInput": {"command": secret}})
+if kind == "Stop":
+    out({"continue": False, "stopReason": secret})
+"#;
+
+// keeps: no-key-in-log
+#[test]
+fn whatever_way_a_hook_says_a_secret_it_is_in_no_fact_request_or_event() {
+    let commands = ["one", "two", "three", "four", "true"];
+    let mut replies: Vec<Value> =
+        commands.iter().map(|command| json!({"calls": [bash(command)]})).collect();
+    replies.push(json!({"calls": [
+        {"tool": "read", "args": {"path": "gone"}}, {"tool": "odd", "args": {}}, {"tool": "odder", "args": {}}
+    ]}));
+    replies.push(json!({"say": "done"}));
+    let (bench, mut search) = (Bench::new(json!(replies)), Search::default());
+    fs::write(bench.temp.path().join("token"), TOKEN).unwrap();
+    fs::write(bench.temp.path().join("leak.py"), LEAK).unwrap();
+    let events = [
+        "SessionStart",
+        "UserPromptSubmit",
+        "TurnStart",
+        "UnknownTool",
+        "PreToolUse",
+        "Accepting",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "TurnEnd",
+        "Stop",
+        "SessionEnd",
+    ];
+    let table = |event: &&str| {
+        format!("[[hooks.{event}]]\ncommand = \"python3 $HOME/leak.py # {TOKEN}\"\n")
+    };
+    bench.own("cairn.toml", &events.iter().map(table).collect::<String>());
+    let told = |search: &mut Search, args: &[&str]| {
+        let done = done(bench.command(args).env("GITHUB_TOKEN", TOKEN).output().unwrap());
+        search.add_done(&args.join(" "), &done);
+        done
+    };
+    let run = told(&mut search, &["run", "--json", "--yolo", "work"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(bench.model.requests().len(), 7, "{run:?}");
+    assert_eq!(told(&mut search, &["run", "-c", "--yolo", "stop"]).code, 3);
+    for args in [
+        &["log", "--facts", "--json"][..],
+        &["log"],
+        &["show", "1/1/1"],
+        &["show", "--json", "1/6/3"],
+    ] {
+        assert_eq!(told(&mut search, args).code, 0, "{args:?}");
+    }
+    // Each way was gone: the marker stands where the secret was said.
+    let facts = &search.places.iter().find(|(place, _)| place.contains("--facts")).unwrap().1;
+    let facts = String::from_utf8_lossy(facts).into_owned();
+    for said in [
+        "hook stopped the work: it is [secret GITHUB_TOKEN ",
+        "exit code 1: because [secret GITHUB_TOKEN ",
+    ] {
+        assert!(facts.contains(said), "{said}");
+    }
+    let last = bench.model.requests().pop().unwrap();
+    let sent = String::from_utf8_lossy(&last).into_owned();
+    for said in ["told [", "because [", "is [", "also [", "holds the secret GITHUB_TOKEN"] {
+        assert!(sent.contains(said), "{said}: {sent}");
+    }
+    let export = bench.temp.path().join("e");
+    assert_eq!(told(&mut search, &["sessions", "export", "-o", export.to_str().unwrap()]).code, 0);
+    search.add("export", fs::read(&export).unwrap());
+    search.add_files(&bench.temp.home());
+    for (n, body) in bench.model.requests().into_iter().enumerate() {
+        search.add(format!("request {n}"), body);
+    }
+    assert_eq!(search.hits(TOKEN), [""; 0]);
+}
+
 // keeps: home-private
 #[test]
 fn everything_in_a_home_is_its_owners_alone() {

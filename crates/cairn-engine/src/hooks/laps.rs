@@ -1,0 +1,94 @@
+//! Hooks around sessions, prompts and turns: who is asked, and how a loop ends or goes on by their word.
+
+use super::HookAsk;
+use crate::admit::Recording;
+use crate::state::{Engine, Lap};
+use crate::step::Step;
+use crate::view::Item;
+use cairn_types::{Body, End, HookAnswer, HookEvent, Status};
+
+/// How often hooks may keep one loop from ending.
+const MOST_STOPS: u32 = 3;
+
+impl Engine {
+    /// The prompt of the running loop and what is told with it, while the model was not asked yet.
+    #[must_use]
+    pub fn held(&self) -> &[Item] {
+        self.lap.as_ref().map_or(&[], |lap| &lap.hooks.held)
+    }
+
+    /// How many messages the model would be sent now, and how many bytes their texts, calls and
+    /// pictures have.
+    #[must_use]
+    pub fn would_send(&self) -> (u64, u64) {
+        let all = || self.items.iter().chain(self.held());
+        (all().count() as u64, all().map(Item::bytes).sum())
+    }
+
+    /// No loop runs: when the driver did some work, its end is told.
+    pub(crate) fn step_idle(&self) -> Step {
+        let parting = self.unasked(HookEvent::SessionEnd, &self.hooks.parted);
+        parting.filter(|_| self.hooks.has_worked).map_or(Step::Idle, Step::Hook)
+    }
+
+    /// The loop is about to begin.
+    pub(crate) fn step_prompt(&self, lap: &Lap) -> Option<Step> {
+        if let Some(name) = &lap.hooks.refused_by {
+            return Some(refused(lap, format!("a hook refused the prompt: {name}")));
+        }
+        self.unasked(HookEvent::SessionStart, &self.hooks.greeted)
+            .or_else(|| self.unasked(HookEvent::UserPromptSubmit, &lap.hooks.asked))
+            .map(Step::Hook)
+    }
+
+    /// The model is about to be asked.
+    pub(crate) fn step_turn_start(&self, lap: &Lap) -> Option<Step> {
+        if let Some(name) = &lap.hooks.turn_refused_by {
+            let why = format!("a hook refused turn {}: {name}", lap.turn + 1);
+            return Some(refused(lap, why));
+        }
+        self.unasked(HookEvent::TurnStart, &lap.hooks.started).map(Step::Hook)
+    }
+
+    /// All ops of the newest turn are settled.
+    pub(crate) fn step_turn_end(&self, lap: &Lap) -> Option<Step> {
+        let is_over = lap.turn > 0 && !lap.owes_intents;
+        let asked: Option<HookAsk> = self.unasked(HookEvent::TurnEnd, &lap.hooks.settled);
+        asked.filter(|_| is_over).map(Step::Hook)
+    }
+
+    /// The model has said its last word.
+    pub(crate) fn step_stop(&self, lap: &Lap) -> Option<Step> {
+        let asked = self.unasked(HookEvent::Stop, &lap.hooks.stopped);
+        asked.filter(|_| lap.hooks.stops < MOST_STOPS).map(Step::Hook)
+    }
+
+    /// How often hooks have kept the running loop from ending.
+    #[must_use]
+    pub fn kept_going(&self) -> u32 {
+        self.lap.as_ref().map_or(0, |lap| lap.hooks.stops)
+    }
+
+    pub(super) fn took_stop(&mut self, name: String, answer: &HookAnswer) {
+        let Some(lap) = &mut self.lap else { return };
+        lap.hooks.stopped.insert(name);
+        if let Some(why) = answer.block.filter(|_| answer.stop.is_none()) {
+            lap.hooks.stopped.clear();
+            lap.hooks.stops += 1;
+            lap.finish = None;
+            self.items.push(Item::words(why));
+        }
+    }
+
+    /// The prompt becomes a message.
+    pub(crate) fn release_prompt(&mut self) {
+        if let Some(lap) = &mut self.lap {
+            self.items.append(&mut lap.hooks.held);
+        }
+    }
+}
+
+fn refused(lap: &Lap, why: String) -> Step {
+    let end = End { lap: lap.lap, status: Status::REFUSED, rail: None, why };
+    Step::Record(Recording::of(Body::End(end)))
+}

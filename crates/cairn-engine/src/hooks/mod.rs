@@ -1,0 +1,278 @@
+//! Hooks as the engine sees them: which one is asked next, and what its answer becomes. It asks none
+//! itself, and never one whose answer is recorded. What answers come to is in the files beside this one,
+//! by what they are about: `laps` (sessions, prompts, turns), `ops` (before an op), `misread` (calls that
+//! make no sense), `results` (after an op).
+
+mod laps;
+mod misread;
+mod ops;
+mod results;
+
+pub use misread::Misread;
+pub(crate) use ops::HooksSaid;
+
+use crate::admit::{Recording, intent};
+use crate::state::{Engine, OpState};
+use crate::view::Item;
+use crate::words;
+use cairn_surface::native;
+use cairn_types::{
+    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, Outcome,
+    Problem, Surface,
+};
+use std::collections::BTreeSet;
+
+/// A hook that is to be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookAsk {
+    /// At what.
+    pub event: HookEvent,
+    /// Which one.
+    pub name: String,
+    /// The op, where it is about one.
+    pub at: Option<Coord>,
+    /// Once more, because a hook changed the op.
+    pub again: bool,
+}
+
+impl HookAsk {
+    fn new(event: HookEvent, name: &str) -> HookAsk {
+        HookAsk { event, name: name.to_owned(), at: None, again: false }
+    }
+
+    fn about(op: &OpState, event: HookEvent, name: &str) -> HookAsk {
+        HookAsk { at: Some(op.intent.at), ..HookAsk::new(event, name) }
+    }
+}
+
+/// What hooks said to the present driver.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OfRun {
+    greeted: BTreeSet<String>,
+    parted: BTreeSet<String>,
+    /// A loop ended under it.
+    pub(crate) has_worked: bool,
+}
+
+/// What hooks said about a loop.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OfLap {
+    asked: BTreeSet<String>,
+    /// The prompt, and what is told with it, until the model is asked.
+    pub(crate) held: Vec<Item>,
+    refused_by: Option<String>,
+    /// Who was asked before the next turn,
+    started: BTreeSet<String>,
+    /// and who does not want it.
+    turn_refused_by: Option<String>,
+    /// Who was asked after the newest turn.
+    settled: BTreeSet<String>,
+    /// Who was asked about the last word.
+    stopped: BTreeSet<String>,
+    stops: u32,
+}
+
+/// What hooks said about an op.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OfOp {
+    /// About the call that makes no sense.
+    misread: Vec<Hooked>,
+    /// Before it was decided on.
+    before: Vec<Hooked>,
+    /// Who looked at the newest question about it, and at the word on that.
+    watched: BTreeSet<(HookEvent, String)>,
+    /// After it was allowed.
+    accepting: Vec<Hooked>,
+    /// After it was performed.
+    after: Vec<Hooked>,
+    /// What happened, while hooks that look at results are asked.
+    pub(crate) performed: Option<Outcome>,
+}
+
+impl OfLap {
+    /// Whether its prompt must not reach the model.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused_by.is_some()
+    }
+
+    /// The model replied: there is another turn to start, another to end.
+    pub(crate) fn replied(&mut self) {
+        self.started.clear();
+        self.settled.clear();
+        self.stopped.clear();
+    }
+}
+
+impl OfOp {
+    /// It is another op now: nobody was asked whether that one may begin.
+    pub(crate) fn became_another(&mut self) {
+        self.accepting.clear();
+    }
+
+    /// A question is put that nobody has looked at.
+    pub(crate) fn opened(&mut self) {
+        self.watched.clear();
+    }
+}
+
+impl Engine {
+    /// The names of the hooks that are asked at an event, in order.
+    fn wanted<'a>(
+        &'a self,
+        event: HookEvent,
+        tool: Option<&'a str>,
+    ) -> impl Iterator<Item = &'a str> {
+        let all = self.drive.iter().flat_map(|drive| &drive.hooks);
+        all.filter(move |plan| plan.event == event)
+            .filter(move |plan| tool.is_none_or(|tool| plan.tools.iter().any(|name| name == tool)))
+            .map(|plan| plan.name.as_str())
+    }
+
+    /// The first that was not asked yet.
+    fn unasked(&self, event: HookEvent, asked: &BTreeSet<String>) -> Option<HookAsk> {
+        let name = self.wanted(event, None).find(|name| !asked.contains(*name))?;
+        Some(HookAsk::new(event, name))
+    }
+
+    /// A hook answered. What an answer may not say at its event is dropped.
+    #[must_use]
+    pub fn hooked(&self, ask: &HookAsk, says: HookSays, ms: u64) -> Recording {
+        let mut recording = Recording::default();
+        let may = ask.event.may();
+        let HookSays { block, substitute, input, tool, context, word, stop, problem } = says;
+        let op = ask.at.and_then(|at| self.op(at));
+        let input = input.filter(|_| may.input);
+        let tool = tool.filter(|_| ask.event == HookEvent::UnknownTool && input.is_some());
+        let changed = input.as_deref().zip(op).filter(|_| !ask.again);
+        let intent = changed.map(|(input, op)| {
+            let tool = tool.as_deref().unwrap_or(&op.intent.tool);
+            changed_to(op, &ask.name, (tool, input), &mut recording)
+        });
+        let block = block.filter(|_| may.block).map(|why| match ask.event {
+            HookEvent::Stop => words::kept_going(&why),
+            HookEvent::PostToolUse | HookEvent::PostToolUseFailure | HookEvent::UnknownTool => {
+                words::added_by_hook(&why)
+            }
+            _ => words::refused_by_hook(&why),
+        });
+        let context = context.iter().filter(|_| may.context);
+        let answer = HookAnswer {
+            block: block.map(|text| recording.keep(text)),
+            substitute: substitute.filter(|_| may.substitute).map(|text| recording.keep(text)),
+            input: input.map(|text| recording.keep(text)),
+            tool,
+            context: context.map(|t| recording.keep(words::added_by_hook(t))).collect(),
+            word: word.filter(|_| may.word),
+            stop: stop.filter(|_| may.stop),
+            problem,
+        };
+        recording.facts.push(Body::Hook(Hooked {
+            event: ask.event,
+            name: ask.name.clone(),
+            lap: self.lap.as_ref().map(|lap| lap.lap),
+            at: ask.at,
+            again: ask.again,
+            answer,
+            ms,
+        }));
+        recording.facts.extend(intent.map(Body::Intent));
+        recording
+    }
+
+    /// Takes an answer.
+    pub(crate) fn took_hook(&mut self, hooked: &Hooked) {
+        let (name, answer) = (hooked.name.clone(), &hooked.answer);
+        match hooked.event {
+            HookEvent::SessionEnd => drop(self.hooks.parted.insert(name)),
+            HookEvent::SessionStart => {
+                self.hooks.greeted.insert(name);
+                self.told_with_prompt(&answer.context);
+            }
+            HookEvent::UserPromptSubmit => {
+                self.in_lap(|lap| {
+                    lap.hooks.refused_by = answer.block.map(|_| name.clone());
+                    lap.hooks.asked.insert(name);
+                });
+                self.told_with_prompt(&answer.context);
+            }
+            HookEvent::TurnStart => {
+                self.in_lap(|lap| {
+                    lap.hooks.turn_refused_by = answer.block.map(|_| name.clone());
+                    lap.hooks.started.insert(name);
+                });
+                self.told_with_prompt(&answer.context);
+            }
+            HookEvent::TurnEnd => {
+                self.in_lap(|lap| {
+                    lap.hooks.settled.insert(name);
+                });
+                self.told_with_prompt(&answer.context);
+            }
+            HookEvent::Stop => self.took_stop(name, answer),
+            _ => self.took_hook_of_op(hooked),
+        }
+        let is_over = matches!(hooked.event, HookEvent::Stop | HookEvent::SessionEnd);
+        if let (Some(why), false) = (&answer.stop, is_over) {
+            let why = format!("a hook stopped the work: {why}");
+            self.in_lap(|lap| lap.aborted = lap.aborted.take().or(Some(why)));
+        }
+    }
+
+    fn took_hook_of_op(&mut self, hooked: &Hooked) {
+        let Some(at) = hooked.at else { return };
+        self.in_op(at, |op| match hooked.event {
+            HookEvent::UnknownTool => op.hooks.misread.push(hooked.clone()),
+            HookEvent::PreToolUse | HookEvent::PermissionRequest => {
+                op.hooks.before.push(hooked.clone());
+            }
+            HookEvent::Notification | HookEvent::Decided => {
+                op.hooks.watched.insert((hooked.event, hooked.name.clone()));
+            }
+            HookEvent::Accepting => op.hooks.accepting.push(hooked.clone()),
+            HookEvent::PostToolUse | HookEvent::PostToolUseFailure => {
+                op.hooks.after.push(hooked.clone());
+            }
+            HookEvent::SessionStart
+            | HookEvent::UserPromptSubmit
+            | HookEvent::TurnStart
+            | HookEvent::TurnEnd
+            | HookEvent::Stop
+            | HookEvent::SessionEnd => {}
+        });
+    }
+
+    /// Words that the model hears with the prompt, or next, when it has heard that.
+    pub(crate) fn told_with_prompt(&mut self, context: &[ContentRef]) {
+        let words = context.iter().copied().map(Item::words);
+        match &mut self.lap {
+            Some(lap) if !lap.hooks.held.is_empty() => lap.hooks.held.extend(words),
+            _ => self.items.extend(words),
+        }
+    }
+}
+
+/// The own name of an op's tool, where hooks are asked about it: a call of a model's that makes sense.
+fn tool_of(op: &OpState) -> Option<&'static str> {
+    let is_read = op.intent.surface == Surface::Native && op.intent.problem.is_none();
+    native::tool(&op.intent.tool).filter(|_| is_read).map(|tool| tool.name)
+}
+
+/// The op as a hook wants it: read from the changed arguments as if the model had written them.
+fn changed_to(
+    op: &OpState,
+    name: &str,
+    (tool, input): (&str, &str),
+    recording: &mut Recording,
+) -> Intent {
+    let old = &op.intent;
+    let args = ContentRef::of(input.as_bytes());
+    let call = Call { id: old.call.clone(), name: tool.to_owned(), args };
+    let mut changed = intent(old.at, &call, input, recording);
+    changed.writer = old.writer;
+    changed.repairs.push(format!("changed by the hook {name}"));
+    if let (Some(_), Err(misread)) = (&changed.problem, native::parse(tool, input).action) {
+        let message = recording.keep(words::senseless_change(&misread.message));
+        changed.problem = Some(Problem { status: misread.status, message });
+    }
+    changed
+}

@@ -1,0 +1,170 @@
+//! Hooks before an op acts: at the gate, before a person is asked, when that was decided, and when it is
+//! about to begin.
+
+use super::{HookAsk, OfOp, tool_of};
+use crate::admit::Recording;
+use crate::gates::Leave;
+use crate::reach::Reach;
+use crate::state::{Engine, Lap, OpState};
+use crate::step::Step;
+use crate::words;
+use cairn_types::{ContentRef, HookEvent, HookWord, Hooked, Status};
+
+/// What the hooks before an op say together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HooksSaid {
+    /// There are none.
+    None,
+    /// These would be asked.
+    Unasked(Vec<String>),
+    /// This one is to be asked.
+    Pending(HookAsk),
+    /// This one says no.
+    Blocked(String, ContentRef),
+    /// This one changed what hooks had changed before.
+    ChangedTwice(String),
+    /// This one gave the result.
+    Substituted(String, ContentRef),
+    /// None of these minds.
+    Passed(Vec<String>, Option<HookWord>),
+}
+
+impl OfOp {
+    /// Whether a hook made another op of what the model meant.
+    fn is_changed(&self) -> bool {
+        self.before.iter().any(|one| one.answer.input.is_some())
+    }
+
+    fn has_said(&self, event: HookEvent, again: bool, name: &str) -> bool {
+        let is = |one: &Hooked| (one.event, one.again, &*one.name) == (event, again, name);
+        self.before.iter().any(is)
+    }
+
+    /// Who decides, by all that was said. A question counts whenever it was asked for; a yes only since
+    /// the op is what it is, so that nobody's yes to one op is one to another.
+    fn word(&self) -> Option<HookWord> {
+        let changed = self.before.iter().rposition(|one| one.answer.input.is_some());
+        let asks = self.before.iter().any(|one| one.answer.word == Some(HookWord::Ask));
+        let since = self.before.iter().skip(changed.unwrap_or(0));
+        let allows = || since.filter_map(|one| one.answer.word).next();
+        if asks { Some(HookWord::Ask) } else { allows() }
+    }
+}
+
+impl Engine {
+    /// What hooks say before an op. What was said counts, whoever drives now.
+    pub(crate) fn hooks_said(&self, op: &OpState) -> HooksSaid {
+        let said = &op.hooks.before;
+        let mut names: Vec<&str> = tool_of(op)
+            .map_or_else(Vec::new, |tool| self.wanted(HookEvent::PreToolUse, Some(tool)).collect());
+        for one in said {
+            if let Some(told) = one.answer.block {
+                return HooksSaid::Blocked(one.name.clone(), told);
+            }
+            if one.again && one.answer.input.is_some() {
+                return HooksSaid::ChangedTwice(one.name.clone());
+            }
+        }
+        let rounds = if op.hooks.is_changed() { 2 } else { 1 };
+        for again in [false, true].into_iter().take(rounds) {
+            let has_said = |name: &str| op.hooks.has_said(HookEvent::PreToolUse, again, name);
+            if let Some(name) = names.iter().find(|name| !has_said(name)) {
+                let ask = HookAsk::about(op, HookEvent::PreToolUse, name);
+                return HooksSaid::Pending(HookAsk { again, ..ask });
+            }
+        }
+        if let Some(ask) = self.rest_before_question(op) {
+            return HooksSaid::Pending(ask);
+        }
+        if let Some((name, result)) =
+            said.iter().find_map(|one| Some((one.name.clone(), one.answer.substitute?)))
+        {
+            return HooksSaid::Substituted(name, result);
+        }
+        if names.is_empty() && said.is_empty() {
+            return HooksSaid::None;
+        }
+        for one in said.iter().filter(|one| one.event == HookEvent::PermissionRequest) {
+            if !names.contains(&&*one.name) {
+                names.push(&one.name);
+            }
+        }
+        let names = names.into_iter().map(str::to_owned).collect();
+        HooksSaid::Passed(names, op.hooks.word())
+    }
+
+    /// A person would be asked about the op: who is asked before.
+    pub(crate) fn before_question(&self, op: &OpState) -> Option<HookAsk> {
+        let (event, again) = (HookEvent::PermissionRequest, op.hooks.is_changed());
+        let mut names = self.wanted(event, Some(tool_of(op)?));
+        let name = names.find(|name| !op.hooks.has_said(event, again, name))?;
+        Some(HookAsk { again, ..HookAsk::about(op, event, name) })
+    }
+
+    /// Once one was asked before a question, all are, so that a later no beats an earlier yes.
+    fn rest_before_question(&self, op: &OpState) -> Option<HookAsk> {
+        let again = op.hooks.is_changed();
+        let is_first =
+            |one: &Hooked| one.event == HookEvent::PermissionRequest && one.again == again;
+        let is_open = op.proposal.is_none() && op.decision.is_none();
+        let has_begun = op.hooks.before.iter().any(is_first);
+        self.before_question(op).filter(|_| is_open && has_begun)
+    }
+
+    /// An op that someone allowed still passes hooks that the present driver has not asked about it.
+    pub(crate) fn step_unasked(&self, op: &OpState) -> Option<Step> {
+        match self.hooks_said(op) {
+            HooksSaid::Pending(ask) => Some(Step::Hook(ask)),
+            HooksSaid::Blocked(_, told) => {
+                Some(Step::Record(Recording::outcome_by_ref(op, Status::REFUSED, told)))
+            }
+            HooksSaid::ChangedTwice(_) => {
+                let told = words::CHANGED_TWICE;
+                Some(Step::Record(Recording::not_performed(op, Status::REFUSED, told)))
+            }
+            HooksSaid::Substituted(..) => match self.leave(op, &Reach::default()) {
+                Leave::Answered(gates, result) => {
+                    Some(Step::Record(self.answered(op, gates, result)))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Somebody allowed an op that changes something: who is asked before it begins, or who vetoed it.
+    pub(crate) fn step_accepting(&self, op: &OpState) -> Option<Step> {
+        let said = &op.hooks.accepting;
+        if let Some(told) = said.iter().find_map(|one| one.answer.block) {
+            return Some(Step::Record(Recording::outcome_by_ref(op, Status::REFUSED, told)));
+        }
+        let mut names = self.wanted(HookEvent::Accepting, Some(tool_of(op)?));
+        let name = names.find(|name| !said.iter().any(|one| one.name == *name))?;
+        let again = op.hooks.is_changed();
+        Some(Step::Hook(HookAsk { again, ..HookAsk::about(op, HookEvent::Accepting, name) }))
+    }
+
+    /// A question waits for a word: somebody is told of it first, if anybody is.
+    pub(crate) fn step_question(&self, op: &OpState) -> Step {
+        let asked = self.watcher(op, HookEvent::Notification, None);
+        asked.map_or(Step::Await(op.intent.at), Step::Hook)
+    }
+
+    /// The newest question about the op was decided: who looks at that.
+    pub(crate) fn step_watched(&self, lap: &Lap, op: &OpState) -> Option<Step> {
+        let (decision, question) = match op.begin {
+            Some(_) => (op.settling_decision.as_ref()?, op.settling.as_ref()?),
+            None => (op.decision.as_ref()?, op.proposal.as_ref()?),
+        };
+        if decision.proposal.as_ref() != Some(&question.id) || lap.is_aborted() {
+            return None;
+        }
+        self.watcher(op, HookEvent::Decided, Some(tool_of(op)?)).map(Step::Hook)
+    }
+
+    fn watcher(&self, op: &OpState, event: HookEvent, tool: Option<&str>) -> Option<HookAsk> {
+        let watched = |name: &str| op.hooks.watched.contains(&(event, name.to_owned()));
+        let name = self.wanted(event, tool).find(|name| !watched(name))?.to_owned();
+        Some(HookAsk::about(op, event, &name))
+    }
+}

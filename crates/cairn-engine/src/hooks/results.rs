@@ -1,0 +1,79 @@
+//! Hooks after an op: who looks at a result, and what they make of it before its row is recorded.
+
+use super::{HookAsk, HooksSaid, OfOp, tool_of};
+use crate::state::{Engine, Lap, OpState};
+use crate::step::Step;
+use cairn_types::{Body, ContentRef, Coord, HookEvent, Hooked, Outcome, Settled, Status};
+
+impl Engine {
+    /// The op was performed and its result is looked at: who is next, or nobody.
+    pub(crate) fn step_performed(&self, lap: &Lap, op: &OpState, outcome: &Outcome) -> Step {
+        let event = looks_at(outcome.status);
+        let has_said = |name: &str| op.hooks.after.iter().any(|one| one.name == name);
+        let asked =
+            tool_of(op).and_then(|tool| self.wanted(event, Some(tool)).find(|n| !has_said(n)));
+        match asked.filter(|_| !lap.is_aborted()) {
+            Some(name) => Step::Hook(HookAsk::about(op, event, name)),
+            None => Step::Conclude(op.intent.at),
+        }
+    }
+
+    /// Whether hooks have something to say on a result before it is recorded.
+    fn is_looked_at(&self, op: &OpState, outcome: &Outcome) -> bool {
+        let event = looks_at(outcome.status);
+        op.hooks.early().next().is_some()
+            || tool_of(op).is_some_and(|tool| self.wanted(event, Some(tool)).next().is_some())
+    }
+
+    /// An op was performed, was tried and failed, or a hook gave its result: what is recorded of that
+    /// now.
+    #[must_use]
+    pub fn performed(&self, outcome: Outcome) -> Body {
+        let is_tried = outcome.settled == Settled::Performed || !outcome.status.is_success();
+        let is_looked_at = self.op(outcome.at).is_some_and(|op| {
+            (is_tried || self.is_answered(op)) && self.is_looked_at(op, &outcome)
+        });
+        match is_looked_at {
+            true => Body::Performed(outcome),
+            false => Body::Outcome(outcome),
+        }
+    }
+
+    fn is_answered(&self, op: &OpState) -> bool {
+        op.hooks.misread.iter().any(|one| one.answer.substitute.is_some())
+            || matches!(self.hooks_said(op), HooksSaid::Substituted(..))
+    }
+
+    /// What hooks made of a result: what happened, what stands in its place, and what is told after
+    /// it. Absent when the op was not performed or its row is settled.
+    #[must_use]
+    pub fn concluded(&self, at: Coord) -> Option<(Outcome, ContentRef, Vec<ContentRef>)> {
+        let hooks = &self.op(at)?.hooks;
+        let outcome = hooks.performed.clone()?;
+        let given = hooks.after.iter().rev().find_map(|one| one.answer.substitute);
+        let late = hooks.after.iter().flat_map(added);
+        let result = given.unwrap_or(outcome.result);
+        Some((outcome, result, hooks.early().chain(late).copied().collect()))
+    }
+}
+
+impl OfOp {
+    /// What hooks added before there was a result.
+    fn early(&self) -> impl Iterator<Item = &ContentRef> {
+        let before = self.before.iter().flat_map(|one| one.answer.context.iter());
+        self.misread.iter().flat_map(added).chain(before)
+    }
+}
+
+/// What is told after a result by a hook whose no is only words.
+fn added(one: &Hooked) -> impl Iterator<Item = &ContentRef> {
+    one.answer.block.iter().chain(&one.answer.context)
+}
+
+/// Who looks at a result of this status.
+fn looks_at(status: Status) -> HookEvent {
+    match status.is_success() {
+        true => HookEvent::PostToolUse,
+        false => HookEvent::PostToolUseFailure,
+    }
+}
