@@ -305,7 +305,7 @@ impl Engine {
         }
         match leave {
             Leave::Granted(gates, by) => self.also(op, &reach, Recording::granted(op, gates, by)),
-            Leave::Ask(_) | Leave::Refused(..) => propose(op, prepared),
+            Leave::Ask(_) | Leave::Refused(..) => propose(op, prepared, &self.rules),
             // Asked before it was prepared.
             Leave::Hook(_) | Leave::Answered(..) => Recording::default(),
         }

@@ -2,7 +2,7 @@
 //! decides. The first word wins.
 
 use crate::admit::{Prepared, Recording};
-use crate::policy::{Rule, RuleError};
+use crate::policy::{Rule, RuleError, Rulebook};
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::{offers, words};
@@ -61,6 +61,9 @@ pub enum DecideError {
     /// What it shall be remembered for cannot be read.
     #[error("400: {0}")]
     NoRule(#[from] RuleError),
+    /// A yes to everything is ruled out.
+    #[error("400: {0:?} means every command, and `policy.yolo` is never; name the command")]
+    Everything(String),
     /// The word is about something else than what is proposed.
     #[error("409: {0} shows something else than what was decided on")]
     Stale(ProposalId),
@@ -86,7 +89,7 @@ impl Engine {
         if let Some(unseen) = self.unseen(op, prepared) {
             return Some(unseen);
         }
-        (!self.is_as_shown(at, &prepared.shown)).then(|| propose(op, prepared))
+        (!self.is_as_shown(at, &prepared.shown)).then(|| propose(op, prepared, &self.rules))
     }
 
     /// Whether what would happen now is what the person decided on. True when nobody was asked.
@@ -121,8 +124,12 @@ impl Engine {
             let (proposal, verdict) = (word.proposal.clone(), word.verdict);
             return Err(DecideError::Unfit { proposal, verdict });
         }
-        if let Some(rule) = &word.rule {
-            Rule::parse(rule)?;
+        let all = || op.intent.op.map(|op| op.to_string());
+        let kept = word.rule.clone().or_else(all).filter(|_| word.remember != Remember::Once);
+        for rule in word.rule.iter().chain(&kept) {
+            if !self.rules.takes_answer(&Rule::parse(rule)?) {
+                return Err(DecideError::Everything(rule.clone()));
+            }
         }
         let gates = self.leave(op, &Reach::from(proposal)).gates().to_vec();
         let mut recording = Recording::default();
@@ -134,10 +141,7 @@ impl Engine {
             proposal.items.iter().map(|i| ItemChoice { item: i.item, accepted }).collect();
         decision.words = word.words.as_deref().map(|words| recording.keep(words));
         decision.remember = word.remember;
-        if word.remember != Remember::Once {
-            let all = || op.intent.op.map(|op| op.to_string());
-            decision.rule = word.rule.clone().or_else(all);
-        }
+        decision.rule = kept;
         decision.until = word.until;
         (decision.also, decision.removed) = (proposal.paths(), proposal.removed);
         recording.facts.push(Body::Decision(decision));
@@ -160,7 +164,7 @@ impl Engine {
     }
 }
 
-pub(crate) fn propose(op: &OpState, prepared: &Prepared) -> Recording {
+pub(crate) fn propose(op: &OpState, prepared: &Prepared, rules: &Rulebook) -> Recording {
     let kind = match op.intent.op {
         Some(OpName::Exec) => ProposalKind::Exec,
         _ => ProposalKind::Edit,
@@ -179,6 +183,8 @@ pub(crate) fn propose(op: &OpState, prepared: &Prepared) -> Recording {
     let mut recording = proposal(op, kind, &prepared.shown, items);
     if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
         proposal.removed = prepared.removed;
+        let taken = |offer: &String| Rule::parse(offer).is_ok_and(|rule| rules.takes_answer(&rule));
+        proposal.offers.retain(taken);
     }
     recording
 }

@@ -86,7 +86,7 @@ impl Rulebook {
             why: why.to_owned(),
             from: None,
             ceiling: false,
-            is_open: true,
+            is_open: !self.policy.no_yolo,
         };
         if case.effect.is_read_only() {
             return held(RuleWord::Allow, "changes nothing");
@@ -131,6 +131,7 @@ impl Rulebook {
                 source.word == RuleWord::Allow && of(rule, source.from) && covers_kind(rule, case)
             })
             // Whoever said yes to all edits, or to all in a folder, did not think of this one.
+            .filter(|(rule, _)| !(self.policy.no_yolo && rule.is_yolo()))
             .filter(|(rule, source)| {
                 !(protected && source.from == RuleFrom::Answer && rule.is_broad())
             })

@@ -87,6 +87,12 @@ impl Rulebook {
         (kept(RuleWord::Deny), kept(RuleWord::Ask))
     }
 
+    /// Whether a yes may be remembered as this rule: nobody says yes to everything where that is ruled
+    /// out.
+    pub(crate) fn takes_answer(&self, rule: &Rule) -> bool {
+        !(self.policy.no_yolo && rule.is_yolo())
+    }
+
     /// Whether so much is removed only when a person says so.
     pub(crate) fn asks_about(&self, removed: Removed) -> bool {
         removed.exceeds(self.policy.little)

@@ -119,6 +119,20 @@ impl Rule {
         }
     }
 
+    /// Whether allowing what it means is as good as `--yolo`: every command, or every op.
+    pub(super) fn is_yolo(&self) -> bool {
+        let every_command = match &self.what {
+            What::Any => self.ops.is_empty() || self.ops.contains(&OpName::Exec),
+            What::Command(pattern) => !pattern.names_its_command(),
+            What::Path(_) => false,
+        };
+        // Commands have one effect and one tool, and are in no scheme.
+        let apart = self.effect.is_some_and(|effect| effect != Effect::Host)
+            || self.tool.as_deref().is_some_and(|tool| tool != "bash")
+            || self.scheme.is_some();
+        every_command && !apart
+    }
+
     /// Whether it names no condition but its ops: then also what cannot be read is meant.
     pub(super) fn means_everything(&self) -> bool {
         let any = match &self.what {

@@ -2,6 +2,7 @@
 
 mod anything;
 mod budgets;
+mod ceilings;
 mod crashes;
 mod hooks;
 mod policy;

@@ -104,7 +104,8 @@ pub fn configured(config: &Config, root: &Path, shell: &Path) -> Policy {
         files: config.count("policy.large_files"),
         bytes: config.count("policy.large_mib") << 20,
     };
-    Policy { root, strange_shell: !known.contains(&name), little, rules }
+    let no_yolo = config.text("policy.yolo") == Some("never");
+    Policy { root, strange_shell: !known.contains(&name), no_yolo, little, rules }
 }
 
 /// The answers people gave that reach runs of this session.
@@ -158,8 +159,8 @@ fn as_json(policy: &Policy) -> serde_json::Value {
         json!({"word": word, "rule": rule, "from": from, "place": place, "until": until})
     };
     let rules: Vec<_> = policy.rules.iter().map(rule).collect();
-    let Policy { root, strange_shell, little, .. } = policy;
-    json!({"root": root, "strange_shell": strange_shell, "little": little, "rules": rules})
+    let Policy { root, strange_shell, no_yolo, little, .. } = policy;
+    json!({"root": root, "strange_shell": strange_shell, "no_yolo": no_yolo, "little": little, "rules": rules})
 }
 
 fn show(json: bool) -> Result<ExitCode> {
@@ -174,6 +175,11 @@ fn show(json: bool) -> Result<ExitCode> {
     say!("mode {}, yolo {}", mode.unwrap_or_default(), yolo.unwrap_or_default());
     if policy.strange_shell {
         say!("the configured shell is neither bash nor sh: no rule but `exec *` allows a command");
+    }
+    if policy.no_yolo {
+        say!(
+            "whoever says yes names the command: a rule or an answer for every one does not count"
+        );
     }
     for rule in &policy.rules {
         let until = rule.until.map(|at| format!(", until {}", log::time(at)));

@@ -47,7 +47,7 @@ impl From<DecideError> for Reply {
         let code = match &why {
             DecideError::NoSuchProposal(_) => 404,
             DecideError::Decided { .. } | DecideError::Stale(_) => 409,
-            DecideError::Unfit { .. } | DecideError::NoRule(_) => 400,
+            DecideError::Unfit { .. } | DecideError::NoRule(_) | DecideError::Everything(_) => 400,
         };
         Reply { code, at: why.decided_at(), why: why.to_string() }
     }

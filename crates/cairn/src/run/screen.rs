@@ -199,6 +199,13 @@ impl Screen {
             (ProposalKind::Indeterminate, _) => state.not_an_answer("h, r or s"),
             (_, "y" | "yes") => word(Verdict::Allow, None, once),
             (_, "n" | "no") => word(Verdict::Refuse, None, once),
+            (ProposalKind::Exec, "a") if !question.offers.iter().any(|offer| offer == "exec") => {
+                state.not_an_answer(
+                    "y, n, m, d or r; not every command at once: policy.yolo is never",
+                )
+            }
+            (_, "m") if question.offers.is_empty() => state
+                .not_an_answer("y, n, d or r; there is nothing that this could be remembered as"),
             (_, "a") => word(Verdict::Allow, None, Kept { remember: Remember::Run, ..once }),
             (_, "m") => {
                 let menu = remembering::menu(&question.offers);

@@ -93,6 +93,11 @@ fn a_project_narrows_and_an_operator_caps_what_everybody_else_says() {
         "{}",
         done.err
     );
+    // A rule that means everything is no way around it.
+    bench.own("cairn.toml", "[policy]\nallow = [\"exec *\", \"exec touch a\"]\n");
+    bench.temp.write("cairn.toml", "");
+    assert_eq!(run(&["--allow", "*", "--allow", "exec t* *", "work"]).code, 5);
+    assert_eq!(statuses(&bench), [200, 403, 403], "only what is named");
     bench.temp.write("cairn.toml", "[policy]\nallow = [\"exec *\"]\n");
     let done = run(&["work"]);
     assert_eq!(done.code, 2);
