@@ -223,7 +223,7 @@ impl Engine {
         (decision, proposal): (&Decision, Option<&Proposal>),
     ) -> Step {
         let at = op.intent.at;
-        let by_nobody = matches!(decision.by, By::Gate(_) | By::Remembered | By::Yolo);
+        let by_nobody = decision.is_by_gates();
         let (status, told) = match (decision.verdict, &decision.by) {
             (Verdict::Allow, _) => {
                 // Allowed under another driver, perhaps: this one's gates are asked again.
