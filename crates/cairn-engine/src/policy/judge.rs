@@ -31,8 +31,8 @@ pub struct Case<'a> {
 }
 
 /// A path an op touches.
-struct Touched {
-    path: String,
+pub(super) struct Touched {
+    pub(super) path: String,
     write: bool,
 }
 
@@ -112,7 +112,7 @@ impl Rulebook {
         written.map(|touched| touched.path).find(|path| protected::is(path))
     }
 
-    fn in_force(&self, now: u64) -> impl Iterator<Item = (&Rule, &PolicyRule)> {
+    pub(super) fn in_force(&self, now: u64) -> impl Iterator<Item = (&Rule, &PolicyRule)> {
         let lasts = move |source: &PolicyRule| source.until.is_none_or(|until| now < until);
         self.rules.iter().zip(&self.policy.rules).filter(move |(_, source)| lasts(source))
     }
@@ -175,7 +175,7 @@ impl Rulebook {
     }
 
     /// Whether this rule may be about it.
-    fn touches(&self, rule: &Rule, case: &Case<'_>) -> Denies {
+    pub(super) fn touches(&self, rule: &Rule, case: &Case<'_>) -> Denies {
         if !is_kind(rule, case) {
             return Denies::No;
         }
@@ -233,7 +233,7 @@ impl Rulebook {
 
     /// The paths an op touches, without `..` and relative to the root where they lie in it. Of a
     /// command these are all words that may be paths.
-    fn touched(&self, case: &Case<'_>) -> Vec<Touched> {
+    pub(super) fn touched(&self, case: &Case<'_>) -> Vec<Touched> {
         let subject = case.subject;
         let cwd = subject.cwd.as_deref().unwrap_or(".");
         let touched = |path: &str, write| Touched { path: self.beneath(cwd, path), write };

@@ -3,6 +3,7 @@
 
 mod judge;
 mod protected;
+mod rows;
 mod rule;
 mod subject;
 

@@ -99,6 +99,19 @@ impl Rule {
         Ok(())
     }
 
+    /// Whether it is about reading, or searching.
+    pub(super) fn is_about_reading(&self) -> bool {
+        self.ops.contains(&OpName::Read) || self.ops.contains(&OpName::Find)
+    }
+
+    /// The paths it is about.
+    pub(super) fn glob(&self) -> Option<&PathGlob> {
+        match &self.what {
+            What::Path(glob) => Some(glob),
+            What::Any | What::Command(_) => None,
+        }
+    }
+
     /// The paths it is about, where it is about reading them.
     pub(super) fn kept_from_reading(&self) -> Option<&PathGlob> {
         match &self.what {

@@ -136,6 +136,39 @@ fn what_must_not_be_read_is_not_found_copied_moved_or_reached_through_a_link() {
     assert_eq!(std::fs::read_to_string(bench.file("keys/k")).unwrap(), format!("{secret}\n"));
 }
 
+// keeps: policy-unread
+#[test]
+fn a_row_that_shows_what_is_forbidden_by_now_is_not_read_again() {
+    let row = |n: usize| read(&format!("log:///1/{n}/1"));
+    let find = |under: &str| json!({"calls": [{"tool": "find", "args": {"under": under, "text": "hush"}}]});
+    let first = [
+        read("keys/k"),
+        read("other"),
+        find("."),
+        find("open"),
+        bash("cat keys/k"),
+        bash("cat open/o"),
+        row(1),
+        read("link"),
+    ];
+    let again = (1..=first.len()).map(row);
+    let mut script = first.to_vec();
+    script.push(json!({"say": "one"}));
+    script.extend(again);
+    script.push(json!({"say": "two"}));
+    let bench = Bench::new(Value::Array(script));
+    for path in ["keys/k", "other", "open/o"] {
+        bench.temp.write(path, "hush\n");
+    }
+    std::os::unix::fs::symlink("keys/k", bench.file("link")).unwrap();
+    let run = |args: &[&str]| bench.cairn(&[&["run", "--yolo"], args].concat());
+    assert_eq!(run(&["work"]).code, 0);
+    assert_eq!(run(&["-c", "--deny", "read keys/**", "more"]).code, 0);
+    let told = statuses(&bench);
+    assert_eq!(&told[..8], [200; 8]);
+    assert_eq!(told[8..], [403, 200, 403, 200, 403, 200, 403, 403], "rows by what they show");
+}
+
 // keeps: policy-remembers
 #[test]
 fn a_yes_is_remembered_for_what_was_chosen_as_far_and_no_further_and_can_be_revoked() {
