@@ -30,6 +30,17 @@ pub(super) enum What {
     Command(Pattern),
 }
 
+/// A way by which a model may come to read a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    /// The op.
+    pub op: OpName,
+    /// What it may change.
+    pub effect: Effect,
+    /// The tools that do it; none where nobody calls one.
+    pub tools: &'static [&'static str],
+}
+
 /// Why a text is no rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{rule:?} is not a rule: {why}")]
@@ -112,16 +123,16 @@ impl Rule {
         }
     }
 
-    /// The paths it is about, where it is about reading them.
-    pub(super) fn kept_from_reading(&self) -> Option<&PathGlob> {
-        match &self.what {
-            What::Path(glob)
-                if self.ops.contains(&OpName::Read) || self.ops.contains(&OpName::Find) =>
-            {
-                Some(glob)
-            }
-            _ => None,
-        }
+    /// The paths that it keeps models from reading by this way, if it does.
+    pub(super) fn kept_from(&self, way: &Reading) -> Option<&PathGlob> {
+        let ops = self.ops.contains(&OpName::Read)
+            || way.op == OpName::Find && self.ops.contains(&OpName::Find);
+        let meant = self.writer.is_none_or(|writer| writer == Writer::Model)
+            && self.effect.is_none_or(|effect| effect == way.effect)
+            && self.tool.as_deref().is_none_or(|tool| way.tools.contains(&tool))
+            && self.scheme.as_deref().is_none_or(|scheme| scheme == "file")
+            && self.host.is_none();
+        self.glob().filter(|_| ops && meant)
     }
 
     /// Whether it is about more than what it names.
@@ -170,5 +181,38 @@ fn what_of(ops: &[OpName], what: &str) -> Result<What, String> {
             Err("this op works on nothing that has a name".to_owned())
         }
         _ => PathGlob::parse(what).map(What::Path).map_err(|e| e.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_keeps_from_being_read_only_what_its_conditions_mean() {
+        let way = |op, effect, tools| Reading { op, effect, tools };
+        let ways = [
+            way(OpName::Read, Effect::Read, &["read"]),
+            way(OpName::Find, Effect::Read, &["find"]),
+            way(OpName::Copy, Effect::World, &["copy", "move"]),
+            way(OpName::Read, Effect::Read, &[]),
+        ];
+        for (rule, expected) in [
+            ("read x/**", [true, true, true, true]),
+            ("read[tool=find] x/**", [false, true, false, false]),
+            ("read[tool=move] x/**", [false, false, true, false]),
+            ("find x/**", [false, true, false, false]),
+            ("read[effect=read] x/**", [true, true, false, true]),
+            ("read[writer=model] x/**", [true, true, true, true]),
+            ("read[writer=client] x/**", [false; 4]),
+            ("read[scheme=log] x/**", [false; 4]),
+            ("read[scheme=file] x/**", [true; 4]),
+            ("read[host=a.org] x/**", [false; 4]),
+            ("edit x/**", [false; 4]),
+            ("read", [false; 4]),
+        ] {
+            let rule = Rule::parse(rule).unwrap();
+            assert_eq!(ways.map(|way| rule.kept_from(&way).is_some()), expected, "{rule:?}");
+        }
     }
 }

@@ -12,12 +12,14 @@ use crate::config::{Config, Layer, Origin, Value};
 use crate::run::Usage;
 use crate::{log, out::say, place};
 use anyhow::Result;
-use cairn_engine::policy::Rulebook;
+use cairn_engine::policy::{Reading, Rulebook};
 use cairn_store::Store;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Flags, Mode, Policy, PolicyRule, Remember, Removed, RuleFrom, RuleWord, SessionId,
+    Effect, Flags, Mode, OpName, Policy, PolicyRule, Remember, Removed, RuleFrom, RuleWord,
+    SessionId,
 };
+use cairn_world::{Door, Kept, Unread};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -106,6 +108,27 @@ pub fn configured(config: &Config, root: &Path, shell: &Path) -> Policy {
     };
     let no_yolo = config.text("policy.yolo") == Some("never");
     Policy { root, strange_shell: !known.contains(&name), no_yolo, little, rules }
+}
+
+/// What the rules keep from being read, by whatever way the world could come to read it.
+pub fn unread(rules: &Rulebook) -> Unread {
+    let mut all = Vec::new();
+    for door in Door::ALL {
+        let (op, effect, tools): (_, _, &[&str]) = match door {
+            Door::Read => (OpName::Read, Effect::Read, &["read"]),
+            Door::Search => (OpName::Find, Effect::Read, &["find"]),
+            Door::Edit => (OpName::Edit, Effect::World, &["edit", "write"]),
+            Door::Carry => (OpName::Copy, Effect::World, &["copy", "move"]),
+            Door::Tell => (OpName::Read, Effect::Read, &[]),
+        };
+        let kept = rules.unread(Reading { op, effect, tools });
+        all.extend(kept.map(|(glob, word)| Kept {
+            glob: glob.clone(),
+            asked: word == RuleWord::Ask,
+            doors: vec![door],
+        }));
+    }
+    Unread(all.into())
 }
 
 /// The answers people gave that reach runs of this session.

@@ -239,9 +239,8 @@ impl Order<'_> {
         settings.spool = Some(store.spool());
         let mode = policy::mode(&self.config);
         let policy = self.policy(&store, &place, &settings.shell)?;
-        let (never, asked) = Rulebook::read(policy.clone())?.unread();
         settings.little = policy.little;
-        settings.unread = Unread { never: never.into(), asked: asked.into() };
+        settings.unread = policy::unread(&Rulebook::read(policy.clone())?);
         let found = self.hooks(&settings)?;
         let start = Start {
             store,
