@@ -97,7 +97,7 @@ impl PathGlob {
         let rooted = self.text.starts_with('/');
         let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         // One glob is about the root, the other path about what lies outside of it.
-        if rooted != path.starts_with('/') && !self.starts_anywhere() && !path.starts_with('~') {
+        if rooted != path.starts_with('/') && !self.is_anywhere() && !path.starts_with('~') {
             return Stance::Apart;
         }
         // Every place in the glob that the names so far may lead to.
@@ -123,8 +123,9 @@ impl PathGlob {
         places.iter().map(|at| stance_of(&rest(at))).max().unwrap_or(Stance::Apart)
     }
 
-    /// Whether it begins with `**`.
-    fn starts_anywhere(&self) -> bool {
+    /// Whether what it matches may lie at any depth.
+    #[must_use]
+    pub fn is_anywhere(&self) -> bool {
         matches!(self.parts.first(), Some(None))
     }
 

@@ -2,6 +2,7 @@
 //! gates' matter.
 
 mod judge;
+mod named;
 mod protected;
 mod rows;
 mod rule;

@@ -5,6 +5,7 @@ mod budgets;
 mod ceilings;
 mod crashes;
 mod hooks;
+mod named;
 mod policy;
 mod rails;
 mod sight;
