@@ -126,6 +126,9 @@ pub struct Run {
     /// Go on with this run, or with the newest of this session.
     #[arg(long, value_name = "RUN|SESSION", conflicts_with_all = ["new_session", "name"])]
     pub resume: Option<String>,
+    /// Keep nothing of what flags forbade when the run was last driven.
+    #[arg(long)]
+    pub new_terms: bool,
     /// Start a new session over this folder.
     #[arg(long)]
     pub new_session: bool,

@@ -5,6 +5,7 @@ pub mod door;
 mod excerpt;
 mod input;
 mod json;
+mod kept;
 mod outcome;
 mod pen;
 mod pictures;
@@ -94,6 +95,16 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     {
         config.lay(Layer::flag("effort", "resume", Value::Text(effort))?)?;
     }
+    let kept = match &place {
+        Place::Existing { run, .. } if !args.new_terms => last_drive(&store, run)?
+            .map(|last| kept::Kept::of(&last, &args.leave, &config))
+            .unwrap_or_default(),
+        _ => kept::Kept::default(),
+    };
+    kept.lay(&mut config)?;
+    if let Some(told) = kept.told() {
+        let _ = writeln!(std::io::stderr().lock(), "{told}");
+    }
     if task.is_none() && matches!(place, Place::New { .. }) {
         return Err(Usage(
             "there is no task; write it in quotes: cairn run \"fix the failing test\"".into(),
@@ -102,7 +113,7 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     }
     let place = not_imported(&store, place)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let order = Order { args, config, root, talk };
+    let order = Order { args, config, kept, root, talk };
     let code = runtime.block_on(async {
         let (driver, commands, shown) = order.start(store, place, task).await?;
         let _door = order.door(&driver, &commands)?;
@@ -118,6 +129,8 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
 struct Order<'a> {
     args: &'a cli::Run,
     config: Config,
+    /// What was forbidden when the run was last driven.
+    kept: kept::Kept,
     root: PathBuf,
     talk: Talk,
 }
@@ -253,7 +266,7 @@ impl Order<'_> {
             approval: self.approval(),
             flags: Flags {
                 someone: self.talk != Talk::Nobody || self.args.leave.wait,
-                ..policy::flags(&self.args.leave)
+                ..self.kept.flags(policy::flags(&self.args.leave))
             },
             policy,
             caps: Caps {

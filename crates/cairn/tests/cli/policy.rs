@@ -169,6 +169,44 @@ fn a_row_that_shows_what_is_forbidden_by_now_is_not_read_again() {
     assert_eq!(told[8..], [403, 200, 403, 200, 403, 200, 403, 403], "rows by what they show");
 }
 
+// keeps: policy-narrows
+#[test]
+fn what_flags_forbade_stays_forbidden_when_a_run_goes_on_and_what_they_allowed_does_not() {
+    let check = |first: &[&str], then: &[&str], expected: [u64; 2], kept: &str| {
+        let script = json!([{"say": "one"}, bash("touch a"), read("f"), {"say": "two"}]);
+        let bench = Bench::new(script);
+        bench.temp.write("f", "text\n");
+        assert_eq!(bench.cairn(&[&["run"], first, &["work"]].concat()).code, 0);
+        let done = bench.cairn(&[&["run", "-c"], then, &["more"]].concat());
+        assert_eq!(statuses(&bench), expected, "{first:?} {then:?}: {}", done.err);
+        let said: Vec<&str> =
+            done.err.lines().filter(|line| line.starts_with("kept from before")).collect();
+        let told = format!("kept from before: {kept}; to go on without: --new-terms");
+        let meant = if kept.is_empty() { Vec::new() } else { vec![told.as_str()] };
+        assert_eq!(said, meant, "{first:?} {then:?}");
+    };
+    let yes = ["--allow", "exec touch *"];
+    check(&[], &yes, [200, 200], "");
+    check(&["--read-only"], &yes, [403, 200], "--mode read-only");
+    check(&["--mode", "plan"], &["--yolo"], [200, 200], "");
+    check(&["--read-only"], &["--mode", "act", "--yolo"], [200, 200], "");
+    check(&["--read-only"], &["--new-terms", "--yolo"], [200, 200], "");
+    check(&["--deny", "read f"], &yes, [200, 403], "--deny 'read f'");
+    check(&["--deny", "exec touch *"], &["--yolo"], [403, 200], "--deny 'exec touch *'");
+    check(&["--deny", "read f"], &["--yolo", "--deny", "read g"], [200, 200], "");
+    check(&["--deny", "read f", "--no-web"], &["--yolo", "--new-terms"], [200, 200], "");
+    check(
+        &["--ask", "exec touch a", "--no-web"],
+        &yes,
+        [403, 200],
+        "--ask 'exec touch a', --no-web",
+    );
+    check(&["--no-repo"], &["--yolo"], [403, 403], "--no-repo");
+    check(&["--no-proposals"], &[], [403, 200], "--no-proposals");
+    check(&yes, &[], [403, 200], "");
+    check(&["--yolo"], &[], [403, 200], "");
+}
+
 // keeps: policy-remembers
 #[test]
 fn a_yes_is_remembered_for_what_was_chosen_as_far_and_no_further_and_can_be_revoked() {
