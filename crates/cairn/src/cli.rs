@@ -10,7 +10,7 @@ mod trust;
 pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
 pub use decide::{Decide, Far, Say};
 pub use machine::{Completions, Doctor, Man, Shell};
-pub use policy::{Answers, Explain, Leave, PolicyArgs, PolicyCommand, Replay, Revoke, Test};
+pub use policy::{Answers, Explain, PolicyArgs, PolicyCommand, Replay, Revoke, Rights, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
 pub use trust::{Trust, Trusting};
 
@@ -111,7 +111,7 @@ pub struct Run {
     #[command(flatten)]
     pub terms: Terms,
     #[command(flatten)]
-    pub leave: Leave,
+    pub rights: Rights,
     #[command(flatten)]
     pub trusting: Trusting,
     /// The project's folder.

@@ -7,7 +7,7 @@ mod replay;
 mod spoken;
 mod table;
 
-use crate::cli::{Leave, PolicyArgs, PolicyCommand};
+use crate::cli::{PolicyArgs, PolicyCommand, Rights};
 use crate::config::{Config, Layer, Origin, Value};
 use crate::run::Usage;
 use crate::{log, out::say, place};
@@ -37,21 +37,21 @@ pub fn policy(args: &PolicyArgs) -> Result<ExitCode> {
 }
 
 /// Lays what a run's flags say about permission over the configuration.
-pub fn lay_flags(config: &mut Config, leave: &Leave) -> Result<()> {
-    let mode = leave.mode.as_deref().or(leave.read_only.then_some("read-only"));
+pub fn lay_flags(config: &mut Config, rights: &Rights) -> Result<()> {
+    let mode = rights.mode.as_deref().or(rights.read_only.then_some("read-only"));
     if let Some(mode) = mode {
         config.lay(Layer::flag("policy.mode", "mode", Value::Text(mode.to_owned()))?)?;
     }
     for (name, flag, rules) in [
-        ("policy.allow", "allow", &leave.allow),
-        ("policy.ask", "ask", &leave.ask),
-        ("policy.deny", "deny", &leave.deny),
+        ("policy.allow", "allow", &rights.allow),
+        ("policy.ask", "ask", &rights.ask),
+        ("policy.deny", "deny", &rights.deny),
     ] {
         if !rules.is_empty() {
             config.lay(Layer::flag(name, flag, Value::List(rules.clone()))?)?;
         }
     }
-    if leave.yolo && config.text("policy.yolo") == Some("never") {
+    if rights.yolo && config.text("policy.yolo") == Some("never") {
         let place = config.origin("policy.yolo").map(ToString::to_string).unwrap_or_default();
         return Err(Usage(format!("--yolo may not be given here ({place})")).into());
     }
@@ -69,13 +69,13 @@ pub fn mode(config: &Config) -> Mode {
 }
 
 /// What is ruled out besides.
-pub fn flags(leave: &Leave) -> Flags {
+pub fn flags(rights: &Rights) -> Flags {
     Flags {
-        no_repo: leave.no_repo,
-        no_web: leave.no_web,
-        no_proposals: leave.no_proposals,
+        no_repo: rights.no_repo,
+        no_web: rights.no_web,
+        no_proposals: rights.no_proposals,
         someone: false,
-        large_deletions: leave.allow_large_deletions,
+        large_deletions: rights.allow_large_deletions,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What flags forbade when a run was last driven, kept when it goes on. What they allowed is not.
 
-use crate::cli::Leave;
+use crate::cli::Rights;
 use crate::config::{Config, Layer, MODES, Value};
 use crate::policy;
 use anyhow::Result;
@@ -31,7 +31,7 @@ fn rung(mode: Mode) -> usize {
 impl Kept {
     /// What the last driver was forbidden by flags, but for what flags of today speak of. Who asks for
     /// `--yolo` speaks of the mode, and of whether anybody is asked.
-    pub fn of(last: &Drive, given: &Leave, config: &Config) -> Kept {
+    pub fn of(last: &Drive, given: &Rights, config: &Config) -> Kept {
         let rules = |word: RuleWord, flag: &str, given: &[String]| -> Vec<String> {
             let by_flag = last.policy.rules.iter().filter(|rule| {
                 rule.word == word && rule.from == RuleFrom::User && rule.place == flag

@@ -97,7 +97,7 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     }
     let kept = match &place {
         Place::Existing { run, .. } if !args.new_terms => last_drive(&store, run)?
-            .map(|last| kept::Kept::of(&last, &args.leave, &config))
+            .map(|last| kept::Kept::of(&last, &args.rights, &config))
             .unwrap_or_default(),
         _ => kept::Kept::default(),
     };
@@ -152,7 +152,7 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     if let Some(usd) = &args.terms.max_cost {
         config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
     }
-    policy::lay_flags(&mut config, &args.leave)?;
+    policy::lay_flags(&mut config, &args.rights)?;
     Ok(config)
 }
 
@@ -265,8 +265,8 @@ impl Order<'_> {
             mode,
             approval: self.approval(),
             flags: Flags {
-                someone: self.talk != Talk::Nobody || self.args.leave.wait,
-                ..self.kept.flags(policy::flags(&self.args.leave))
+                someone: self.talk != Talk::Nobody || self.args.rights.wait,
+                ..self.kept.flags(policy::flags(&self.args.rights))
             },
             policy,
             caps: Caps {
@@ -348,7 +348,7 @@ impl Order<'_> {
         }
         match door::open(&place::home()?, driver.run_id(), commands.clone()) {
             Ok(door) => Ok(Some(door)),
-            Err(why) if self.args.leave.wait => {
+            Err(why) if self.args.rights.wait => {
                 Err(Usage(format!("nobody could decide from elsewhere: {why}")).into())
             }
             Err(_) => Ok(None),
@@ -381,9 +381,9 @@ impl Order<'_> {
     }
 
     fn approval(&self) -> Approval {
-        match (self.args.leave.yolo, self.talk) {
+        match (self.args.rights.yolo, self.talk) {
             (true, _) => Approval::Yolo,
-            (false, Talk::Nobody) if self.args.leave.wait => Approval::Ask,
+            (false, Talk::Nobody) if self.args.rights.wait => Approval::Ask,
             (false, Talk::Nobody) => Approval::Nobody,
             (false, Talk::Terminal | Talk::Beside | Talk::Json) => Approval::Ask,
         }
