@@ -55,6 +55,10 @@ fn what_a_command_names_is_found_however_it_is_written() {
             ("echo secrets/f | xargs cat", "deny"),
             ("ls | xargs cat", "ask"),
             ("cat $X/f", "ask"),
+            (
+                "x a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a=secrets/f",
+                "ask",
+            ),
         ],
     );
 }

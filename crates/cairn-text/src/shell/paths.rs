@@ -14,6 +14,8 @@ const MAX_DEPTH: usize = 4;
 /// A line that enters more directories, or names more paths, is not followed further.
 const MAX_PLACES: usize = 16;
 const MAX_PATHS: usize = 4096;
+/// Of a word no more paths are told apart.
+const MAX_HELD: usize = 32;
 
 /// A path that a command may open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,6 +204,7 @@ impl Walk {
                 self.out.named.push(Opened { path, open, sure: *sure, uses, beneath });
             }
         }
+        self.out.others |= word.text.matches(['=', ':', '@', ',']).count() > MAX_HELD - 2;
         if self.out.named.len() > MAX_PATHS {
             self.out.named.truncate(MAX_PATHS);
             self.out.others = true;
@@ -217,7 +220,7 @@ fn held<'a>(word: &'a str) -> Vec<&'a str> {
     let glued = glued.and_then(|rest| rest.char_indices().nth(1)).map(|(at, _)| &word[at + 1..]);
     let behind = word.match_indices(sign).map(|(at, sign)| &word[at + sign.len()..]);
     let whole = (!is_option(word)).then_some(word).into_iter();
-    let mut all: Vec<&str> = whole.chain(glued).chain(behind).take(32).collect();
+    let mut all: Vec<&str> = whole.chain(glued).chain(behind).take(MAX_HELD).collect();
     let up_to = |text: &&'a str| text.find([':', ',']).map(|at| &text[..at]);
     let ends: Vec<&str> = all.iter().filter_map(up_to).collect();
     all.extend(ends);
