@@ -261,23 +261,63 @@ impl Engine {
 
     /// What the gates say about an op, given how far it reaches as far as that was found out.
     pub(crate) fn leave(&self, op: &OpState, reach: &Reach) -> Leave {
-        let Some(name) = op.intent.op else {
-            return Leave::Granted(Vec::new(), By::Gate("mode".to_owned()));
+        match self.put(op, reach) {
+            Some(asked) => asked.leave(),
+            None => Leave::Granted(Vec::new(), By::Gate("mode".to_owned())),
+        }
+    }
+
+    /// The question that the gates are asked about an op; none where it names no op.
+    fn put<'a>(&self, op: &'a OpState, reach: &'a Reach) -> Option<Asked<'a>> {
+        static NONE: Subject = Subject {
+            reads: Vec::new(),
+            writes: Vec::new(),
+            command: None,
+            text: None,
+            cwd: None,
+            hosts: Vec::new(),
         };
-        let none = Subject::default();
         let case = Case {
-            op: name,
+            op: op.intent.op?,
             tool: native::name_of(&op.intent.tool).unwrap_or(&op.intent.tool),
             writer: op.intent.writer,
             effect: op.intent.effect,
-            subject: op.intent.subject.as_ref().unwrap_or(&none),
+            subject: op.intent.subject.as_ref().unwrap_or(&NONE),
             changed: &reach.changed,
             removed: reach.removed,
         };
-        Asked::new(case, self.terms(), &self.rules, self.now)
-            .hooked(self.hooks_said(op))
-            .within(self.call_budget(op))
-            .leave()
+        let asked = Asked::new(case, self.terms(), &self.rules, self.now);
+        Some(asked.hooked(self.hooks_said(op)).within(self.call_budget(op)))
+    }
+
+    /// Why an op that a crash cut in the middle is not finished, if it is not: the present driver's
+    /// gates refuse it, or it is what only a person allows and none did. What would merely be asked
+    /// about today was allowed when it began, and a whole change is better than half of one.
+    pub(crate) fn not_finished(&self, op: &OpState) -> Option<Recording> {
+        let reach = Reach::begun(op)?;
+        let asked = self.put(op, &reach)?;
+        let by_person = op.decision.as_ref().is_some_and(|decision| !decision.is_by_gates());
+        let (gates, refusal) = match asked.leave() {
+            Leave::Refused(gates, refusal)
+                if refusal.is_final && refusal.status != Status::LIMIT =>
+            {
+                (gates, refusal)
+            }
+            Leave::Ask(gates) | Leave::Refused(gates, _) if asked.is_ceiling() && !by_person => {
+                (gates, Refusal::unasked())
+            }
+            _ => return None,
+        };
+        let told = Told::Words(match &refusal.told {
+            Told::Words(why) => words::not_finished(why),
+            Told::Kept(_) => words::PARTLY.to_owned(),
+        });
+        let refusal = Refusal { told, status: Status::FAILED, ..refusal };
+        let mut recording = self.also(op, &reach, Recording::refused(op, gates, refusal));
+        if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
+            outcome.settled = Settled::Indeterminate;
+        }
+        Some(recording)
     }
 
     /// A hook gave an op's result.
@@ -338,7 +378,7 @@ impl Engine {
         }
         match leave {
             Leave::Granted(gates, by) => self.also(op, &reach, Recording::granted(op, gates, by)),
-            Leave::Ask(_) | Leave::Refused(..) => propose(op, prepared),
+            Leave::Ask(_) | Leave::Refused(..) => propose(op, prepared, &self.rules),
             // Asked before it was prepared.
             Leave::Hook(_) | Leave::Answered(..) => Recording::default(),
         }
@@ -351,12 +391,12 @@ impl Engine {
     pub fn refused_now(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
         let op = self.op(at)?;
         let last = op.settling_decision.as_ref().or(op.decision.as_ref());
-        let by_gates = last
-            .is_some_and(|decision| matches!(decision.by, By::Gate(_) | By::Remembered | By::Yolo));
-        match self.leave(op, &Reach::from(prepared)) {
+        let by_gates = last.is_some_and(Decision::is_by_gates);
+        let reach = Reach::from(prepared);
+        match self.leave(op, &reach) {
             Leave::Granted(..) => None,
             Leave::Refused(gates, refusal) if refusal.is_final => {
-                Some(Recording::refused(op, gates, refusal))
+                Some(self.also(op, &reach, Recording::refused(op, gates, refusal)))
             }
             Leave::Ask(_) | Leave::Refused(..) => by_gates.then(|| self.not_as_shown(at)),
             // Asked before it was allowed.

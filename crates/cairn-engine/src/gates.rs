@@ -86,6 +86,14 @@ pub struct Refusal {
     pub status: Status,
 }
 
+impl Refusal {
+    /// Only a person allows it, and none did.
+    pub(crate) fn unasked() -> Refusal {
+        let (by, told) = (By::Gate("policy".to_owned()), Told::Words(words::NOBODY.to_owned()));
+        Refusal { by, told, is_final: true, status: Status::REFUSED }
+    }
+}
+
 /// What the model is told of a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
@@ -210,6 +218,11 @@ impl<'a> Asked<'a> {
             true => Leave::Ask(gates),
             false => Leave::Granted(gates, self.granted_by()),
         }
+    }
+
+    /// Whether only a person allows it, whatever was said beforehand.
+    pub(crate) fn is_ceiling(&self) -> bool {
+        self.judged.ceiling || self.large
     }
 
     fn granted_by(&self) -> By {

@@ -3,7 +3,7 @@
 
 use crate::admit::{Part, Prepared, Recording};
 use crate::choice::{self, Misfit, NewText};
-use crate::policy::{Rule, RuleError};
+use crate::policy::{Rule, RuleError, Rulebook};
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::{offers, words};
@@ -94,6 +94,9 @@ pub enum DecideError {
     /// What it takes, or how long it is remembered, does not fit the proposal.
     #[error("400: {0}")]
     Misfit(#[from] Misfit),
+    /// A yes to everything is ruled out.
+    #[error("400: {0:?} means every command, and `policy.yolo` is never; name the command")]
+    Everything(String),
     /// The word is about something else than what is proposed.
     #[error("409: {0} shows something else than what was decided on")]
     Stale(ProposalId),
@@ -129,7 +132,7 @@ impl Engine {
         if let Some(unseen) = self.unseen(op, prepared) {
             return Some(unseen);
         }
-        (!self.is_as_shown(at, &prepared.shown)).then(|| propose(op, prepared))
+        (!self.is_as_shown(at, &prepared.shown)).then(|| propose(op, prepared, &self.rules))
     }
 
     /// Whether what would happen now is what the person decided on. True when nobody was asked.
@@ -160,8 +163,12 @@ impl Engine {
             return Err(DecideError::Stale(word.proposal.clone()));
         }
         let mode = self.fits(proposal.kind, word)?;
-        if let Some(rule) = &word.rule {
-            Rule::parse(rule)?;
+        let all = || op.intent.op.map(|op| op.to_string());
+        let kept = word.rule.clone().or_else(all).filter(|_| word.remember != Remember::Once);
+        for rule in word.rule.iter().chain(&kept) {
+            if !self.rules.takes_answer(&Rule::parse(rule)?) {
+                return Err(DecideError::Everything(rule.clone()));
+            }
         }
         let items = choice::of(word, proposal, now)?;
         let reach = chosen_reach(word, proposal, &items);
@@ -178,10 +185,7 @@ impl Engine {
         decision.texts = word.texts.iter().map(keep).collect();
         decision.words = word.words.as_deref().map(|words| recording.keep(words));
         decision.remember = word.remember;
-        if word.remember != Remember::Once {
-            let all = || op.intent.op.map(|op| op.to_string());
-            decision.rule = word.rule.clone().or_else(all);
-        }
+        decision.rule = kept;
         decision.until = word.until;
         decision.mode = mode;
         (decision.also, decision.removed) = (reach.changed, reach.removed);
@@ -216,7 +220,7 @@ fn chosen_reach(word: &Word, proposal: &Proposal, items: &[ItemChoice]) -> Reach
     Reach { changed, removed: proposal.removed }
 }
 
-pub(crate) fn propose(op: &OpState, prepared: &Prepared) -> Recording {
+pub(crate) fn propose(op: &OpState, prepared: &Prepared, rules: &Rulebook) -> Recording {
     let kind = match op.intent.op {
         Some(OpName::Exec) => ProposalKind::Exec,
         _ => ProposalKind::Edit,
@@ -234,6 +238,8 @@ pub(crate) fn propose(op: &OpState, prepared: &Prepared) -> Recording {
         if is_several {
             proposal.label = prepared.label.clone();
         }
+        let taken = |offer: &String| Rule::parse(offer).is_ok_and(|rule| rules.takes_answer(&rule));
+        proposal.offers.retain(taken);
     }
     recording
 }

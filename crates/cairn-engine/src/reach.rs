@@ -2,7 +2,8 @@
 //! change, and how much it would remove. Gates look at it; decisions and questions keep it.
 
 use crate::admit::Prepared;
-use cairn_types::{Decision, Proposal, Removed};
+use crate::state::OpState;
+use cairn_types::{Change, Decision, Proposal, Removed};
 
 /// How far an op reaches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,13 +14,22 @@ pub(crate) struct Reach {
     pub(crate) removed: Removed,
 }
 
+impl Reach {
+    fn of(changes: &[Change], removed: Removed) -> Reach {
+        let kept = changes.iter().filter(|change| !change.makes_directory());
+        Reach { changed: kept.map(|change| change.path.clone()).collect(), removed }
+    }
+
+    /// What an op was about to change when it began.
+    pub(crate) fn begun(op: &OpState) -> Option<Reach> {
+        let removed = op.decision.as_ref().map(|decision| decision.removed).unwrap_or_default();
+        Some(Reach::of(&op.begin.as_ref()?.changes, removed))
+    }
+}
+
 impl From<&Prepared> for Reach {
     fn from(prepared: &Prepared) -> Reach {
-        let kept = prepared.changes.iter().filter(|change| !change.makes_directory());
-        Reach {
-            changed: kept.map(|change| change.path.clone()).collect(),
-            removed: prepared.removed,
-        }
+        Reach::of(&prepared.changes, prepared.removed)
     }
 }
 

@@ -50,7 +50,9 @@ impl Engine {
             },
             (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
             (Found::NotDone, None) => Settlement::Repeat,
-            (Found::Partly, None) => Settlement::Finish,
+            (Found::Partly, None) => {
+                self.not_finished(op).map_or(Settlement::Finish, Settlement::Record)
+            }
             (Found::Unknown, None) if op.intent.repeatable => Settlement::Repeat,
             // A file that is neither as before nor as meant is somebody else's by now.
             (Found::Unknown, None) if self.asks() && !is_write => {

@@ -232,7 +232,7 @@ impl Engine {
         if op.is_consult() {
             return Step::Record(self.consulted_on(op, decision));
         }
-        let by_nobody = matches!(decision.by, By::Gate(_) | By::Remembered | By::Yolo);
+        let by_nobody = decision.is_by_gates();
         let (status, told) = match (decision.verdict, &decision.by) {
             (Verdict::Allow, _) => {
                 // Allowed under another driver, perhaps: this one's gates are asked again.

@@ -38,6 +38,11 @@ pub(crate) const INDETERMINATE: &str = "the program was interrupted while this w
 pub(crate) const PARTLY: &str = "the program was interrupted while this was being made: some of \
      its paths are as they were meant to be, the others as they were. It was not finished";
 
+/// A crash left it half made, and what is missing may no longer be made.
+pub(crate) fn not_finished(why: &str) -> String {
+    format!("{PARTLY}: {why}")
+}
+
 pub(crate) const INDETERMINATE_FILE: &str = "the program was interrupted while this was being \
      written: the file is now neither as it was nor as it was meant to be. It was not repeated";
 

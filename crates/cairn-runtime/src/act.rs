@@ -177,7 +177,8 @@ impl Driver {
         let shown = self.would(&action).await?.shown;
         match self.engine.found(at, found, &shown) {
             Settlement::Record(mut recording) => {
-                if let (Found::Partly, [Body::Outcome(outcome)]) = (found, &mut recording.facts[..])
+                if let (Found::Partly, [.., Body::Outcome(outcome)]) =
+                    (found, &mut recording.facts[..])
                 {
                     outcome.changes = self.world.made(&changes);
                 }

@@ -5,7 +5,7 @@
 use crate::Driver;
 use crate::background::ending;
 use cairn_store::StoreError;
-use cairn_types::{Body, ContentRef, Coord, Read, Status, Stream};
+use cairn_types::{Body, ContentRef, Coord, Fact, Intent, Outcome, Policy, Read, Status, Stream};
 use cairn_world::{Lines, Performed};
 
 /// How a row's address begins.
@@ -46,6 +46,10 @@ impl Driver {
             return Ok(lines);
         }
         let facts = self.store.facts(self.run_id(), 0)?;
+        if self.is_kept_back(&facts, at) {
+            let text = format!("{path} shows what is kept from being read by the policy");
+            return refuse(Status::REFUSED, text);
+        }
         if channel == "output"
             && let Some(stream) = facts.iter().find_map(|fact| stream_at(&fact.body, at))
         {
@@ -72,6 +76,26 @@ impl Driver {
         }
     }
 
+    /// Whether a row shows what rules that came after it keep from being read, by itself or through a
+    /// row that it shows.
+    fn is_kept_back(&self, facts: &[Fact], at: Coord) -> bool {
+        let mut todo = vec![at];
+        let mut known = Vec::new();
+        while let Some(at) = todo.pop() {
+            if known.contains(&at) {
+                continue;
+            }
+            known.push(at);
+            let Some((intent, outcome, policy)) = made(facts, at) else { continue };
+            if self.engine.keeps_back(intent, outcome, policy) {
+                return true;
+            }
+            let reads = intent.subject.iter().flat_map(|subject| &subject.reads);
+            todo.extend(reads.filter_map(|path| coordinate(path)));
+        }
+        false
+    }
+
     /// Lines of a content.
     fn lines(&self, read: &Read, content: &ContentRef) -> Result<Performed, StoreError> {
         let mut lines = Lines::new(read);
@@ -91,6 +115,20 @@ impl Driver {
             }
         })
     }
+}
+
+/// What a row was asked for and came to, and the rules in force when it did.
+fn made(facts: &[Fact], at: Coord) -> Option<(&Intent, &Outcome, &Policy)> {
+    let (mut asked, mut rules) = (None, None);
+    for fact in facts {
+        match &fact.body {
+            Body::Drive(drive) => rules = Some(&drive.policy),
+            Body::Intent(intent) if intent.at == at => asked = Some(intent),
+            Body::Outcome(outcome) if outcome.at == at => return Some((asked?, outcome, rules?)),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The end of the command in the background that this op started.

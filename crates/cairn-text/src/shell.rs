@@ -12,15 +12,19 @@ mod deny;
 mod here;
 mod lex;
 mod parse;
+mod paths;
 mod pattern;
 mod raw;
+mod readers;
 mod word;
 mod wrappers;
 
 pub use allow::allows_line;
 pub use deny::{Denies, denies, denies_text};
 pub use parse::parse;
+pub use paths::{Opened, Paths, paths};
 pub use pattern::{Pattern, PatternError};
+pub use readers::{Beneath, Use};
 
 /// Why a line is unsure, in a few words.
 type Why = &'static str;

@@ -15,6 +15,10 @@ pub struct Policy {
     /// one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strange_shell: bool,
+    /// Nobody may say yes to everything beforehand, by whatever word: a rule that names no command
+    /// allows none, and one that names no op nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_yolo: bool,
     /// The most that is removed without being asked about, whatever the rules say.
     #[serde(default = "Removed::little", skip_serializing_if = "Removed::is_little")]
     pub little: Removed,
@@ -26,7 +30,7 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Policy {
         let (root, little) = (String::new(), Removed::LITTLE);
-        Policy { root, strange_shell: false, little, rules: Vec::new() }
+        Policy { root, strange_shell: false, no_yolo: false, little, rules: Vec::new() }
     }
 }
 

@@ -176,6 +176,12 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// Whether nobody was asked: the gates, an answer from before, or `--yolo` allowed it.
+    #[must_use]
+    pub fn is_by_gates(&self) -> bool {
+        matches!(self.by, By::Gate(_) | By::Remembered | By::Yolo)
+    }
+
     /// A word on an op, for this once, without a question or words of its own.
     #[must_use]
     pub fn new(at: Coord, verdict: Verdict, by: By, gates: Vec<GateVerdict>) -> Decision {

@@ -7,6 +7,7 @@ use crate::patch;
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state;
+use crate::unread::Door;
 use crate::workspace::{Opened, Workspace};
 use cairn_text::edit::{EditProblem, Edited};
 use cairn_text::shown::clean;
@@ -128,7 +129,7 @@ pub(crate) fn look(workspace: &Workspace, path: &str) -> Result<(String, Option<
         return Err(Refusal::new(Status::CONFLICT, format!("{path} is a directory")));
     }
     let Opened { path: real, fd, stat } = opened;
-    workspace.refuse_unread(path, &real)?;
+    workspace.refuse_unread(Door::Edit, path, &real)?;
     let bytes = read_all(path, fd, MAX_FILE)?;
     let state = state::of_file(&stat, Hash::of(&bytes));
     Ok((real, Some((bytes, state))))

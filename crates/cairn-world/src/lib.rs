@@ -41,7 +41,7 @@ pub use parts::Part;
 pub use read::Lines;
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::same;
-pub use unread::Unread;
+pub use unread::{Door, Kept, Unread};
 pub use workspace::{Workspace, WorldError};
 
 use apply::List;

@@ -3,6 +3,7 @@
 use crate::edit::{MAX_FILE, read_all};
 use crate::media::{self, Kind};
 use crate::settled::{Performed, Refusal, Shown};
+use crate::unread::Door;
 use crate::workspace::{Opened, Workspace};
 use crate::{list, notebook};
 use cairn_types::{Hash, Read, Seen, Status};
@@ -30,7 +31,7 @@ pub(crate) fn perform(
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
     let opened = workspace.open_existing(&read.path)?;
-    workspace.refuse_unread(&read.path, &opened.path)?;
+    workspace.refuse_unread(Door::Read, &read.path, &opened.path)?;
     if opened.is_directory() {
         let how = list::How { depth: 1, ignored: false };
         return list::perform(workspace, &read.path, how, cancel);

@@ -5,6 +5,7 @@ use crate::apply::missing_directories;
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state::{self, Standing};
+use crate::unread::Door;
 use crate::walk::names;
 use crate::workspace::{Workspace, entry, refusal};
 use cairn_text::shown::clean;
@@ -121,7 +122,7 @@ impl Ends {
         for (rest, _) in &tree.entries {
             let real = joined(&self.from, rest);
             let named = if rest.is_empty() { given } else { real.as_str() };
-            workspace.refuse_unread(named, &real)?;
+            workspace.refuse_unread(Door::Carry, named, &real)?;
         }
         Ok(tree)
     }

@@ -10,7 +10,7 @@ mod trust;
 pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
 pub use decide::{Decide, Far, PlanMode, Say};
 pub use machine::{Completions, Doctor, Man, Shell};
-pub use policy::{Answers, Explain, Leave, PolicyArgs, PolicyCommand, Replay, Revoke, Test};
+pub use policy::{Answers, Explain, PolicyArgs, PolicyCommand, Replay, Revoke, Rights, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
 pub use trust::{Trust, Trusting};
 
@@ -111,7 +111,7 @@ pub struct Run {
     #[command(flatten)]
     pub terms: Terms,
     #[command(flatten)]
-    pub leave: Leave,
+    pub rights: Rights,
     #[command(flatten)]
     pub trusting: Trusting,
     /// The project's folder.
@@ -126,6 +126,9 @@ pub struct Run {
     /// Go on with this run, or with the newest of this session.
     #[arg(long, value_name = "RUN|SESSION", conflicts_with_all = ["new_session", "name"])]
     pub resume: Option<String>,
+    /// Keep nothing of what flags forbade when the run was last driven.
+    #[arg(long)]
+    pub new_terms: bool,
     /// Start a new session over this folder.
     #[arg(long)]
     pub new_session: bool,

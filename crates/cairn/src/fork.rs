@@ -25,7 +25,7 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
             task: Some(task.clone()),
             resume: Some(id.to_string()),
             terms: args.terms.clone(),
-            leave: args.leave.clone(),
+            rights: args.rights.clone(),
             trusting: args.trusting,
             json: args.json,
             ..cli::Run::default()

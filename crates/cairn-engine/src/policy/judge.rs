@@ -4,11 +4,10 @@
 use super::protected;
 use super::rule::{Rule, What};
 use super::{Judged, Rulebook};
-use cairn_text::glob::{PathGlob, plain};
+use cairn_text::glob::plain;
 use cairn_text::shell::{Denies, Pattern, allows_line, denies, denies_text};
 use cairn_types::{
-    CommandLine, Effect, Mode, OpName, PolicyRule, RedirectKind, Removed, RuleFrom, RuleWord,
-    Subject, Writer,
+    CommandLine, Effect, Mode, OpName, PolicyRule, Removed, RuleFrom, RuleWord, Subject, Writer,
 };
 
 /// An op as rules see it.
@@ -31,8 +30,8 @@ pub struct Case<'a> {
 }
 
 /// A path an op touches.
-struct Touched {
-    path: String,
+pub(super) struct Touched {
+    pub(super) path: String,
     write: bool,
 }
 
@@ -86,7 +85,7 @@ impl Rulebook {
             why: why.to_owned(),
             from: None,
             ceiling: false,
-            is_open: true,
+            is_open: !self.policy.no_yolo,
         };
         if case.effect.is_read_only() {
             return held(RuleWord::Allow, "changes nothing");
@@ -112,7 +111,7 @@ impl Rulebook {
         written.map(|touched| touched.path).find(|path| protected::is(path))
     }
 
-    fn in_force(&self, now: u64) -> impl Iterator<Item = (&Rule, &PolicyRule)> {
+    pub(super) fn in_force(&self, now: u64) -> impl Iterator<Item = (&Rule, &PolicyRule)> {
         let lasts = move |source: &PolicyRule| source.until.is_none_or(|until| now < until);
         self.rules.iter().zip(&self.policy.rules).filter(move |(_, source)| lasts(source))
     }
@@ -131,6 +130,7 @@ impl Rulebook {
                 source.word == RuleWord::Allow && of(rule, source.from) && covers_kind(rule, case)
             })
             // Whoever said yes to all edits, or to all in a folder, did not think of this one.
+            .filter(|(rule, _)| !(self.policy.no_yolo && rule.is_yolo()))
             .filter(|(rule, source)| {
                 !(protected && source.from == RuleFrom::Answer && rule.is_broad())
             })
@@ -174,7 +174,7 @@ impl Rulebook {
     }
 
     /// Whether this rule may be about it.
-    fn touches(&self, rule: &Rule, case: &Case<'_>) -> Denies {
+    pub(super) fn touches(&self, rule: &Rule, case: &Case<'_>) -> Denies {
         if !is_kind(rule, case) {
             return Denies::No;
         }
@@ -220,47 +220,26 @@ impl Rulebook {
             What::Path(glob) => {
                 let paths = self.touched(case);
                 let named = paths.iter().any(|one| by_role(one) && glob.matches(&one.path));
-                let unsure = unsure || case.op == OpName::Exec && may_become(case.subject, glob);
-                match (named, unsure) {
-                    (true, _) => Denies::Yes,
-                    (false, true) => Denies::Perhaps,
-                    (false, false) => Denies::No,
-                }
+                let opened = self.opens(rule, glob, case);
+                let opened = if unsure { opened.max(Denies::Perhaps) } else { opened };
+                if named { Denies::Yes } else { opened }
             }
         }
     }
 
-    /// The paths an op touches, without `..` and relative to the root where they lie in it. Of a
-    /// command these are all words that may be paths.
-    fn touched(&self, case: &Case<'_>) -> Vec<Touched> {
+    /// The paths an op touches, without `..` and relative to the root where they lie in it; none of
+    /// those that a command names.
+    pub(super) fn touched(&self, case: &Case<'_>) -> Vec<Touched> {
         let subject = case.subject;
         let cwd = subject.cwd.as_deref().unwrap_or(".");
         let touched = |path: &str, write| Touched { path: self.beneath(cwd, path), write };
         let mut all: Vec<Touched> = subject.reads.iter().map(|path| touched(path, false)).collect();
         all.extend(subject.writes.iter().map(|path| touched(path, true)));
         all.extend(case.changed.iter().map(|path| touched(path, true)));
-        if let Some(CommandLine::Known(line)) = &subject.command {
-            for word in line.iter().flat_map(|simple| &simple.words) {
-                let value = word.text.split_once('=').map(|(_, value)| value);
-                for path in [Some(word.text.as_str()), value].into_iter().flatten() {
-                    all.push(touched(path, false));
-                    all.push(touched(path, true));
-                }
-            }
-            for redirect in line.iter().flat_map(|simple| &simple.redirects) {
-                match redirect.kind {
-                    RedirectKind::Dup | RedirectKind::HereDoc => {}
-                    RedirectKind::Read => all.push(touched(&redirect.target, false)),
-                    RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {
-                        all.push(touched(&redirect.target, true));
-                    }
-                }
-            }
-        }
         all
     }
 
-    fn beneath(&self, cwd: &str, path: &str) -> String {
+    pub(super) fn beneath(&self, cwd: &str, path: &str) -> String {
         if is_row(path) {
             return path.to_owned();
         }
@@ -284,34 +263,6 @@ fn pattern(rule: &Rule) -> Option<Pattern> {
         What::Any => Pattern::parse("*").ok(),
         What::Path(_) => None,
     }
-}
-
-/// Whether the shell may make a path that the glob matches of a word with a glob of its own.
-fn may_become(subject: &Subject, glob: &PathGlob) -> bool {
-    let Some(CommandLine::Known(line)) = &subject.command else { return false };
-    let open = line.iter().flat_map(|simple| &simple.words).filter(|word| word.open);
-    let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
-    let inner =
-        |path: &'_ str| path.strip_suffix("/**").or(path.strip_suffix("/*")).map(str::to_owned);
-    let whole = inner(glob.as_str()).unwrap_or_else(|| glob.as_str().to_owned());
-    let wanted = last(&whole).unwrap_or_default();
-    open.filter_map(|word| last(&word.text)).any(|name| may_be_one(&name, &wanted))
-}
-
-/// Whether one name may fit two globs: how each begins and ends speaks against it, or nothing does.
-fn may_be_one(a: &str, b: &str) -> bool {
-    let ends = |glob: &str| {
-        let special = |c: char| "*?[{~".contains(c);
-        let (first, last) = (glob.find(special), glob.rfind(special));
-        let tail = last.map_or(0, |at| at + 1);
-        (glob[..first.unwrap_or(glob.len())].to_owned(), glob[tail..].to_owned())
-    };
-    let ((begin_a, end_a), (begin_b, end_b)) = (ends(a), ends(b));
-    // The shell's globs leave out names that begin with a dot.
-    let hidden = begin_a.is_empty() && begin_b.starts_with('.');
-    !hidden
-        && (begin_a.starts_with(&begin_b) || begin_b.starts_with(&begin_a))
-        && (end_a.ends_with(&end_b) || end_b.ends_with(&end_a))
 }
 
 fn yes(is: bool) -> Denies {

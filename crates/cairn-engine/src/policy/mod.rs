@@ -2,13 +2,15 @@
 //! gates' matter.
 
 mod judge;
+mod named;
 mod protected;
+mod rows;
 mod rule;
 mod subject;
 
 pub use judge::Case;
 pub(crate) use judge::is_row;
-pub use rule::{Rule, RuleError};
+pub use rule::{Reading, Rule, RuleError};
 pub use subject::of as subject_of;
 
 use cairn_text::glob::PathGlob;
@@ -75,16 +77,18 @@ impl Rulebook {
         book
     }
 
-    /// The paths that rules keep from being read: those that they forbid, and those that they ask
-    /// about.
-    #[must_use]
-    pub fn unread(&self) -> (Vec<PathGlob>, Vec<PathGlob>) {
-        let kept = |word: RuleWord| {
-            let all = self.rules.iter().zip(&self.policy.rules);
-            let of_word = all.filter(|(_, source)| source.word == word);
-            of_word.filter_map(|(rule, _)| rule.kept_from_reading().cloned()).collect()
-        };
-        (kept(RuleWord::Deny), kept(RuleWord::Ask))
+    /// The paths that rules keep from being read by this way: those that they forbid, and those that
+    /// they ask about.
+    pub fn unread(&self, way: Reading) -> impl Iterator<Item = (&PathGlob, RuleWord)> {
+        let all = self.rules.iter().zip(&self.policy.rules);
+        let narrowing = all.filter(|(_, source)| source.word != RuleWord::Allow);
+        narrowing.filter_map(move |(rule, source)| Some((rule.kept_from(&way)?, source.word)))
+    }
+
+    /// Whether a yes may be remembered as this rule: nobody says yes to everything where that is ruled
+    /// out.
+    pub(crate) fn takes_answer(&self, rule: &Rule) -> bool {
+        !(self.policy.no_yolo && rule.is_yolo())
     }
 
     /// Whether so much is removed only when a person says so.

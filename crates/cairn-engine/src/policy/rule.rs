@@ -30,6 +30,17 @@ pub(super) enum What {
     Command(Pattern),
 }
 
+/// A way by which a model may come to read a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    /// The op.
+    pub op: OpName,
+    /// What it may change.
+    pub effect: Effect,
+    /// The tools that do it; none where nobody calls one.
+    pub tools: &'static [&'static str],
+}
+
 /// Why a text is no rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{rule:?} is not a rule: {why}")]
@@ -100,16 +111,29 @@ impl Rule {
         Ok(())
     }
 
-    /// The paths it is about, where it is about reading them.
-    pub(super) fn kept_from_reading(&self) -> Option<&PathGlob> {
+    /// Whether it is about reading, or searching.
+    pub(super) fn is_about_reading(&self) -> bool {
+        self.ops.contains(&OpName::Read) || self.ops.contains(&OpName::Find)
+    }
+
+    /// The paths it is about.
+    pub(super) fn glob(&self) -> Option<&PathGlob> {
         match &self.what {
-            What::Path(glob)
-                if self.ops.contains(&OpName::Read) || self.ops.contains(&OpName::Find) =>
-            {
-                Some(glob)
-            }
-            _ => None,
+            What::Path(glob) => Some(glob),
+            What::Any | What::Command(_) => None,
         }
+    }
+
+    /// The paths that it keeps models from reading by this way, if it does.
+    pub(super) fn kept_from(&self, way: &Reading) -> Option<&PathGlob> {
+        let ops = self.ops.contains(&OpName::Read)
+            || way.op == OpName::Find && self.ops.contains(&OpName::Find);
+        let meant = self.writer.is_none_or(|writer| writer == Writer::Model)
+            && self.effect.is_none_or(|effect| effect == way.effect)
+            && self.tool.as_deref().is_none_or(|tool| way.tools.contains(&tool))
+            && self.scheme.as_deref().is_none_or(|scheme| scheme == "file")
+            && self.host.is_none();
+        self.glob().filter(|_| ops && meant)
     }
 
     /// Whether it is about more than what it names.
@@ -118,6 +142,20 @@ impl Rule {
             What::Path(glob) => glob.as_str().contains(['*', '?', '[', '{']),
             What::Any | What::Command(_) => true,
         }
+    }
+
+    /// Whether allowing what it means is as good as `--yolo`: every command, or every op.
+    pub(super) fn is_yolo(&self) -> bool {
+        let every_command = match &self.what {
+            What::Any => self.ops.is_empty() || self.ops.contains(&OpName::Exec),
+            What::Command(pattern) => !pattern.names_its_command(),
+            What::Path(_) => false,
+        };
+        // Commands have one effect and one tool, and are in no scheme.
+        let apart = self.effect.is_some_and(|effect| effect != Effect::Host)
+            || self.tool.as_deref().is_some_and(|tool| tool != "bash")
+            || self.scheme.is_some();
+        every_command && !apart
     }
 
     /// Whether it names no condition but its ops: then also what cannot be read is meant.
@@ -144,5 +182,38 @@ fn what_of(ops: &[OpName], what: &str) -> Result<What, String> {
             Err("this op works on nothing that has a name".to_owned())
         }
         _ => PathGlob::parse(what).map(What::Path).map_err(|e| e.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_keeps_from_being_read_only_what_its_conditions_mean() {
+        let way = |op, effect, tools| Reading { op, effect, tools };
+        let ways = [
+            way(OpName::Read, Effect::Read, &["read"]),
+            way(OpName::Find, Effect::Read, &["find"]),
+            way(OpName::Copy, Effect::World, &["copy", "move"]),
+            way(OpName::Read, Effect::Read, &[]),
+        ];
+        for (rule, expected) in [
+            ("read x/**", [true, true, true, true]),
+            ("read[tool=find] x/**", [false, true, false, false]),
+            ("read[tool=move] x/**", [false, false, true, false]),
+            ("find x/**", [false, true, false, false]),
+            ("read[effect=read] x/**", [true, true, false, true]),
+            ("read[writer=model] x/**", [true, true, true, true]),
+            ("read[writer=client] x/**", [false; 4]),
+            ("read[scheme=log] x/**", [false; 4]),
+            ("read[scheme=file] x/**", [true; 4]),
+            ("read[host=a.org] x/**", [false; 4]),
+            ("edit x/**", [false; 4]),
+            ("read", [false; 4]),
+        ] {
+            let rule = Rule::parse(rule).unwrap();
+            assert_eq!(ways.map(|way| rule.kept_from(&way).is_some()), expected, "{rule:?}");
+        }
     }
 }

@@ -117,6 +117,59 @@ fn a_read_only_driver_performs_nothing_that_another_was_allowed() {
     }
 }
 
+/// A run that was cut off in the middle of changing two files, allowed by this.
+fn half_done(approval: Approval) -> Sim {
+    let change = |path: &str| Change::between(path.into(), None, None);
+    let prepared = Prepared { changes: vec![change("a"), change("b")], ..Prepared::default() };
+    let mut sim = Sim::replied(Mode::Act, approval, &[WRITE], Finish::Calls);
+    sim.go();
+    let recording = sim.engine.prepared(at(1, 1, 1), &prepared);
+    sim.record(recording);
+    if approval == Approval::Ask {
+        sim.decide(at(1, 1, 1), Verdict::Allow, None);
+    }
+    let changes = prepared.changes;
+    sim.record(Recording::of(Body::Begin(Begin {
+        at: at(1, 1, 1),
+        changes,
+        again: false,
+        told: None,
+    })));
+    sim
+}
+
+#[test]
+fn half_a_change_is_finished_only_where_the_gates_of_today_do_not_refuse_it() {
+    let left = "1/1/1 → 500 Indeterminate";
+    for (before, mode, rules, expect) in [
+        (Approval::Yolo, Mode::Act, &[][..], "finish"),
+        (Approval::Yolo, Mode::Act, &["ask edit b"], "finish"),
+        (Approval::Yolo, Mode::Act, &["deny edit b"], left),
+        (Approval::Yolo, Mode::Act, &["deny read b"], left),
+        (Approval::Yolo, Mode::Act, &["deny edit c"], "finish"),
+        (Approval::Yolo, Mode::Act, &["operator: ask edit b"], left),
+        (Approval::Yolo, Mode::ReadOnly, &[], left),
+        (Approval::Ask, Mode::Act, &["operator: ask edit b"], "finish"),
+        (Approval::Ask, Mode::Act, &["operator: deny edit b"], left),
+    ] {
+        for now in [Approval::Ask, Approval::Nobody] {
+            let mut sim = half_done(before);
+            sim.drive_by(mode, now, rules);
+            sim.said.clear();
+            found(&mut sim, Found::Partly);
+            assert_eq!(sim.said[0], expect, "{before:?} {mode:?} {rules:?}");
+            let Some(Body::Decision(decision)) = sim.facts.iter().rev().nth(1).map(|f| &f.body)
+            else {
+                continue;
+            };
+            assert_eq!(decision.verdict, Verdict::Refuse);
+            let kept = sim.facts.len() - 2;
+            let again = Engine::fold(&sim.facts[..kept]).decides_again(decision);
+            assert_eq!(again.as_ref(), Some(&decision.gates), "and is decided again the same");
+        }
+    }
+}
+
 #[test]
 fn a_stopped_loop_performs_nothing_that_began_before_a_crash() {
     for (disk, expect) in [

@@ -2,11 +2,13 @@
 
 mod anything;
 mod budgets;
+mod ceilings;
 mod choices;
 mod consult;
 mod crashes;
 mod hook_events;
 mod hooks;
+mod named;
 mod policy;
 mod rails;
 mod sight;

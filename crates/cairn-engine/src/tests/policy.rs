@@ -27,7 +27,12 @@ pub(super) fn of(lines: &[&str]) -> Policy {
     Policy { root: "/w".to_owned(), rules, ..Policy::default() }
 }
 
-fn leave(policy: Policy, terms: Terms, (tool, args): (&str, &str), changed: &[&str]) -> Leave {
+pub(super) fn leave(
+    policy: Policy,
+    terms: Terms,
+    (tool, args): (&str, &str),
+    changed: &[&str],
+) -> Leave {
     let parsed = native::parse(tool, args);
     let action = parsed.action.unwrap();
     let subject = subject_of(&action);
@@ -44,7 +49,7 @@ fn leave(policy: Policy, terms: Terms, (tool, args): (&str, &str), changed: &[&s
     Asked::new(case, terms, &Rulebook::read(policy).unwrap(), 5).leave()
 }
 
-fn word_of(leave: &Leave) -> &'static str {
+pub(super) fn word_of(leave: &Leave) -> &'static str {
     match leave {
         Leave::Granted(..) => "allow",
         Leave::Ask(_) => "ask",
@@ -53,7 +58,7 @@ fn word_of(leave: &Leave) -> &'static str {
     }
 }
 
-const ASKED: Terms = Terms {
+pub(super) const ASKED: Terms = Terms {
     mode: Mode::Act,
     approval: Approval::Ask,
     flags: Flags {
@@ -66,12 +71,12 @@ const ASKED: Terms = Terms {
     },
 };
 
-fn bash(command: &str) -> (&'static str, String) {
+pub(super) fn bash(command: &str) -> (&'static str, String) {
     ("bash", serde_json::json!({ "command": command }).to_string())
 }
 
 /// A path's op by its tool's name: `read .env`, `write a`, `move a b`; anything else is a command.
-fn call(text: &str) -> (&'static str, String) {
+pub(super) fn call(text: &str) -> (&'static str, String) {
     let words: Vec<&str> = text.split(' ').collect();
     match words[..] {
         ["read", path] => ("read", serde_json::json!({ "path": path }).to_string()),
@@ -84,7 +89,7 @@ fn call(text: &str) -> (&'static str, String) {
     }
 }
 
-fn check(rules: &[&str], terms: Terms, cases: &[(&str, &str)]) {
+pub(super) fn check(rules: &[&str], terms: Terms, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         let (tool, args) = call(text);
         let leave = leave(of(rules), terms, (tool, &args), &[]);

@@ -124,6 +124,28 @@ fn what_a_person_refuses_and_what_a_crash_left_unknown_never_strikes() {
 
 // keeps: rails-end
 #[test]
+fn what_the_policy_refuses_strikes_only_when_it_is_asked_for_in_circles() {
+    let refused = |commands: &dyn Fn(u32) -> String| {
+        let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+        sim.drive_by(Mode::Act, Approval::Yolo, &["deny exec"]);
+        sim.prompt("go");
+        for turn in 1..=5 {
+            sim.go();
+            let args = serde_json::json!({ "command": commands(turn) }).to_string();
+            sim.reply(&[("bash", &args)], Finish::Calls);
+            sim.go();
+        }
+        let refused = sim.said.iter().filter(|said| said.contains("→ 403")).count();
+        assert_eq!(refused, 5, "{:?}", sim.said);
+        sim.engine.ended().and_then(|end| end.rail)
+    };
+    // The fifth turn is also this driver's last, which is another rail.
+    assert_eq!(refused(&|_| "x".to_owned()), Some(Rail::Cycle));
+    assert_eq!(refused(&|turn| format!("x {turn}")), Some(Rail::Turns));
+}
+
+// keeps: rails-end
+#[test]
 fn words_of_a_person_are_another_beginning() {
     let mut turns = 0;
     let steered = asked_for(9, |sim, at| {

@@ -87,6 +87,12 @@ impl Pattern {
     pub fn is_everything(&self) -> bool {
         self.words.is_empty()
     }
+
+    /// Whether it says which command it is about, with no `*` in the name.
+    #[must_use]
+    pub fn names_its_command(&self) -> bool {
+        self.words.first().is_some_and(|name| name.literal().is_some())
+    }
 }
 
 /// What is wrong with a pattern, before it is told with its text.

@@ -18,7 +18,7 @@ pub(super) enum Kind {
     Unknown,
 }
 
-const RUNS: [&str; 65] = [
+const RUNS: [&str; 87] = [
     "env",
     "sudo",
     "doas",
@@ -84,6 +84,28 @@ const RUNS: [&str; 65] = [
     "direnv",
     "chronic",
     "nix-shell",
+    "nix",
+    "uv",
+    "uvx",
+    "npx",
+    "pnpx",
+    "bunx",
+    "npm",
+    "pnpm",
+    "yarn",
+    "pipx",
+    "poetry",
+    "pdm",
+    "hatch",
+    "rye",
+    "bundle",
+    "prlimit",
+    "setpriv",
+    "cgexec",
+    "numactl",
+    "dbus-run-session",
+    "xvfb-run",
+    "rlwrap",
 ];
 
 const RUNS_WITH_MORE: [&str; 3] = ["xargs", "gxargs", "parallel"];
@@ -93,7 +115,7 @@ const SHELLS: [&str; 13] = [
     "pwsh",
 ];
 
-const INTERPRETS: [&str; 20] = [
+const INTERPRETS: [&str; 28] = [
     "python",
     "python2",
     "python3",
@@ -113,7 +135,15 @@ const INTERPRETS: [&str; 20] = [
     "tclsh",
     "osascript",
     "vim",
+    "vi",
+    "nvim",
+    "view",
+    "ex",
+    "ed",
+    "emacs",
     "sed",
+    "gsed",
+    "make",
 ];
 
 const TAKES: [&str; 32] = [
@@ -141,6 +171,10 @@ pub(super) fn starters(name: &str) -> Option<&'static [&'static str]> {
         "find" | "gfind" => Some(&["-exec", "-execdir", "-ok", "-okdir"]),
         "fd" | "fdfind" => Some(&["-x", "--exec", "-X", "--exec-batch"]),
         "docker" | "podman" | "kubectl" | "direnv" => Some(&["exec", "run"]),
+        "uv" | "pipx" | "poetry" | "pdm" | "hatch" | "rye" | "pnpm" | "yarn" | "npm" | "bundle" => {
+            Some(&["run", "exec", "dlx", "x"])
+        }
+        "nix" => Some(&["-c", "--command"]),
         _ => None,
     }
 }

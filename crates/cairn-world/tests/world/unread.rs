@@ -3,11 +3,10 @@
 
 use cairn_text::glob::PathGlob;
 use cairn_types::{Action, Find, Read};
-use cairn_world::{Settings, Unread, Workspace, World};
+use cairn_world::{Door, Kept, Settings, Unread, Workspace, World};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// A repository with a project in it, and a folder besides.
@@ -29,11 +28,19 @@ impl Place {
     }
 
     fn world(&self, never: &[&str], asked: &[&str]) -> World {
-        let globs = |all: &[&str]| -> Arc<[PathGlob]> {
-            all.iter().map(|text| PathGlob::parse(text).unwrap()).collect()
+        self.world_by(never, asked, &Door::ALL)
+    }
+
+    /// The same, with paths that are kept only at some doors.
+    fn world_by(&self, never: &[&str], asked: &[&str], doors: &[Door]) -> World {
+        let kept = |text: &&str, asked| {
+            let (glob, doors) = (PathGlob::parse(text).unwrap(), doors.to_vec());
+            Kept { glob, asked, doors }
         };
+        let never = never.iter().map(|text| kept(text, false));
+        let all: Vec<Kept> = never.chain(asked.iter().map(|text| kept(text, true))).collect();
         let mut settings = Settings::new("/bin/sh".into(), Vec::new());
-        settings.unread = Unread { never: globs(never), asked: globs(asked) };
+        settings.unread = Unread(all.into());
         let workspace = Workspace::open(&self.project).unwrap();
         World::with_folders(workspace, std::slice::from_ref(&self.other), settings).unwrap()
     }
@@ -123,4 +130,27 @@ fn instructions_and_their_imports_are_not_told_where_they_are_kept_from_being_re
     check(&format!("{}/AGENTS.md", repo.display()), ["", "rule\nimported\n", "linked\n"]);
     check("CLAUDE.md", ["above\n", "rule\nimported\n", ""]);
     check("in/real.md", ["above\n", "rule\nimported\n", ""]);
+}
+
+#[test]
+fn what_is_kept_from_one_way_of_reading_is_read_by_the_others() {
+    let place = Place::new();
+    put(&place.project, "keys/k", "needle\n");
+    put(&place.project, "keys/AGENTS.md", "rule\n");
+    symlink("keys/k", place.project.join("link")).unwrap();
+    let read = Action::Read(Read { path: "link".into(), first: 1, limit: 0, hashes: false });
+    let find = Action::Find(Find { text: Some("needle".into()), ..Find::default() });
+    let copy = Action::Copy { from: "keys".into(), to: "copied".into() };
+    for door in Door::ALL {
+        let world = place.world_by(&["keys/**"], &[], &[door]);
+        let copied = world.prepare(&copy).settled;
+        let seen = [
+            told(&world, &read).starts_with("403"),
+            !told(&world, &find).contains("keys/k"),
+            copied.is_some_and(|done| done.status == cairn_types::Status::REFUSED),
+            world.workspace().instructions("keys", 1 << 10).is_none(),
+        ];
+        let meant = [Door::Read, Door::Search, Door::Carry, Door::Tell].map(|one| one == door);
+        assert_eq!(seen, meant, "{door:?}");
+    }
 }

@@ -1,6 +1,6 @@
 //! The shape of the commands that go back or another way: `undo`, `redo`, `rewind`, `diff`, `fork`.
 
-use super::{Leave, Terms, Trusting};
+use super::{Rights, Terms, Trusting};
 use clap::Args;
 
 /// Make a new run that shares another's history so far.
@@ -11,7 +11,7 @@ use clap::Args;
   cairn fork --run r1k8f3q0c7w2n5b             another run
 The files stay as they are; only the history is shared. `cairn rewind` takes both back.",
     mut_group("Terms", |terms| terms.requires("task")),
-    mut_group("Leave", |leave| leave.requires("task")),
+    mut_group("Rights", |rights| rights.requires("task")),
     mut_group("Trusting", |trusting| trusting.requires("task")))]
 pub struct Fork {
     /// A task for the new run; without one it is only made.
@@ -28,7 +28,7 @@ pub struct Fork {
     #[command(flatten)]
     pub terms: Terms,
     #[command(flatten)]
-    pub leave: Leave,
+    pub rights: Rights,
     #[command(flatten)]
     pub trusting: Trusting,
     /// As JSON; with a task, one event per line.

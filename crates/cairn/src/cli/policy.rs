@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// What a run may do, and who is asked.
 #[derive(Args, Clone, Default)]
-pub struct Leave {
+pub struct Rights {
     /// Allow everything that would be asked about. What the policy forbids stays forbidden.
     #[arg(long, conflicts_with_all = ["read_only", "no_proposals"])]
     pub yolo: bool,
@@ -94,7 +94,7 @@ pub struct Explain {
     pub headless: bool,
     /// What the run would be given.
     #[command(flatten)]
-    pub leave: Leave,
+    pub rights: Rights,
     /// As JSON.
     #[arg(long)]
     pub json: bool,
@@ -107,7 +107,7 @@ pub struct Test {
     pub file: PathBuf,
     /// What the run would be given.
     #[command(flatten)]
-    pub leave: Leave,
+    pub rights: Rights,
     /// As JSON.
     #[arg(long)]
     pub json: bool,

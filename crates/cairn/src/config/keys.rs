@@ -211,7 +211,7 @@ pub const KEYS: &[Key] = &[
         default: Default::Text("allowed"),
         project: Project::Lowers,
         env: None,
-        docs: "Whether --yolo may be given.",
+        docs: "Whether --yolo may be given. If never, no rule and no answer for every command counts either.",
     },
     rules(
         "policy.allow",

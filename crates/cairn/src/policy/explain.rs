@@ -2,7 +2,7 @@
 
 use super::spoken::{self, Spoken};
 use super::{flags, lay_flags, mode, rulebook};
-use crate::cli::{Explain, Leave as LeaveArgs};
+use crate::cli::{Explain, Rights};
 use crate::{out::say, place};
 use anyhow::Result;
 use cairn_engine::gates::{Asked, Leave, Terms, names};
@@ -80,7 +80,7 @@ const BEFORE: [HookEvent; 5] = [
 ];
 
 /// What a run would be given, and the rules it would go by.
-pub fn ground(args: &LeaveArgs, headless: bool) -> Result<Ground> {
+pub fn ground(args: &Rights, headless: bool) -> Result<Ground> {
     let root = place::root(None)?;
     let mut config = place::config(&root)?;
     lay_flags(&mut config, args)?;
@@ -100,7 +100,7 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
         Some(tool) => spoken::call(tool, &words.join(" "))?,
         None => spoken::op(&words)?,
     };
-    let ground = ground(&args.leave, args.headless)?;
+    let ground = ground(&args.rights, args.headless)?;
     let leave = leave(&spoken, &ground);
     let hooks = ground.would_ask(&spoken, &leave);
     if args.json {

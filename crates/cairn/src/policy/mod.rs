@@ -7,17 +7,19 @@ mod replay;
 mod spoken;
 mod table;
 
-use crate::cli::{Leave, PolicyArgs, PolicyCommand};
+use crate::cli::{PolicyArgs, PolicyCommand, Rights};
 use crate::config::{Config, Layer, Origin, Value};
 use crate::run::Usage;
 use crate::{log, out::say, place};
 use anyhow::Result;
-use cairn_engine::policy::Rulebook;
+use cairn_engine::policy::{Reading, Rulebook};
 use cairn_store::Store;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Flags, Mode, Policy, PolicyRule, Remember, Removed, RuleFrom, RuleWord, SessionId,
+    Effect, Flags, Mode, OpName, Policy, PolicyRule, Remember, Removed, RuleFrom, RuleWord,
+    SessionId,
 };
+use cairn_world::{Door, Kept, Unread};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -35,21 +37,21 @@ pub fn policy(args: &PolicyArgs) -> Result<ExitCode> {
 }
 
 /// Lays what a run's flags say about permission over the configuration.
-pub fn lay_flags(config: &mut Config, leave: &Leave) -> Result<()> {
-    let mode = leave.mode.as_deref().or(leave.read_only.then_some("read-only"));
+pub fn lay_flags(config: &mut Config, rights: &Rights) -> Result<()> {
+    let mode = rights.mode.as_deref().or(rights.read_only.then_some("read-only"));
     if let Some(mode) = mode {
         config.lay(Layer::flag("policy.mode", "mode", Value::Text(mode.to_owned()))?)?;
     }
     for (name, flag, rules) in [
-        ("policy.allow", "allow", &leave.allow),
-        ("policy.ask", "ask", &leave.ask),
-        ("policy.deny", "deny", &leave.deny),
+        ("policy.allow", "allow", &rights.allow),
+        ("policy.ask", "ask", &rights.ask),
+        ("policy.deny", "deny", &rights.deny),
     ] {
         if !rules.is_empty() {
             config.lay(Layer::flag(name, flag, Value::List(rules.clone()))?)?;
         }
     }
-    if leave.yolo && config.text("policy.yolo") == Some("never") {
+    if rights.yolo && config.text("policy.yolo") == Some("never") {
         let place = config.origin("policy.yolo").map(ToString::to_string).unwrap_or_default();
         return Err(Usage(format!("--yolo may not be given here ({place})")).into());
     }
@@ -78,14 +80,14 @@ pub fn after_plan(config: &Config) -> Option<Mode> {
 }
 
 /// What is ruled out besides.
-pub fn flags(leave: &Leave) -> Flags {
+pub fn flags(rights: &Rights) -> Flags {
     Flags {
-        no_repo: leave.no_repo,
-        no_web: leave.no_web,
-        no_proposals: leave.no_proposals,
-        no_interaction: leave.no_interaction,
+        no_repo: rights.no_repo,
+        no_web: rights.no_web,
+        no_proposals: rights.no_proposals,
+        no_interaction: rights.no_interaction,
         someone: false,
-        large_deletions: leave.allow_large_deletions,
+        large_deletions: rights.allow_large_deletions,
     }
 }
 
@@ -116,7 +118,29 @@ pub fn configured(config: &Config, root: &Path, shell: &Path) -> Policy {
         files: config.count("policy.large_files"),
         bytes: config.count("policy.large_mib") << 20,
     };
-    Policy { root, strange_shell: !known.contains(&name), little, rules }
+    let no_yolo = config.text("policy.yolo") == Some("never");
+    Policy { root, strange_shell: !known.contains(&name), no_yolo, little, rules }
+}
+
+/// What the rules keep from being read, by whatever way the world could come to read it.
+pub fn unread(rules: &Rulebook) -> Unread {
+    let mut all = Vec::new();
+    for door in Door::ALL {
+        let (op, effect, tools): (_, _, &[&str]) = match door {
+            Door::Read => (OpName::Read, Effect::Read, &["read"]),
+            Door::Search => (OpName::Find, Effect::Read, &["find"]),
+            Door::Edit => (OpName::Edit, Effect::World, &["edit", "write"]),
+            Door::Carry => (OpName::Copy, Effect::World, &["copy", "move"]),
+            Door::Tell => (OpName::Read, Effect::Read, &[]),
+        };
+        let kept = rules.unread(Reading { op, effect, tools });
+        all.extend(kept.map(|(glob, word)| Kept {
+            glob: glob.clone(),
+            asked: word == RuleWord::Ask,
+            doors: vec![door],
+        }));
+    }
+    Unread(all.into())
 }
 
 /// The answers people gave that reach runs of this session.
@@ -170,8 +194,8 @@ fn as_json(policy: &Policy) -> serde_json::Value {
         json!({"word": word, "rule": rule, "from": from, "place": place, "until": until})
     };
     let rules: Vec<_> = policy.rules.iter().map(rule).collect();
-    let Policy { root, strange_shell, little, .. } = policy;
-    json!({"root": root, "strange_shell": strange_shell, "little": little, "rules": rules})
+    let Policy { root, strange_shell, no_yolo, little, .. } = policy;
+    json!({"root": root, "strange_shell": strange_shell, "no_yolo": no_yolo, "little": little, "rules": rules})
 }
 
 fn show(json: bool) -> Result<ExitCode> {
@@ -186,6 +210,11 @@ fn show(json: bool) -> Result<ExitCode> {
     say!("mode {}, yolo {}", mode.unwrap_or_default(), yolo.unwrap_or_default());
     if policy.strange_shell {
         say!("the configured shell is neither bash nor sh: no rule but `exec *` allows a command");
+    }
+    if policy.no_yolo {
+        say!(
+            "whoever says yes names the command: a rule or an answer for every one does not count"
+        );
     }
     for rule in &policy.rules {
         let until = rule.until.map(|at| format!(", until {}", log::time(at)));

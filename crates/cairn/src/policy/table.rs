@@ -14,7 +14,7 @@ pub fn test(args: &Test) -> Result<ExitCode> {
     let file = args.file.display();
     let text = std::fs::read_to_string(&args.file)
         .map_err(|why| Usage(format!("{file} cannot be read ({why})")))?;
-    let ground = explain::ground(&args.leave, false)?;
+    let ground = explain::ground(&args.rights, false)?;
     let (mut right, mut wrong) = (0, Vec::new());
     for (n, line) in (1..).zip(text.lines()) {
         let line = line.trim();

@@ -50,6 +50,7 @@ impl From<DecideError> for Reply {
             DecideError::Unfit { .. }
             | DecideError::NoRule(_)
             | DecideError::TooWide(_)
+            | DecideError::Everything(_)
             | DecideError::Misfit(_) => 400,
         };
         Reply { code, at: why.decided_at(), why: why.to_string() }

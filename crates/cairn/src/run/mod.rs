@@ -7,6 +7,7 @@ mod excerpt;
 mod input;
 pub mod interaction;
 mod json;
+mod kept;
 mod outcome;
 mod pen;
 mod pictures;
@@ -30,7 +31,7 @@ use cairn_store::{RunRow, Store};
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_tools::hooks::Setup;
-use cairn_types::{Approval, Budgets, Caps, Drive, Exceeded, Flags, Policy, Removed, RunId};
+use cairn_types::{Approval, Body, Budgets, Caps, Drive, Exceeded, Flags, Policy, Removed, RunId};
 use cairn_world::{Unread, Workspace, World};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -87,15 +88,21 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let store = place::store()?;
     let (place, root) = which(args, &store, here)?;
     let mut config = early.map_or_else(|| configured(args, &root), Ok)?;
-    if let (None, Place::Existing { run, .. }) = (config.text("model"), &place) {
+    let last = last_drive(&store, &place)?;
+    if let (None, Some(last)) = (config.text("model"), &last) {
         // Nobody says which model: the run's own.
-        let model = last_drive(&store, run)?.map(|drive| drive.model).unwrap_or_default();
-        config.lay(Layer::flag("model", "resume", Value::Text(model))?)?;
+        config.lay(Layer::flag("model", "resume", Value::Text(last.model.clone()))?)?;
     }
-    if let (None, Place::Existing { run, .. }) = (config.text("effort"), &place)
-        && let Some(effort) = last_drive(&store, run)?.and_then(|drive| drive.effort)
+    if let (None, Some(effort)) =
+        (config.text("effort"), last.as_ref().and_then(|l| l.effort.clone()))
     {
         config.lay(Layer::flag("effort", "resume", Value::Text(effort))?)?;
+    }
+    let kept = last.filter(|_| !args.new_terms);
+    let kept = kept.map(|last| kept::Kept::of(&last, &args.rights, &config)).unwrap_or_default();
+    kept.lay(&mut config)?;
+    if let Some(told) = kept.told() {
+        let _ = writeln!(std::io::stderr().lock(), "{told}");
     }
     if task.is_none() && matches!(place, Place::New { .. }) {
         return Err(Usage(
@@ -105,7 +112,7 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     }
     let place = not_imported(&store, place)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let order = Order { args, config, root, talk };
+    let order = Order { args, config, kept, root, talk };
     let code = runtime.block_on(async {
         let (driver, commands, shown) = order.start(store, place, task).await?;
         let _door = order.door(&driver, &commands)?;
@@ -121,6 +128,8 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
 struct Order<'a> {
     args: &'a cli::Run,
     config: Config,
+    /// What was forbidden when the run was last driven.
+    kept: kept::Kept,
     root: PathBuf,
     talk: Talk,
 }
@@ -142,7 +151,7 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     if let Some(usd) = &args.terms.max_cost {
         config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
     }
-    policy::lay_flags(&mut config, &args.leave)?;
+    policy::lay_flags(&mut config, &args.rights)?;
     Ok(config)
 }
 
@@ -160,13 +169,20 @@ fn task(args: &cli::Run, talk: Talk) -> Result<Option<String>> {
     })
 }
 
-/// How a run was last driven.
-fn last_drive(store: &Store, run: &RunId) -> Result<Option<Drive>> {
-    let facts = store.facts(run, 0)?;
-    Ok(facts.into_iter().rev().find_map(|fact| match fact.body {
-        cairn_types::Body::Drive(drive) => Some(drive),
-        _ => None,
-    }))
+/// How a run was last driven, in the mode that it came to.
+fn last_drive(store: &Store, place: &Place) -> Result<Option<Drive>> {
+    let Place::Existing { run, .. } = place else { return Ok(None) };
+    let mut chosen = None;
+    for fact in store.facts(run, 0)?.into_iter().rev() {
+        match fact.body {
+            Body::Decision(decision) => chosen = chosen.or(decision.mode),
+            Body::Drive(drive) => {
+                return Ok(Some(Drive { mode: chosen.unwrap_or(drive.mode), ..drive }));
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
 }
 
 /// Which run is meant, and the folder it works in: its session's, wherever we are.
@@ -242,9 +258,8 @@ impl Order<'_> {
         settings.spool = Some(store.spool());
         let mode = policy::mode(&self.config);
         let policy = self.policy(&store, &place, &settings.shell)?;
-        let (never, asked) = Rulebook::read(policy.clone())?.unread();
         settings.little = policy.little;
-        settings.unread = Unread { never: never.into(), asked: asked.into() };
+        settings.unread = policy::unread(&Rulebook::read(policy.clone())?);
         let found = self.hooks(&settings)?;
         let start = Start {
             store,
@@ -257,8 +272,8 @@ impl Order<'_> {
             after_plan: policy::after_plan(&self.config),
             approval: self.approval(),
             flags: Flags {
-                someone: self.talk != Talk::Nobody || self.args.leave.wait,
-                ..policy::flags(&self.args.leave)
+                someone: self.talk != Talk::Nobody || self.args.rights.wait,
+                ..self.kept.flags(policy::flags(&self.args.rights))
             },
             policy,
             caps: Caps {
@@ -340,7 +355,7 @@ impl Order<'_> {
         }
         match door::open(&place::home()?, driver.run_id(), commands.clone()) {
             Ok(door) => Ok(Some(door)),
-            Err(why) if self.args.leave.wait => {
+            Err(why) if self.args.rights.wait => {
                 Err(Usage(format!("nobody could decide from elsewhere: {why}")).into())
             }
             Err(_) => Ok(None),
@@ -376,9 +391,9 @@ impl Order<'_> {
     }
 
     fn approval(&self) -> Approval {
-        match (self.args.leave.yolo, self.talk) {
+        match (self.args.rights.yolo, self.talk) {
             (true, _) => Approval::Yolo,
-            (false, Talk::Nobody) if self.args.leave.wait => Approval::Ask,
+            (false, Talk::Nobody) if self.args.rights.wait => Approval::Ask,
             (false, Talk::Nobody) => Approval::Nobody,
             (false, Talk::Terminal | Talk::Beside | Talk::Json) => Approval::Ask,
         }

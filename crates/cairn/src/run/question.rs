@@ -113,6 +113,22 @@ impl Question {
         format!("allow? y yes, n no, {choose}{edit}{all}, r refuse with words: ")
     }
 
+    /// Of a key that would have the answer remembered: what can be typed instead, where nothing can be.
+    pub fn cannot_be_kept(&self, key: &str) -> Option<&'static str> {
+        let offered = |all: &str| self.offers.iter().any(|offer| offer == all);
+        match (key, self.kind) {
+            ("a", ProposalKind::Exec) if !offered("exec") => {
+                Some("y, n, m, d or r; not every command at once: policy.yolo is never")
+            }
+            ("m", ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look)
+                if self.offers.is_empty() =>
+            {
+                Some("y, n, d or r; there is nothing that this could be remembered as")
+            }
+            _ => None,
+        }
+    }
+
     /// What can be answered.
     pub fn answers(&self) -> &'static str {
         match (self.has_choice(), self.has_texts()) {

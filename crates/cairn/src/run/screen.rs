@@ -167,6 +167,9 @@ impl Screen {
         if state.choosing.is_some() {
             return state.chose(line, word);
         }
+        if let Some(answers) = question.cannot_be_kept(line) {
+            return state.not_an_answer(answers);
+        }
         match (question.kind, line) {
             (ProposalKind::Indeterminate, "h") => word.verdict = Verdict::Happened,
             (ProposalKind::Indeterminate, "s") => word.verdict = Verdict::Skip,

@@ -93,6 +93,11 @@ fn a_project_narrows_and_an_operator_caps_what_everybody_else_says() {
         "{}",
         done.err
     );
+    // A rule that means everything is no way around it.
+    bench.own("cairn.toml", "[policy]\nallow = [\"exec *\", \"exec touch a\"]\n");
+    bench.temp.write("cairn.toml", "");
+    assert_eq!(run(&["--allow", "*", "--allow", "exec t* *", "work"]).code, 5);
+    assert_eq!(statuses(&bench), [200, 403, 403], "only what is named");
     bench.temp.write("cairn.toml", "[policy]\nallow = [\"exec *\"]\n");
     let done = run(&["work"]);
     assert_eq!(done.code, 2);
@@ -129,6 +134,77 @@ fn what_must_not_be_read_is_not_found_copied_moved_or_reached_through_a_link() {
     let own = r#"\"text\":\"the-secret-text\""#;
     assert!(!sent.replace(own, "").replace("the-secret-tex\\\"", "").contains(secret), "{sent}");
     assert_eq!(std::fs::read_to_string(bench.file("keys/k")).unwrap(), format!("{secret}\n"));
+}
+
+// keeps: policy-unread
+#[test]
+fn a_row_that_shows_what_is_forbidden_by_now_is_not_read_again() {
+    let row = |n: usize| read(&format!("log:///1/{n}/1"));
+    let find = |under: &str| json!({"calls": [{"tool": "find", "args": {"under": under, "text": "hush"}}]});
+    let first = [
+        read("keys/k"),
+        read("other"),
+        find("."),
+        find("open"),
+        bash("cat keys/k"),
+        bash("cat open/o"),
+        row(1),
+        read("link"),
+    ];
+    let again = (1..=first.len()).map(row);
+    let mut script = first.to_vec();
+    script.push(json!({"say": "one"}));
+    script.extend(again);
+    script.push(json!({"say": "two"}));
+    let bench = Bench::new(Value::Array(script));
+    for path in ["keys/k", "other", "open/o"] {
+        bench.temp.write(path, "hush\n");
+    }
+    std::os::unix::fs::symlink("keys/k", bench.file("link")).unwrap();
+    let run = |args: &[&str]| bench.cairn(&[&["run", "--yolo"], args].concat());
+    assert_eq!(run(&["work"]).code, 0);
+    assert_eq!(run(&["-c", "--deny", "read keys/**", "more"]).code, 0);
+    let told = statuses(&bench);
+    assert_eq!(&told[..8], [200; 8]);
+    assert_eq!(told[8..], [403, 200, 403, 200, 403, 200, 403, 403], "rows by what they show");
+}
+
+// keeps: policy-narrows
+#[test]
+fn what_flags_forbade_stays_forbidden_when_a_run_goes_on_and_what_they_allowed_does_not() {
+    let check = |first: &[&str], then: &[&str], expected: [u64; 2], kept: &str| {
+        let script = json!([{"say": "one"}, bash("touch a"), read("f"), {"say": "two"}]);
+        let bench = Bench::new(script);
+        bench.temp.write("f", "text\n");
+        assert_eq!(bench.cairn(&[&["run"], first, &["work"]].concat()).code, 0);
+        let done = bench.cairn(&[&["run", "-c"], then, &["more"]].concat());
+        assert_eq!(statuses(&bench), expected, "{first:?} {then:?}: {}", done.err);
+        let said: Vec<&str> =
+            done.err.lines().filter(|line| line.starts_with("kept from before")).collect();
+        let told = format!("kept from before: {kept}; to go on without: --new-terms");
+        let meant = if kept.is_empty() { Vec::new() } else { vec![told.as_str()] };
+        assert_eq!(said, meant, "{first:?} {then:?}");
+    };
+    let yes = ["--allow", "exec touch *"];
+    check(&[], &yes, [200, 200], "");
+    check(&["--read-only"], &yes, [403, 200], "--mode read-only");
+    check(&["--mode", "plan"], &["--yolo"], [200, 200], "");
+    check(&["--read-only"], &["--mode", "act", "--yolo"], [200, 200], "");
+    check(&["--read-only"], &["--new-terms", "--yolo"], [200, 200], "");
+    check(&["--deny", "read f"], &yes, [200, 403], "--deny 'read f'");
+    check(&["--deny", "exec touch *"], &["--yolo"], [403, 200], "--deny 'exec touch *'");
+    check(&["--deny", "read f"], &["--yolo", "--deny", "read g"], [200, 200], "");
+    check(&["--deny", "read f", "--no-web"], &["--yolo", "--new-terms"], [200, 200], "");
+    check(
+        &["--ask", "exec touch a", "--no-web"],
+        &yes,
+        [403, 200],
+        "--ask 'exec touch a', --no-web",
+    );
+    check(&["--no-repo"], &["--yolo"], [403, 403], "--no-repo");
+    check(&["--no-proposals"], &[], [403, 200], "--no-proposals");
+    check(&yes, &[], [403, 200], "");
+    check(&["--yolo"], &[], [403, 200], "");
 }
 
 // keeps: policy-remembers

@@ -325,6 +325,47 @@ fn a_crash_at_any_changing_system_call_loses_nothing_and_repeats_nothing() {
     assert!(points * 10 >= wanted * 9, "only {points} of {wanted} calls were cut");
 }
 
+// keeps: policy-rules
+#[test]
+fn half_a_change_that_is_forbidden_by_now_is_left_and_told() {
+    let bench = || {
+        let copy = json!({"tool": "copy", "args": {"from": "old", "to": "new"}});
+        let bench = Bench::new(json!([{"calls": [copy]}, {"say": "done"}]));
+        for path in ["old/1", "old/2", "old/3"] {
+            bench.temp.write(path, path);
+        }
+        bench
+    };
+    let mut halves = 0;
+    for (name, when) in changing_calls(&bench, &WORK) {
+        if !matches!(name.as_str(), "renameat2" | "linkat" | "utimensat") {
+            continue;
+        }
+        let bench = bench();
+        let rule = format!("inject={name}:signal=SIGKILL:when={when}");
+        let cut_off = !strace(&bench, &WORK, &rule).wait().unwrap().success();
+        let there = || ["new/1", "new/2", "new/3"].map(|path| bench.file(path).exists());
+        let before = there();
+        let begun = bench.cairn(&["log", "--facts", "--json"]).out.contains("\"begin\"");
+        if !cut_off || !begun || before.iter().all(|one| *one == before[0]) {
+            continue;
+        }
+        halves += 1;
+        let done = bench.cairn(&["run", "--yolo", "-c", "--deny", "edit new/**"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert_eq!(there(), before, "{name} {when}: nothing more is made, and nothing taken away");
+        let row = bench.cairn(&["log", "--json"]).out;
+        let row: Value = serde_json::from_str(row.lines().next().unwrap()).unwrap();
+        assert_eq!(row["status"], 500, "{row}");
+        let told = bench.requests().last().unwrap().to_string();
+        assert!(told.contains("It was not finished: refused: the policy forbids it"), "{told}");
+        let made = before.iter().filter(|one| **one).count();
+        let shown = bench.cairn(&["diff"]).out;
+        assert_eq!(shown.matches("+++ ").count(), made, "what was made is told: {shown}");
+    }
+    assert!(halves > 0, "no crash came between two files");
+}
+
 /// A run that made, moved and removed files.
 fn moved() -> Bench {
     let bench = Bench::new(json!([
