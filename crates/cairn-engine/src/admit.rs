@@ -287,7 +287,12 @@ impl Engine {
             removed: reach.removed,
         };
         let asked = Asked::new(case, self.terms(), &self.rules, self.now);
-        Some(asked.hooked(self.hooks_said(op)).within(self.call_budget(op)))
+        Some(
+            asked
+                .hooked(self.hooks_said(op))
+                .within(self.call_budget(op))
+                .again(self.made_before(op)),
+        )
     }
 
     /// Why an op that a crash cut in the middle is not finished, if it is not: the present driver's
@@ -320,14 +325,15 @@ impl Engine {
         Some(recording)
     }
 
-    /// A hook gave an op's result.
+    /// A hook, or an earlier call, gave an op's result.
     pub(crate) fn answered(
         &self,
         op: &OpState,
         gates: Vec<GateVerdict>,
         result: ContentRef,
     ) -> Recording {
-        let by = By::Gate("hooks".to_owned());
+        let gate = gates.last().map_or("hooks", |last| last.gate.as_str());
+        let by = By::Gate(gate.to_owned());
         let decision = Decision::new(op.intent.at, Verdict::Skip, by, gates.clone());
         let mut outcome = outcome(op, Status::OK, result, Settled::NotPerformed);
         outcome.gates = gates;

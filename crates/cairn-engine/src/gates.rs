@@ -2,6 +2,7 @@
 //! replay of recorded decisions all ask this one function.
 
 use crate::budget::CallBudget;
+use crate::duplicate::Made;
 use crate::hooks::{HookAsk, HooksSaid};
 use crate::policy::{Case, Judged, Rulebook, is_row};
 use crate::words;
@@ -19,6 +20,7 @@ pub struct Asked<'a> {
     /// It removes so much that a person must say so.
     large: bool,
     budget: Option<CallBudget>,
+    made: Option<Made>,
     hooks: HooksSaid,
     /// Nobody is asked because a hook said so.
     is_waived: bool,
@@ -53,7 +55,7 @@ pub enum Leave {
     Ask(Vec<GateVerdict>),
     /// It may not.
     Refused(Vec<GateVerdict>, Refusal),
-    /// A hook gave its result; there is nothing left to do.
+    /// A hook, or an earlier call, gave its result; there is nothing left to do.
     Answered(Vec<GateVerdict>, ContentRef),
     /// A hook must be asked first.
     Hook(HookAsk),
@@ -118,12 +120,13 @@ enum Said {
 type Gate = (&'static str, fn(&Asked<'_>) -> Said);
 
 /// The chain, in order. The first refusal ends it.
-const CHAIN: [Gate; 6] = [
+const CHAIN: [Gate; 7] = [
     ("writer", writer),
     ("mode", mode),
     ("hooks", hooks),
     ("policy", policy),
     ("budget", budget),
+    ("duplicate", duplicate),
     ("proposal", proposal),
 ];
 
@@ -138,13 +141,27 @@ impl<'a> Asked<'a> {
     pub fn new(case: Case<'a>, terms: Terms, rules: &Rulebook, now: u64) -> Asked<'a> {
         let judged = rules.judge(&case, terms.mode, now);
         let large = rules.asks_about(case.removed) && !terms.flags.large_deletions;
-        Asked { case, terms, judged, large, budget: None, hooks: HooksSaid::None, is_waived: false }
+        Asked {
+            case,
+            terms,
+            judged,
+            large,
+            budget: None,
+            made: None,
+            hooks: HooksSaid::None,
+            is_waived: false,
+        }
     }
 
     /// The same, where calls of its tool are counted.
     #[must_use]
     pub fn within(self, budget: Option<CallBudget>) -> Asked<'a> {
         Asked { budget, ..self }
+    }
+
+    /// The same, where the same call was made before.
+    pub(crate) fn again(self, made: Option<Made>) -> Asked<'a> {
+        Asked { made, ..self }
     }
 
     /// The same, with hooks that would be asked first, by name.
@@ -327,6 +344,14 @@ fn budget(asked: &Asked<'_>) -> Said {
             Said::Spent { why, told: spent.told.clone() }
         }
         Some(CallBudget { most, made, .. }) => Said::Pass(format!("call {} of {most}", made + 1)),
+    }
+}
+
+/// Whether it was called before and has the same result.
+fn duplicate(asked: &Asked<'_>) -> Said {
+    match asked.made {
+        None => pass("not called before"),
+        Some(Made { at, result }) => Said::Answer { why: format!("the same call as {at}"), result },
     }
 }
 

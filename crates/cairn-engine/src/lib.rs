@@ -5,6 +5,7 @@ mod admit;
 mod budget;
 mod choice;
 mod consult;
+mod duplicate;
 pub mod gates;
 mod hooks;
 mod offers;

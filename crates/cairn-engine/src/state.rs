@@ -1,5 +1,6 @@
 //! The fold: what a run's recorded facts add up to.
 
+use crate::duplicate::PureCalls;
 use crate::hooks::{OfLap, OfOp, OfRun};
 use crate::policy::Rulebook;
 use crate::rails::{Came, Rails};
@@ -42,6 +43,7 @@ pub struct Engine {
     pub(crate) in_view: HashMap<Hash, Coord>,
     /// How often each tool was called.
     pub(crate) calls: HashMap<String, u64>,
+    pub(crate) pure: PureCalls,
     /// Commands in the background whose end is not recorded.
     pub(crate) streams: BTreeSet<Coord>,
     pub(crate) hooks: OfRun,
@@ -324,6 +326,7 @@ impl Engine {
         }
         self.saw(outcome, is_look);
         self.count_call(outcome);
+        self.keep_pure(outcome);
         if let Some(call) = call {
             let failed = outcome.status.0 >= 400;
             let (content, media) = (outcome.result, outcome.media.clone());

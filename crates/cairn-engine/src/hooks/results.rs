@@ -42,6 +42,7 @@ impl Engine {
     fn is_answered(&self, op: &OpState) -> bool {
         op.hooks.misread.iter().any(|one| one.answer.substitute.is_some())
             || matches!(self.hooks_said(op), HooksSaid::Substituted(..))
+            || self.made_before(op).is_some()
     }
 
     /// What hooks made of a result: what happened, what stands in its place, and what is told after

@@ -112,3 +112,28 @@ fn time_is_counted_while_it_works_and_not_while_nobody_drives_or_a_person_is_wai
         assert_eq!(ended, expected, "{what}");
     }
 }
+
+// keeps: duplicates
+#[test]
+fn a_pure_call_is_made_once_and_answered_from_then_on() {
+    let list = ("todo", r#"{"items":[{"text":"a","state":"active"}]}"#);
+    let other = ("todo", r#"{"items":[{"text":"a","state":"done"}]}"#);
+    let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[list], Finish::Calls);
+    sim.go();
+    sim.settle(at(1, 1, 1), Status::OK);
+    sim.go();
+    sim.reply(&[list, other, READ], Finish::Calls);
+    assert_eq!(sim.go(), Step::Read(vec![at(1, 2, 2), at(1, 2, 3)]), "{:?}", sim.said);
+    let made = sim.facts.iter().rev().find_map(|fact| match &fact.body {
+        Body::Decision(decision) => Some((decision.at, decision.verdict, decision.by.clone())),
+        _ => None,
+    });
+    assert_eq!(made, Some((at(1, 2, 1), Verdict::Skip, By::Gate("duplicate".into()))));
+    assert!(sim.said.contains(&"1/2/1 → 200 NotPerformed".to_owned()), "{:?}", sim.said);
+    // What reads, and what failed, is done again.
+    sim.settle(at(1, 2, 2), Status::FAILED);
+    sim.settle(at(1, 2, 3), Status::OK);
+    sim.go();
+    sim.reply(&[other, READ], Finish::Calls);
+    assert_eq!(sim.go(), Step::Read(vec![at(1, 3, 1), at(1, 3, 2)]));
+}

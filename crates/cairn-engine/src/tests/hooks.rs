@@ -211,12 +211,24 @@ fn a_hooks_yes_counts_only_where_no_rule_speaks_and_its_question_counts_everywhe
     let asks = HookSays { word: Some(HookWord::Ask), ..nothing() };
     let own = ("write", r#"{"path":".cairn/hooks.toml","content":"x"}"#);
     for (call, tool, rules, says, expected) in [
-        (BASH, "bash", &[][..], &yes, "policy pass, budget pass, proposal pass"),
-        (BASH, "bash", &[], &nothing(), "policy ask, budget pass, proposal hold"),
-        (BASH, "bash", &["ask exec *"], &yes, "policy ask, budget pass, proposal hold"),
+        (BASH, "bash", &[][..], &yes, "policy pass, budget pass, duplicate pass, proposal pass"),
+        (BASH, "bash", &[], &nothing(), "policy ask, budget pass, duplicate pass, proposal hold"),
+        (
+            BASH,
+            "bash",
+            &["ask exec *"],
+            &yes,
+            "policy ask, budget pass, duplicate pass, proposal hold",
+        ),
         (BASH, "bash", &["deny exec *"], &yes, "policy refuse"),
-        (BASH, "bash", &["allow exec *"], &asks, "policy ask, budget pass, proposal hold"),
-        (own, "write", &[], &yes, "policy ask, budget pass, proposal hold"),
+        (
+            BASH,
+            "bash",
+            &["allow exec *"],
+            &asks,
+            "policy ask, budget pass, duplicate pass, proposal hold",
+        ),
+        (own, "write", &[], &yes, "policy ask, budget pass, duplicate pass, proposal hold"),
     ] {
         let mut sim = Sim::new(Mode::Act, Approval::Ask);
         let plan =
