@@ -129,8 +129,7 @@ impl Recording {
             Told::Words(words) => recording.keep(words),
             Told::Kept(content) => content,
         };
-        let mut outcome = outcome(op, status, result, Settled::NotPerformed);
-        outcome.gates = gates;
+        let outcome = outcome(op, status, result, Settled::NotPerformed);
         recording.facts.push(Body::Outcome(outcome));
         recording
     }
@@ -158,7 +157,6 @@ pub(crate) fn outcome(
         },
         seen: Vec::new(),
         layers: Vec::new(),
-        gates: op.decision.as_ref().map(|decision| decision.gates.clone()).unwrap_or_default(),
         settled,
         ms: 0,
     }
@@ -335,8 +333,7 @@ impl Engine {
         let gate = gates.last().map_or("hooks", |last| last.gate.as_str());
         let by = By::Gate(gate.to_owned());
         let decision = Decision::new(op.intent.at, Verdict::Skip, by, gates.clone());
-        let mut outcome = outcome(op, Status::OK, result, Settled::NotPerformed);
-        outcome.gates = gates;
+        let outcome = outcome(op, Status::OK, result, Settled::NotPerformed);
         let facts = vec![Body::Decision(decision), self.performed(outcome)];
         Recording { facts, contents: Vec::new() }
     }

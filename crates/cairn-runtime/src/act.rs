@@ -200,8 +200,6 @@ impl Driver {
     }
 
     fn settled_by(&mut self, at: Coord, done: Performed, settled: Settled) -> Result<(), RunError> {
-        let decided = self.engine.op(at).and_then(|op| op.decision.as_ref());
-        let gates = decided.map(|decision| decision.gates.clone()).unwrap_or_default();
         let mut recording = Recording { facts: Vec::new(), contents: done.contents };
         if let Some(spooled) = done.spooled {
             let (file, content) = (spooled.file, spooled.content);
@@ -234,7 +232,6 @@ impl Driver {
             changes: done.changes,
             seen: done.seen,
             layers: done.layers,
-            gates,
             settled,
             ms: done.ms,
         };

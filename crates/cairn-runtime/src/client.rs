@@ -262,7 +262,6 @@ fn outcome(at: Coord, made: &Result<Vec<Change>, Refusal>, ms: u64) -> Recording
         changes,
         seen: Vec::new(),
         layers: Vec::new(),
-        gates: Vec::new(),
         settled: if made.is_ok() { Settled::Performed } else { Settled::NotPerformed },
         ms,
     }));

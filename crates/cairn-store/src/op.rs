@@ -42,7 +42,7 @@ impl Op {
             return Ok(op);
         }
         let sql = format!(
-            "SELECT {COLUMNS} FROM facts WHERE run = ? AND row = ? AND n <= ?
+            "SELECT {COLUMNS} FROM facts INDEXED BY facts_row WHERE run = ? AND row = ? AND n <= ?
              AND kind IN ('intent', 'decision') ORDER BY n DESC"
         );
         let mut statement = conn.prepare_cached(&sql)?;

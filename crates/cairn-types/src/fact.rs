@@ -2,9 +2,9 @@
 //! version does not know is kept as it is.
 
 use crate::{
-    Approval, Budgets, Change, ContentRef, Coord, Decision, Effect, Flags, GateVerdict, Hash,
-    HookPlan, Hooked, Mode, OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream,
-    Subject, Surface, Usage, View, Writer,
+    Approval, Budgets, Change, ContentRef, Coord, Decision, Effect, Flags, Hash, HookPlan, Hooked,
+    Mode, OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream, Subject, Surface,
+    Usage, View, Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -490,9 +490,6 @@ pub struct Outcome {
     /// The sandbox layers in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<String>,
-    /// What each gate said.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gates: Vec<GateVerdict>,
     /// How it is known.
     pub settled: Settled,
     /// How long it took, in milliseconds.

@@ -70,7 +70,6 @@ pub(super) fn performed_as(sim: &mut Sim, at: Coord, status: Status) {
         changes: Vec::new(),
         seen: Vec::new(),
         layers: Vec::new(),
-        gates: Vec::new(),
         settled: Settled::Performed,
         ms: 1,
     };

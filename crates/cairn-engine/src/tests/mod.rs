@@ -154,7 +154,6 @@ impl Sim {
             changes: Vec::new(),
             seen: Vec::new(),
             layers: Vec::new(),
-            gates: Vec::new(),
             settled: Settled::Performed,
             ms: 1,
         };

@@ -119,7 +119,6 @@ pub fn outcome_only(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         changes: Vec::new(),
         seen: Vec::new(),
         layers: vec!["landlock".to_owned()],
-        gates: Vec::new(),
         settled: Settled::Performed,
         ms: 3,
     };
