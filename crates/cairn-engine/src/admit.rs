@@ -183,7 +183,12 @@ impl Engine {
             .into_iter()
             .map(|(mime, name, bytes)| Media { mime, name, content: recording.keep(bytes) })
             .collect();
-        recording.facts.push(Body::Prompt(Prompt { lap: self.laps + 1, text, media, writer }));
+        recording.facts.push(Body::Prompt(Prompt {
+            lap: self.laps.saturating_add(1),
+            text,
+            media,
+            writer,
+        }));
         recording
     }
 
@@ -216,7 +221,9 @@ impl Engine {
 
     /// The loop and turn the model was asked for.
     fn asked(&self) -> (u32, u32) {
-        self.lap.as_ref().map_or((0, 0), |lap| (lap.lap, lap.asked.unwrap_or(lap.turn + 1)))
+        self.lap
+            .as_ref()
+            .map_or((0, 0), |lap| (lap.lap, lap.asked.unwrap_or(lap.turn.saturating_add(1))))
     }
 
     /// The model replied. `args` are its calls' arguments, in order; `reply` names them.
@@ -259,10 +266,18 @@ impl Engine {
 
     /// What the gates say about an op, given how far it reaches as far as that was found out.
     pub(crate) fn leave(&self, op: &OpState, reach: &Reach) -> Leave {
-        match self.put(op, reach) {
+        let leave = match self.put(op, reach) {
             Some(asked) => asked.leave(),
             None => Leave::Granted(Vec::new(), By::Gate("mode".to_owned())),
-        }
+        };
+        // What began cannot be changed or answered any more, so hooks are not asked about it.
+        let too_late = op.begin.is_some()
+            && match leave {
+                Leave::Hook(_) | Leave::Answered(..) => true,
+                Leave::Granted(..) | Leave::Ask(_) => self.step_accepting(op).is_some(),
+                Leave::Refused(..) => false,
+            };
+        if too_late { Leave::Refused(unhooked(), Refusal::unhooked()) } else { leave }
     }
 
     /// The question that the gates are asked about an op; none where it names no op.
@@ -300,7 +315,7 @@ impl Engine {
         let reach = Reach::begun(op)?;
         let asked = self.put(op, &reach)?;
         let by_person = op.decision.as_ref().is_some_and(|decision| !decision.is_by_gates());
-        let (gates, refusal) = match asked.leave() {
+        let (gates, refusal) = match self.leave(op, &reach) {
             Leave::Refused(gates, refusal)
                 if refusal.is_final && refusal.status != Status::LIMIT =>
             {
@@ -396,15 +411,30 @@ impl Engine {
         let last = op.settling_decision.as_ref().or(op.decision.as_ref());
         let by_gates = last.is_some_and(Decision::is_by_gates);
         let reach = Reach::from(prepared);
-        match self.leave(op, &reach) {
-            Leave::Granted(..) => None,
-            Leave::Refused(gates, refusal) if refusal.is_final => {
-                Some(self.also(op, &reach, Recording::refused(op, gates, refusal)))
+        let refused = |gates, refusal| {
+            let mut recording = self.also(op, &reach, Recording::refused(op, gates, refusal));
+            if let (Some(Body::Outcome(outcome)), false) =
+                (recording.facts.last_mut(), self.is_undone(at))
+            {
+                (outcome.status, outcome.settled) = (Status::FAILED, Settled::Indeterminate);
             }
+            Some(recording)
+        };
+        match self.leave(op, &reach) {
+            Leave::Refused(gates, refusal) if refusal.is_final => refused(gates, refusal),
+            // Of what has not begun they are asked before it is allowed.
+            Leave::Hook(_) | Leave::Answered(..) => refused(unhooked(), Refusal::unhooked()),
+            Leave::Granted(..) => None,
             Leave::Ask(_) | Leave::Refused(..) => by_gates.then(|| self.not_as_shown(at)),
-            // Asked before it was allowed.
-            Leave::Hook(_) | Leave::Answered(..) => None,
         }
+    }
+
+    /// Whether nothing of an op has happened: it did not begin, or its files show that.
+    #[must_use]
+    pub fn is_undone(&self, at: Coord) -> bool {
+        let Some(op) = self.op(at) else { return true };
+        let writes = |begin: &cairn_types::Begin| !begin.changes.is_empty();
+        op.begin.as_ref().is_none_or(|begin| writes(begin) && op.settling.is_none())
     }
 
     /// Names in a decision the paths besides those asked for without which it would be another.
@@ -475,6 +505,12 @@ impl Engine {
         let at = self.in_view.get(&result.hash).filter(|_| result.bytes > SHORT_RESULT)?;
         Some(words::same_as(*at))
     }
+}
+
+/// The word of the gate `hooks` where it is too late to ask one.
+fn unhooked() -> Vec<GateVerdict> {
+    let (gate, verdict) = ("hooks".to_owned(), "refuse".to_owned());
+    vec![GateVerdict { gate, verdict, why: "one was not asked before it began".to_owned() }]
 }
 
 /// As many of the files as are told at once; the others are named.

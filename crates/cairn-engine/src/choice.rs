@@ -2,7 +2,10 @@
 //! of it fits the proposal, or the word is not taken. Does not look into texts.
 
 use crate::propose::Word;
-use cairn_types::{FileKind, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind};
+use crate::state::Engine;
+use cairn_types::{
+    Change, Coord, FileKind, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind,
+};
 use cairn_types::{Remember, Verdict};
 
 /// The longest text that is taken, in bytes: as long as an edit may make a file.
@@ -72,6 +75,21 @@ pub enum Misfit {
     /// It would be remembered until before now.
     #[error("until {0} is in the past")]
     Past(u64),
+}
+
+impl Engine {
+    /// Whether the files for which a person wrote texts would still change as was shown to them: what
+    /// is not in the shown diff may have changed, too, and a text covers all of it.
+    #[must_use]
+    pub fn stand_for_texts(&self, at: Coord, changes: &[Change]) -> bool {
+        let Some(op) = self.op(at) else { return true };
+        let (Some(decision), Some(proposal)) = (&op.decision, &op.proposal) else { return true };
+        decision.texts.iter().all(|text| {
+            let shown = proposal.items.iter().filter_map(|item| item.change.as_ref());
+            let shown = shown.into_iter().find(|change| change.path == text.path);
+            shown == changes.iter().find(|change| change.path == text.path)
+        })
+    }
 }
 
 /// Whether the word fits, and what it says of each item.

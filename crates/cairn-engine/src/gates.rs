@@ -96,6 +96,14 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// A hook would have to be asked, and it is too late for that.
+    pub(crate) fn unhooked() -> Refusal {
+        let told = Told::Words(words::HOOK_UNASKED.to_owned());
+        Refusal { by: By::Gate("hooks".to_owned()), told, is_final: true, status: Status::REFUSED }
+    }
+}
+
 /// What the model is told of a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {

@@ -229,7 +229,7 @@ impl Engine {
         let Some(lap) = &mut self.lap else { return };
         let text = *text;
         if *writer == Writer::System {
-            lap.told_left = Some(lap.turn + 1);
+            lap.told_left = Some(lap.turn.saturating_add(1));
             self.told_with_prompt(&[text]);
         } else if lap.asked.is_some() || lap.has_open_ops() {
             lap.waiting.push(text);
@@ -377,7 +377,7 @@ impl Engine {
     }
 
     fn finished(&mut self, end: &End) {
-        if self.lap.as_ref().is_some_and(|lap| !lap.hooks.is_refused()) {
+        if self.lap.as_ref().is_some_and(|lap| self.may_be_heard(lap)) {
             self.release_prompt();
         }
         self.hooks.has_worked = true;

@@ -107,7 +107,7 @@ impl Engine {
     /// That the model is asked once more. In the last turns before the cap it is told how many are
     /// left, so that it can come to an end by itself.
     fn ask(&self, lap: &Lap) -> Recording {
-        let turn = lap.turn + 1;
+        let turn = lap.turn.saturating_add(1);
         let mut messages = (self.items.len() + lap.hooks.held.len()) as u64;
         let mut recording = Recording::default();
         let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
@@ -293,6 +293,13 @@ impl Lap {
         }
         if op.intent.effect.is_read_only() {
             return None;
+        }
+        let answered = |earlier: &OpState| {
+            let by = earlier.decision.as_ref().map(|decision| &decision.by);
+            earlier.is_consult() && matches!(by, Some(By::Person(_)))
+        };
+        if self.ops.iter().take_while(|earlier| earlier.intent.at < op.intent.at).any(answered) {
+            return Some((Status::CANCELLED, words::BEFORE_ANSWER.to_owned()));
         }
         let stuck = self.ops.iter().find(|earlier| {
             !earlier.intent.effect.is_read_only()

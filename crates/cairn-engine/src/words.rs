@@ -11,6 +11,8 @@ pub(crate) const NOBODY_ANSWERS: &str = "not asked: nobody is there to answer. G
 pub(crate) const NO_ANSWER: &str = "the person does not answer this";
 pub(crate) const APPROVED: &str = "the person approves the plan";
 pub(crate) const APPROVED_TO_ACT: &str = "the person approves the plan; changes can be made now";
+pub(crate) const BEFORE_ANSWER: &str =
+    "not performed: it was written before the person's answer was known";
 pub(crate) const REVISE: &str =
     "the person does not approve the plan yet: revise it by what they say, and present it again";
 pub(crate) const REJECTED: &str = "the person rejects the plan; it must not be carried out";
@@ -45,6 +47,9 @@ pub(crate) fn not_finished(why: &str) -> String {
 
 pub(crate) const INDETERMINATE_FILE: &str = "the program was interrupted while this was being \
      written: the file is now neither as it was nor as it was meant to be. It was not repeated";
+
+pub(crate) const HOOK_UNASKED: &str =
+    "a hook that is asked about it now was not asked before it began, so it was not repeated";
 
 pub(crate) const CHANGED_TWICE: &str =
     "refused: hooks changed the call, and changed it again when it was looked at anew";

@@ -113,15 +113,20 @@ impl Driver {
             Some((of, prepared)) if of == at => prepared,
             _ => self.would(&action).await?,
         };
+        let unperformed = match self.engine.is_undone(at) {
+            true => Settled::NotPerformed,
+            false => Settled::Indeterminate,
+        };
         if let Some(settled) = prepared.settled {
-            return self.settled_by(at, settled, Settled::NotPerformed);
+            return self.settled_by(at, settled, unperformed);
         }
-        if !self.engine.is_as_shown(at, &prepared.shown) {
+        let as_shown = self.engine.is_as_shown(at, &prepared.shown);
+        if !as_shown || !self.engine.stand_for_texts(at, &prepared.changes) {
             return self.record(self.engine.not_as_shown(at));
         }
         let (prepared, is_chosen) = self.as_decided(at, prepared)?;
         if let Some(settled) = prepared.settled {
-            return self.settled_by(at, settled, Settled::NotPerformed);
+            return self.settled_by(at, settled, unperformed);
         }
         if let Some(refused) = self.engine.refused_now(at, &to_be_shown(&prepared)) {
             return self.record(refused);

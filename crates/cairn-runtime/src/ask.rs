@@ -10,6 +10,10 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+/// So many calls of one reply are taken; a driver's own cap is far below, and what is above it is
+/// answered, not performed.
+const MOST_CALLS: usize = 1_000;
+
 impl Driver {
     pub(crate) async fn ask_model(&mut self, messages: usize) -> Result<(), RunError> {
         if let Some(end) = self.afforded_again()? {
@@ -37,7 +41,8 @@ impl Driver {
         }
     }
 
-    fn took_answer(&mut self, answer: Answer, ms: u64) -> Result<(), RunError> {
+    fn took_answer(&mut self, mut answer: Answer, ms: u64) -> Result<(), RunError> {
+        answer.calls.truncate(MOST_CALLS);
         let scrubber = &self.settings.scrubber;
         let taken: Vec<_> = answer.calls.iter().map(|call| calls::taken(scrubber, call)).collect();
         let thoughts = calls::thoughts(scrubber, answer.thoughts);

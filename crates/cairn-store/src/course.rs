@@ -149,7 +149,7 @@ impl Course {
 
     /// The turn is the next one, the model is being asked for it or not, and nothing is left open.
     fn not_next(&self, turn: u32, asked: bool) -> Option<String> {
-        if turn != self.turn + 1 || self.asked != asked {
+        if turn.checked_sub(1) != Some(self.turn) || self.asked != asked {
             return Some(format!("turn {turn} is not the one that is due"));
         }
         self.unsettled()

@@ -31,6 +31,12 @@ impl Engine {
         parting.filter(|_| self.hooks.has_worked).map_or(Step::Idle, Step::Hook)
     }
 
+    /// Whether the model may hear a loop's prompt: no hook refused it, and every one was asked.
+    pub(crate) fn may_be_heard(&self, lap: &Lap) -> bool {
+        let unasked = self.unasked(HookEvent::UserPromptSubmit, &lap.hooks.asked);
+        lap.hooks.refused_by.is_none() && unasked.is_none()
+    }
+
     /// The loop is about to begin.
     pub(crate) fn step_prompt(&self, lap: &Lap) -> Option<Step> {
         if let Some(name) = &lap.hooks.refused_by {
@@ -44,7 +50,7 @@ impl Engine {
     /// The model is about to be asked.
     pub(crate) fn step_turn_start(&self, lap: &Lap) -> Option<Step> {
         if let Some(name) = &lap.hooks.turn_refused_by {
-            let why = format!("a hook refused turn {}: {name}", lap.turn + 1);
+            let why = format!("a hook refused turn {}: {name}", lap.turn.saturating_add(1));
             return Some(refused(lap, why));
         }
         self.unasked(HookEvent::TurnStart, &lap.hooks.started).map(Step::Hook)

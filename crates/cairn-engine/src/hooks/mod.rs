@@ -89,20 +89,6 @@ pub(crate) struct OfOp {
     pub(crate) performed: Option<Outcome>,
 }
 
-impl OfLap {
-    /// Whether its prompt must not reach the model.
-    pub(crate) fn is_refused(&self) -> bool {
-        self.refused_by.is_some()
-    }
-
-    /// The model replied: there is another turn to start, another to end.
-    pub(crate) fn replied(&mut self) {
-        self.started.clear();
-        self.settled.clear();
-        self.stopped.clear();
-    }
-}
-
 impl OfOp {
     /// It is another op now: nobody was asked whether that one may begin.
     pub(crate) fn became_another(&mut self) {
@@ -112,6 +98,15 @@ impl OfOp {
     /// A question is put that nobody has looked at.
     pub(crate) fn opened(&mut self) {
         self.watched.clear();
+    }
+}
+
+impl OfLap {
+    /// The model replied: there is another turn to start, another to end.
+    pub(crate) fn replied(&mut self) {
+        self.started.clear();
+        self.settled.clear();
+        self.stopped.clear();
     }
 }
 
@@ -190,7 +185,8 @@ impl Engine {
             }
             HookEvent::UserPromptSubmit => {
                 self.in_lap(|lap| {
-                    lap.hooks.refused_by = answer.block.map(|_| name.clone());
+                    let refused = answer.block.is_some() || answer.stop.is_some();
+                    lap.hooks.refused_by = refused.then(|| name.clone());
                     lap.hooks.asked.insert(name);
                 });
                 self.told_with_prompt(&answer.context);

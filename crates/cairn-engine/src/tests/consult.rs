@@ -231,3 +231,18 @@ fn a_rule_a_hook_and_an_abort_hold_for_questions_too() {
             Idle"#]],
     );
 }
+
+// keeps: plans
+#[test]
+fn what_was_written_before_the_answer_was_known_is_not_done_after_it() {
+    for (call, verdict, words) in
+        [(PLAN, Verdict::Allow, None), (ASK, Verdict::Answer, Some("red"))]
+    {
+        let mut sim = Sim::replied(Mode::Plan, Approval::Ask, &[call, BASH, READ], Finish::Calls);
+        put(&mut sim, call);
+        sim.decide(at(1, 1, 1), verdict, words);
+        sim.said.clear();
+        assert_eq!(sim.go(), Step::Read(vec![at(1, 1, 3)]), "{:?}", sim.said);
+        assert_eq!(sim.said[1], "1/1/2 → 499 NotPerformed");
+    }
+}

@@ -344,3 +344,59 @@ fn what_a_hook_said_is_not_asked_again_after_a_crash_at_any_fact() {
     let asked = sim.facts.iter().filter(|fact| matches!(fact.body, Body::Hook(_))).count();
     assert_eq!(asked, 5);
 }
+
+// keeps: hook-facts
+#[test]
+fn what_began_before_a_hook_was_there_is_neither_repeated_nor_finished_past_it() {
+    let change = Change { path: "a".into(), kind: ChangeKind::Created, before: None, after: None };
+    for (hook, rules) in [
+        ("PreToolUse h bash write", &["deny exec *", "deny edit"][..]),
+        ("Accepting h bash write", &[]),
+    ] {
+        for (call, changes) in [(BASH, vec![]), (WRITE, vec![change.clone()])] {
+            let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[call], Finish::Calls);
+            sim.go();
+            sim.prepared(at(1, 1, 1));
+            let begin = Begin { at: at(1, 1, 1), changes, again: false, told: None };
+            sim.record(Recording::of(Body::Begin(begin.clone())));
+            drive_hooked(&mut sim, Approval::Yolo, &[hook]);
+            let mut with_rules = sim.engine.drive.clone().unwrap();
+            with_rules.policy = super::policy::of(rules);
+            sim.record(Recording::of(Body::Drive(with_rules)));
+            let refused = sim.engine.refused_now(at(1, 1, 1), &Prepared::default()).unwrap();
+            let Some(Body::Outcome(outcome)) = refused.facts.last() else { panic!("{refused:?}") };
+            let known = !begin.changes.is_empty();
+            let expected = if known { Settled::NotPerformed } else { Settled::Indeterminate };
+            assert_eq!(outcome.settled, expected, "{hook} {}", call.0);
+            if known {
+                let found = sim.engine.found(at(1, 1, 1), Found::Partly, "");
+                assert!(matches!(found, Settlement::Record(_)), "{hook}: {found:?}");
+            }
+        }
+    }
+}
+
+// keeps: hook-prompts
+#[test]
+fn a_prompt_that_its_guard_did_not_pass_is_never_heard() {
+    // Stopped instead of refused.
+    let mut sim = Sim::new(Mode::Act, Approval::Yolo);
+    drive_hooked(&mut sim, Approval::Yolo, &["UserPromptSubmit u"]);
+    sim.prompt("secret");
+    answer(&mut sim, HookSays { stop: Some("no".into()), ..nothing() });
+    sim.go();
+    assert!(sim.engine.items().is_empty(), "{:?}", sim.engine.items());
+    // Aborted while the guard was being asked.
+    sim.prompt("secret");
+    let stop = sim.engine.abort("enough", Writer::Client).unwrap();
+    sim.record(stop);
+    sim.go();
+    assert!(sim.engine.items().is_empty(), "{:?}", sim.engine.items());
+    // Aborted after it had passed: that was said.
+    sim.prompt("fine");
+    answer(&mut sim, nothing());
+    let stop = sim.engine.abort("enough", Writer::Client).unwrap();
+    sim.record(stop);
+    sim.go();
+    assert_eq!(sim.engine.items().len(), 1);
+}

@@ -20,16 +20,18 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// What the last driver was forbidden by flags, but for what flags of today speak of. Who asks for
-    /// `--yolo` speaks of the mode, and of whether anybody is asked.
+    /// What the last driver was forbidden by flags. Another mode takes the place of the one before, and
+    /// who wants to be asked, or wants nothing asked, lifts `--no-proposals`; what was forbidden by a
+    /// rule stays so.
     pub fn of(last: &Drive, given: &Rights, config: &Config) -> Kept {
         let rules = |word: RuleWord, flag: &str, given: &[String]| -> Vec<String> {
             let by_flag = last.policy.rules.iter().filter(|rule| {
                 rule.word == word && rule.from == RuleFrom::User && rule.place == flag
             });
-            by_flag.filter(|_| given.is_empty()).map(|rule| rule.rule.clone()).collect()
+            let is_new = |rule: &&cairn_types::PolicyRule| !given.contains(&rule.rule);
+            by_flag.filter(is_new).map(|rule| rule.rule.clone()).collect()
         };
-        let speaks = given.mode.is_some() || given.read_only || given.yolo;
+        let speaks = given.mode.is_some() || given.read_only;
         let is_narrower = last.mode < policy::mode(config) && !speaks;
         Kept {
             mode: is_narrower.then_some(last.mode),
