@@ -106,6 +106,9 @@ impl Engine {
             (Verdict::Allow, _) if decision.mode.is_some_and(Mode::may_act) => {
                 (Status::OK, words::APPROVED_TO_ACT, Settled::Performed)
             }
+            (Verdict::Allow, _) if !self.may_act() => {
+                (Status::OK, words::APPROVED_ONLY, Settled::Performed)
+            }
             (Verdict::Allow, _) => (Status::OK, words::APPROVED, Settled::Performed),
             (Verdict::Refuse, _) if is_plan && decision.words.is_some() => {
                 (Status::OK, words::REVISE, Settled::Performed)

@@ -10,6 +10,8 @@ pub(crate) const NOBODY_ANSWERS: &str = "not asked: nobody is there to answer. G
      and say in the end what was assumed";
 pub(crate) const NO_ANSWER: &str = "the person does not answer this";
 pub(crate) const APPROVED: &str = "the person approves the plan";
+pub(crate) const APPROVED_ONLY: &str =
+    "the person approves the plan. This run may not carry it out: answer with the plan";
 pub(crate) const APPROVED_TO_ACT: &str = "the person approves the plan; changes can be made now";
 pub(crate) const BEFORE_ANSWER: &str =
     "not performed: it was written before the person's answer was known";

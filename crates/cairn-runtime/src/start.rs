@@ -175,8 +175,8 @@ impl Start {
             Some(NewRun { id: run, session: session.clone(), name: name.clone(), parent, at });
         let mut recording = Recording::default();
         let (world, about) = (self.world.workspace(), &self.surroundings);
-        let system = system::message(&self.root, world, about, self.flags);
         let terms = Terms { mode: self.mode, approval: self.approval, flags: self.flags };
+        let system = system::message(&self.root, world, about, terms);
         let started = RunStarted {
             session: session.clone(),
             name,

@@ -11,6 +11,9 @@ pub struct Policy {
     /// The project's directory, absolute: rules on paths are relative to it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub root: String,
+    /// The person's home, absolute: what `~/` stands for in rules and commands.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub home: String,
     /// Commands run in a shell whose words cannot be told beforehand, so no rule but `exec *` allows
     /// one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -29,8 +32,8 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Policy {
-        let (root, little) = (String::new(), Removed::LITTLE);
-        Policy { root, strange_shell: false, no_yolo: false, little, rules: Vec::new() }
+        let (root, home, little) = (String::new(), String::new(), Removed::LITTLE);
+        Policy { root, home, strange_shell: false, no_yolo: false, little, rules: Vec::new() }
     }
 }
 

@@ -147,7 +147,7 @@ fn letter(args: &cli::Decide, word: Say, one: &Open) -> Result<Letter> {
             _ => words.clone(),
         }),
         remember,
-        rule: args.rule.clone(),
+        rule: args.rule.clone().or_else(|| args.remember.and(one.proposal.offers.first().cloned())),
         until: None,
         mode: args.mode.map(|mode| match mode {
             PlanMode::Plan => wire::Mode::Plan,

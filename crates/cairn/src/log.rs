@@ -7,8 +7,8 @@ use cairn_runtime::undo::{self, Undone};
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{
-    Body, ContentRef, Coord, Decision, Fact, HookAnswer, Hooked, Outcome, Reply, RunId, Settled,
-    Stream, Usage, Writer,
+    Body, ContentRef, Coord, Decision, Fact, HookAnswer, Hooked, Outcome, Remember, Reply, RunId,
+    Settled, Stream, Usage, Writer,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
@@ -273,6 +273,21 @@ pub fn choice(of: &Decision) -> Option<String> {
 }
 
 /// What a hook said, in one line.
+/// What is remembered of a decision for longer than one op.
+pub fn remembered(decision: &Decision) -> Option<String> {
+    let far = match decision.remember {
+        Remember::Once => return None,
+        Remember::Run => "in this run",
+        Remember::Session => "in this session",
+        Remember::Project => "in this project",
+        Remember::Always => "everywhere",
+    };
+    let rule = decision.rule.as_deref().unwrap_or_default();
+    let until = decision.until.map(|at| format!(", until {}", time(at))).unwrap_or_default();
+    Some(format!("remembered {far}{until}: allow {rule}"))
+}
+
+/// A hook's answer in one line.
 pub fn hook(of: &Hooked) -> String {
     let at = of.at.map(|at| format!("{at}  ")).unwrap_or_default();
     let said = match &to_wire::said(&of.answer)[..] {

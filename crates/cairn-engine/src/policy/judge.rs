@@ -243,6 +243,13 @@ impl Rulebook {
         if is_row(path) {
             return path.to_owned();
         }
+        let home = self.policy.home.trim_end_matches('/');
+        let at_home =
+            path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let path = match at_home.filter(|_| !home.is_empty()) {
+            Some(rest) => &format!("{home}{rest}"),
+            None => path,
+        };
         let whole = match path.starts_with('/') {
             true => plain(path),
             false => plain(&format!("{cwd}/{path}")),

@@ -53,7 +53,7 @@ impl Judged {
 impl Rulebook {
     /// Reads every rule.
     pub fn read(policy: Policy) -> Result<Rulebook, RuleError> {
-        let rules = policy.rules.iter().map(|rule| Rule::parse(&rule.rule));
+        let rules = policy.rules.iter().map(|rule| Rule::parse_in(&rule.rule, &policy));
         let rules = rules.collect::<Result<_, _>>()?;
         Ok(Rulebook { policy, rules })
     }
@@ -63,7 +63,7 @@ impl Rulebook {
     #[must_use]
     pub(crate) fn recorded(policy: &Policy) -> Rulebook {
         let mut book = Rulebook { policy: policy.clone(), rules: Vec::new() };
-        book.policy.rules.retain(|source| match Rule::parse(&source.rule) {
+        book.policy.rules.retain(|source| match Rule::parse_in(&source.rule, policy) {
             Ok(rule) => {
                 book.rules.push(rule);
                 true

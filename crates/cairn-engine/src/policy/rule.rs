@@ -1,9 +1,10 @@
 //! One rule's text, read: `exec cargo test *`, `edit src/**`, `*[effect=network]`. What it then says
 //! about an op is the judge's.
 
+use cairn_surface::native;
 use cairn_text::glob::PathGlob;
 use cairn_text::shell::Pattern;
-use cairn_types::{Effect, OpName, Writer};
+use cairn_types::{Effect, OpName, Policy, Writer};
 use serde::de::DeserializeOwned;
 
 /// What a rule is about. Whatever it does not name may be anything.
@@ -70,6 +71,11 @@ const OPS: [(&str, &[OpName]); 12] = [
 impl Rule {
     /// Reads a rule: an op or `*`, conditions in brackets, and what it works on.
     pub fn parse(text: &str) -> Result<Rule, RuleError> {
+        Rule::parse_in(text, &Policy::default())
+    }
+
+    /// The same, where paths may be written from the home, or as absolute ones into the project.
+    pub(crate) fn parse_in(text: &str, policy: &Policy) -> Result<Rule, RuleError> {
         let bad = |why: String| RuleError { rule: text.to_owned(), why };
         let text = text.trim();
         let end = text.find(|c: char| c == '[' || c.is_whitespace()).unwrap_or(text.len());
@@ -90,7 +96,11 @@ impl Rule {
                 what
             }
         };
-        rule.what = what_of(&rule.ops, what.trim()).map_err(bad)?;
+        let what = match rule.ops[..] {
+            [OpName::Exec] => what.trim().to_owned(),
+            _ => placed(what.trim(), policy),
+        };
+        rule.what = what_of(&rule.ops, &what).map_err(bad)?;
         Ok(rule)
     }
 
@@ -101,7 +111,7 @@ impl Rule {
             .filter(|(_, value)| !value.is_empty())
             .ok_or_else(|| format!("{condition:?} is not of the form key=value"))?;
         match key {
-            "tool" => self.tool = Some(value.to_owned()),
+            "tool" => self.tool = Some(tool(value)?),
             "writer" => self.writer = Some(word(value, "model, client, plugin or system")?),
             "effect" => self.effect = Some(word(value, "pure, read, world, host or network")?),
             "host" => self.host = Some(value.to_ascii_lowercase()),
@@ -171,6 +181,28 @@ impl Rule {
 
 fn word<T: DeserializeOwned>(value: &str, known: &str) -> Result<T, String> {
     serde_json::from_value(value.into()).map_err(|_| format!("{value:?} is none of {known}"))
+}
+
+/// A tool by any of its names.
+fn tool(name: &str) -> Result<String, String> {
+    native::name_of(name).map(str::to_owned).ok_or_else(|| {
+        let known: Vec<&str> = native::tools().iter().map(|tool| tool.name).collect();
+        format!("there is no tool {name:?}; the tools are {}", known.join(", "))
+    })
+}
+
+/// A path of a rule, relative to the project where it lies in it.
+fn placed(path: &str, policy: &Policy) -> String {
+    let home = policy.home.trim_end_matches('/');
+    let path = match path.strip_prefix('~') {
+        Some(rest) if !home.is_empty() && rest.starts_with('/') => format!("{home}{rest}"),
+        _ => path.to_owned(),
+    };
+    let root = policy.root.trim_end_matches('/');
+    match path.strip_prefix(root).filter(|rest| !root.is_empty() && rest.starts_with('/')) {
+        Some(rest) => format!(".{rest}"),
+        None => path,
+    }
 }
 
 fn what_of(ops: &[OpName], what: &str) -> Result<What, String> {

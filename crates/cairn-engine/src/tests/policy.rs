@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::gates::{Asked, Leave, Terms};
-use crate::policy::{Case, Rulebook, subject_of};
+use crate::policy::{Case, Rule, Rulebook, subject_of};
 use cairn_surface::native;
 
 /// A policy of lines such as `deny read .env`, the user's unless another is named: `project: ask edit`.
@@ -496,4 +496,28 @@ fn a_look_that_is_asked_about_waits_and_one_that_is_forbidden_shows_nothing() {
     assert_eq!(sim.go(), Step::Read(vec![at(1, 1, 3)]));
     let settled: Vec<&String> = sim.said.iter().filter(|said| said.contains('→')).collect();
     assert_eq!(settled, ["1/1/1 → 200 Performed", "1/1/2 → 403 NotPerformed"]);
+}
+
+#[test]
+fn a_path_from_the_home_and_an_absolute_one_into_the_project_mean_what_they_name() {
+    let read = |path: &str| ("read", format!(r#"{{"path":"{path}"}}"#));
+    let run = |command: &str| ("bash", format!(r#"{{"command":"{command}"}}"#));
+    for (rule, (tool, args), expected) in [
+        ("deny read ~/.ssh/**", read("/home/me/.ssh/id"), "deny"),
+        ("deny read ~/.ssh/**", run("cat ~/.ssh/id"), "deny"),
+        ("deny read ~/.ssh/**", run("cat /home/me/.ssh/id"), "deny"),
+        ("deny read /home/me/.ssh/**", run("cat ~/.ssh/id"), "deny"),
+        ("deny read ~/.ssh/**", run("cat ~/notes"), "allow"),
+        ("deny read /w/a/b", read("a/b"), "deny"),
+        ("deny read /w/[ab]/*", read("a/b"), "deny"),
+        ("deny read /w/a/b", read("b"), "allow"),
+        ("deny read[tool=Read] /w/a", read("a"), "deny"),
+    ] {
+        let policy = Policy { home: "/home/me".to_owned(), ..of(&[rule]) };
+        let terms = Terms { approval: Approval::Yolo, ..ASKED };
+        let leave = leave(policy, terms, (tool, &args), &[]);
+        assert_eq!(word_of(&leave), expected, "{rule}: {args}");
+    }
+    let unknown = Rule::parse("read[tool=Bsh] a").unwrap_err().to_string();
+    assert!(unknown.contains("there is no tool"), "{unknown}");
 }

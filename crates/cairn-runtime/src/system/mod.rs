@@ -8,7 +8,8 @@ mod surroundings;
 pub(crate) use frame::framed;
 pub use surroundings::{Own, Surroundings};
 
-use cairn_types::Flags;
+use cairn_engine::gates::Terms;
+use cairn_types::Mode;
 use cairn_world::Workspace;
 
 /// The system message of a run that begins here. One that may not touch the project is told nothing
@@ -17,19 +18,38 @@ pub(crate) fn message(
     root: &str,
     workspace: &Workspace,
     about: &Surroundings,
-    flags: Flags,
+    terms: Terms,
 ) -> String {
     let above = workspace.above(about.home.as_deref());
     let mut text = WORK.to_owned();
+    match (terms.mode, terms.can_be_asked()) {
+        (Mode::Plan, true) => text.push_str(PLAN_FIRST),
+        (Mode::Plan, false) => text.push_str(PLAN_ONLY),
+        (Mode::ReadOnly, _) => text.push_str(LOOK_ONLY),
+        (Mode::Act | Mode::AcceptEdits, _) => {}
+    }
     text.push_str(&surroundings::told(root, about, above.repository.as_ref()));
     let mut directories: Vec<&Workspace> = above.directories.iter().collect();
     directories.push(workspace);
-    if flags.no_repo {
+    if terms.flags.no_repo {
         directories.clear();
     }
     text.push_str(&files::told(about.own.as_ref(), &directories));
     text
 }
+
+const PLAN_FIRST: &str = "
+This run plans first: look, change nothing, run no command, and put your plan to the person with \
+present_plan. Carry it out only once it is approved.
+";
+
+const PLAN_ONLY: &str = "
+This run only plans: look, change nothing, run no command, and answer with the plan.
+";
+
+const LOOK_ONLY: &str = "
+This run only looks: change nothing and run no command.
+";
 
 const WORK: &str = "You are an agent working on a project through tools. Paths are relative to its \
 working root.

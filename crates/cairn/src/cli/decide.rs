@@ -39,7 +39,7 @@ pub struct Decide {
     /// With allow: how far it is remembered.
     #[arg(long, value_enum, requires = "word")]
     pub remember: Option<Far>,
-    /// With --remember: for what, as a rule; every op of this kind when absent.
+    /// With --remember: for what, as a rule; the narrowest that is offered when absent.
     #[arg(long, requires = "remember")]
     pub rule: Option<String>,
     /// With allow, of a plan: the mode in which the run goes on; act when absent.

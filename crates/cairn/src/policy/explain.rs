@@ -1,16 +1,18 @@
 //! `cairn policy explain`: every gate's word on one op. Asks the function that the live path asks.
 
 use super::spoken::{self, Spoken};
-use super::{flags, lay_flags, mode, rulebook};
+use super::{calls, flags, lay_flags, mode, rulebook};
 use crate::cli::{Explain, Rights};
 use crate::{out::say, place};
 use anyhow::Result;
+use cairn_engine::CallBudget;
 use cairn_engine::gates::{Asked, Leave, Terms, names};
 use cairn_engine::policy::{Case, Rulebook};
 use cairn_text::shown::clean;
 use cairn_tools::hooks::{Declared, HookEvent};
 use cairn_types::{Approval, Removed, Writer};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 /// The word on an op, as one word.
@@ -35,7 +37,12 @@ pub fn leave(spoken: &Spoken, ground: &Ground) -> Leave {
         removed: Removed::default(),
     };
     let now = cairn_runtime::now_ms();
-    Asked::new(case, ground.terms, &ground.rules, now).with_hooks(hooks).leave()
+    let budget = ground.calls.get(&spoken.tool).map(|most| CallBudget {
+        most: *most,
+        made: 0,
+        told: String::new(),
+    });
+    Asked::new(case, ground.terms, &ground.rules, now).with_hooks(hooks).within(budget).leave()
 }
 
 /// What the gates go by.
@@ -44,6 +51,8 @@ pub struct Ground {
     rules: Rulebook,
     /// The user's hooks around ops.
     hooks: Vec<Declared>,
+    /// How often tools may be called.
+    calls: BTreeMap<String, u64>,
 }
 
 impl Ground {
@@ -90,7 +99,8 @@ pub fn ground(args: &Rights, headless: bool) -> Result<Ground> {
         (false, false) => Approval::Ask,
     };
     let terms = Terms { mode: mode(&config), approval, flags: flags(args) };
-    Ok(Ground { terms, rules: rulebook(&config, &root)?, hooks: config.hooks() })
+    let rules = rulebook(&config, &root)?;
+    Ok(Ground { terms, rules, hooks: config.hooks(), calls: calls(&config)? })
 }
 
 /// `cairn policy explain`.

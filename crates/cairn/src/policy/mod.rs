@@ -14,6 +14,7 @@ use crate::{log, out::say, place};
 use anyhow::Result;
 use cairn_engine::policy::{Reading, Rulebook};
 use cairn_store::Store;
+use cairn_surface::native;
 use cairn_text::shown::clean;
 use cairn_types::{
     Effect, Flags, Mode, OpName, Policy, PolicyRule, Remember, Removed, RuleFrom, RuleWord,
@@ -21,6 +22,7 @@ use cairn_types::{
 };
 use cairn_world::{Door, Kept, Unread};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -79,6 +81,22 @@ pub fn after_plan(config: &Config) -> Option<Mode> {
     (mode(config) != Mode::ReadOnly).then_some(most)
 }
 
+/// How often each tool may be called, by its own name.
+pub fn calls(config: &Config) -> Result<BTreeMap<String, u64>> {
+    let named = |(name, most): (String, u64)| match native::name_of(&name) {
+        Some(own) => Ok((own.to_owned(), most)),
+        None => {
+            let known: Vec<&str> = native::tools().iter().map(|tool| tool.name).collect();
+            let known = known.join(", ");
+            Err(Usage(format!(
+                "budgets.calls.{name}: there is no such tool; the tools are {known}"
+            ))
+            .into())
+        }
+    };
+    config.starred("budgets.calls.*").into_iter().map(named).collect()
+}
+
 /// What is ruled out besides.
 pub fn flags(rights: &Rights) -> Flags {
     Flags {
@@ -119,7 +137,8 @@ pub fn configured(config: &Config, root: &Path, shell: &Path) -> Policy {
         bytes: config.count("policy.large_mib") << 20,
     };
     let no_yolo = config.text("policy.yolo") == Some("never");
-    Policy { root, strange_shell: !known.contains(&name), no_yolo, little, rules }
+    let home = place::env("HOME").unwrap_or_default();
+    Policy { root, home, strange_shell: !known.contains(&name), no_yolo, little, rules }
 }
 
 /// What the rules keep from being read, by whatever way the world could come to read it.

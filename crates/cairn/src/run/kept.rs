@@ -20,9 +20,9 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// What the last driver was forbidden by flags. Another mode takes the place of the one before, and
-    /// who wants to be asked, or wants nothing asked, lifts `--no-proposals`; what was forbidden by a
-    /// rule stays so.
+    /// What the last driver was forbidden by flags. Another mode takes the place of the one before,
+    /// `--yolo` ends planning, and who wants to be asked, or wants nothing asked, lifts
+    /// `--no-proposals`; what was forbidden by a rule stays so.
     pub fn of(last: &Drive, given: &Rights, config: &Config) -> Kept {
         let rules = |word: RuleWord, flag: &str, given: &[String]| -> Vec<String> {
             let by_flag = last.policy.rules.iter().filter(|rule| {
@@ -31,7 +31,8 @@ impl Kept {
             let is_new = |rule: &&cairn_types::PolicyRule| !given.contains(&rule.rule);
             by_flag.filter(is_new).map(|rule| rule.rule.clone()).collect()
         };
-        let speaks = given.mode.is_some() || given.read_only;
+        let goes_ahead = given.yolo && last.mode == Mode::Plan;
+        let speaks = given.mode.is_some() || given.read_only || goes_ahead;
         let is_narrower = last.mode < policy::mode(config) && !speaks;
         Kept {
             mode: is_narrower.then_some(last.mode),

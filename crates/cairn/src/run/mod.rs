@@ -281,7 +281,7 @@ impl Order<'_> {
                 ops: u32::try_from(self.config.count("max_ops"))?,
                 cost,
             },
-            budgets: self.budgets(),
+            budgets: self.budgets()?,
             settings: Settings {
                 model: chosen.name,
                 decide_within: match self.config.count("approval_timeout_ms") {
@@ -377,17 +377,17 @@ impl Order<'_> {
     }
 
     /// What may be used up besides a loop's caps.
-    fn budgets(&self) -> Budgets {
+    fn budgets(&self) -> Result<Budgets> {
         let minutes = self.config.count("max_minutes");
-        Budgets {
-            calls: self.config.starred("budgets.calls.*"),
+        Ok(Budgets {
+            calls: policy::calls(&self.config)?,
             on_exceeded: match self.config.text("budgets.on_exceeded") {
                 Some("steer") => Exceeded::Steer,
                 _ => Exceeded::Block,
             },
             minutes: (minutes > 0).then_some(minutes),
             session: self.config.money("budgets.session"),
-        }
+        })
     }
 
     fn approval(&self) -> Approval {

@@ -34,6 +34,8 @@ const SHORT: usize = 40;
 const QUESTION: usize = 20;
 /// How many lines of an output are shown.
 const OUTPUT: usize = 12;
+/// How many characters of a hook's words are shown.
+const SAID: usize = 300;
 /// How many lines of a task are shown.
 const TASK: usize = 8;
 
@@ -149,9 +151,13 @@ impl Screen {
         if let (Some(typed), false) = (question.typed(line), state.refusing) {
             return state.consulted(typed, word);
         }
+        if state.refusing && line.is_empty() {
+            state.refusing = false;
+            return state.ask_again();
+        }
         if state.refusing {
             word.verdict = Verdict::Refuse;
-            word.words = (!line.is_empty()).then(|| line.to_owned());
+            word.words = Some(line.to_owned());
             return Answer::Word(Box::new(word));
         }
         if state.remembering {
@@ -216,7 +222,10 @@ impl Sink for Screen {
                 state.pen.line(Tone::Dim, &said);
             }
             Event::StillOpen { proposal, shown } => state.ask(proposal, shown),
-            Event::Notice(text) => state.pen.line(Tone::Dim, text),
+            Event::Notice(text) => {
+                state.pen.line(Tone::Dim, text);
+                let _ = state.ask_again();
+            }
             Event::Fact { fact, text, .. } => state.fact(fact, text.as_deref().unwrap_or_default()),
         }
     }
@@ -254,6 +263,9 @@ impl State {
                 (self.refusing, self.remembering, self.choosing) = (false, false, None);
                 if let Some(said) = spoken(decision) {
                     self.pen.line(Tone::Dim, &format!("{}: {said}", decision.at));
+                }
+                if let Some(said) = log::remembered(decision) {
+                    self.pen.line(Tone::Dim, &said);
                 }
                 if let Some(mode) = decision.mode {
                     self.pen.line(Tone::Dim, &format!("it goes on in {}", to_wire::word(&mode)));
@@ -339,8 +351,9 @@ impl State {
     /// A hook that says nothing is not shown; one with a problem was told of already.
     fn hooked(&mut self, hooked: &Hooked, text: &str) {
         if !to_wire::said(&hooked.answer).is_empty() {
-            let first = text.lines().next().unwrap_or_default();
-            self.pen.line(Tone::Dim, &format!("{}: {first}", log::hook(hooked)));
+            let said: Vec<&str> = text.split_whitespace().collect();
+            let said: String = said.join(" ").chars().take(SAID).collect();
+            self.pen.line(Tone::Dim, &format!("{}: {said}", log::hook(hooked)));
         }
     }
 

@@ -189,11 +189,13 @@ fn what_flags_forbade_stays_forbidden_when_a_run_goes_on_and_what_they_allowed_d
     check(&[], &yes, [200, 200], "");
     check(&["--read-only"], &yes, [403, 200], "--mode read-only");
     check(&["--mode", "plan"], &["--yolo"], [200, 200], "");
+    check(&["--read-only"], &["--yolo"], [403, 200], "--mode read-only");
     check(&["--read-only"], &["--mode", "act", "--yolo"], [200, 200], "");
     check(&["--read-only"], &["--new-terms", "--yolo"], [200, 200], "");
     check(&["--deny", "read f"], &yes, [200, 403], "--deny 'read f'");
     check(&["--deny", "exec touch *"], &["--yolo"], [403, 200], "--deny 'exec touch *'");
-    check(&["--deny", "read f"], &["--yolo", "--deny", "read g"], [200, 200], "");
+    let more = ["--yolo", "--deny", "read g"];
+    check(&["--deny", "read f"], &more, [200, 403], "--deny 'read f'");
     check(&["--deny", "read f", "--no-web"], &["--yolo", "--new-terms"], [200, 200], "");
     check(
         &["--ask", "exec touch a", "--no-web"],
