@@ -16,10 +16,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
-RULE = "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+RULE = "|" + "---|" * 16 + "\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "2000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
-         "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000", "CAIRN_RACES": "1000"}
+         "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000", "CAIRN_RACES": "1000",
+         "CAIRN_CHOICE_POINTS": "1000", "CAIRN_LINES": "100000"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]
@@ -44,9 +45,14 @@ def proofs(sizes):
          [r"\d+ undos, \d+ with conflicts"]),
         ("undo crash points", test("cairn", "cli", "survive::an_undo"),
          [r"\d+ undo crash points of \d+"]),
+        ("choice crash points", test("cairn", "cli", "choose::killed_after"),
+         [r"\d+ crash points of \d+"]),
         ("races", test("cairn", "cli", "decide::of_two"), [r"\d+ races, one decision each"]),
         ("near misses", test("cairn-text", "near_misses", "a_damaged_edit"),
          [r"\d+ damaged edits, 0 wrong"]),
+        ("shell words", test("cairn-text", "shell", "alike::what_is_known"),
+         [r"bash: \d+ lines, \d+ known, \d+ compared, 0 wrong",
+          r"dash: \d+ lines, \d+ known, \d+ compared, 0 wrong"]),
         ("timeouts", test("cairn-sandbox", "processes", "nothing_survives_a_timeout"),
          [r"\d+ timeouts, 0 survivors"]),
     ]

@@ -6,7 +6,7 @@ use crate::soup;
 use cairn_text::shell::parse;
 use cairn_types::{CommandLine, Joint, RedirectKind, Simple};
 
-/// A number that whoever runs the test may set: `CAIRN_CASES`, how many lines, and `CAIRN_SEED`, which
+/// A number that whoever runs the test may set: `CAIRN_LINES`, how many lines, and `CAIRN_SEED`, which
 /// ones.
 #[allow(clippy::disallowed_methods, reason = "a test asks how long it shall run")]
 fn told(name: &str, otherwise: usize) -> usize {
@@ -94,11 +94,11 @@ fn compare(shell: &str, cases: usize) {
 // keeps: reads-like-the-shell
 #[test]
 fn what_is_known_is_what_bash_runs() {
-    compare("bash", told("CAIRN_CASES", 3000));
+    compare("bash", told("CAIRN_LINES", 3000));
 }
 
 // keeps: reads-like-the-shell
 #[test]
 fn what_is_known_is_what_dash_runs() {
-    compare("dash", told("CAIRN_CASES", 3000));
+    compare("dash", told("CAIRN_LINES", 3000));
 }
