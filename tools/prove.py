@@ -20,7 +20,7 @@ RULE = "|" + "---|" * 16 + "\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "2000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
          "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000", "CAIRN_RACES": "1000",
-         "CAIRN_CHOICE_POINTS": "1000", "CAIRN_LINES": "100000"}
+         "CAIRN_CHOICE_POINTS": "1000", "CAIRN_LINES": "50000"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]

@@ -1,5 +1,5 @@
 //! Ties docs/promises.md to tests: a promise without a test that cites its tag, or a citation
-//! without a promise, fails.
+//! without a promise, fails; so does a row of THREATS.md that no promise proves.
 
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -24,7 +24,25 @@ pub fn check(root: &Path) -> Result<Vec<String>> {
     problems.extend(
         cited.difference(&promised).map(|tag| format!("docs/promises.md has no promise {tag}")),
     );
+    let threats = std::fs::read_to_string(root.join("THREATS.md"))?;
+    problems.extend(unproven(&threats, &promised));
     Ok(problems)
+}
+
+/// Rows of THREATS.md whose last column names no promise, or something that is none.
+fn unproven(threats: &str, promised: &BTreeSet<String>) -> Vec<String> {
+    let rows = threats.lines().filter(|line| line.starts_with("| A"));
+    let mut problems = Vec::new();
+    for row in rows {
+        let proofs = row.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+        let tags: Vec<&str> = proofs.split('`').skip(1).step_by(2).collect();
+        if tags.is_empty() {
+            problems.push(format!("THREATS.md: nothing proves {row}"));
+        }
+        let none = tags.iter().filter(|tag| !promised.contains(**tag));
+        problems.extend(none.map(|tag| format!("THREATS.md: {tag} is no promise")));
+    }
+    problems
 }
 
 /// A citation is a comment line `// keeps: tag` (or `# keeps: tag`), several tags by comma.
