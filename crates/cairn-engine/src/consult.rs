@@ -76,7 +76,7 @@ impl Engine {
             || word.mode.is_some() && !is_approved
         {
             let (proposal, verdict) = (word.proposal.clone(), word.verdict);
-            return Err(DecideError::Unfit { proposal, verdict });
+            return Err(DecideError::Unfit { proposal, verdict, kind });
         }
         if !is_approved {
             return Ok(None);

@@ -78,12 +78,14 @@ pub enum DecideError {
         at: u64,
     },
     /// That word does not answer this question.
-    #[error("400: {verdict} does not answer {proposal}")]
+    #[error("400: this {verdict} does not answer {proposal}; {} do", answers(*kind))]
     Unfit {
         /// The proposal.
         proposal: ProposalId,
         /// The word.
         verdict: Verdict,
+        /// What is asked.
+        kind: ProposalKind,
     },
     /// A plan may not be carried out in this mode here.
     #[error("400: a plan does not widen the mode to {} here", name_of(*.0))]
@@ -100,6 +102,16 @@ pub enum DecideError {
     /// The word is about something else than what is proposed.
     #[error("409: {0} shows something else than what was decided on")]
     Stale(ProposalId),
+}
+
+/// What answers a question of this kind.
+fn answers(kind: ProposalKind) -> &'static str {
+    match kind {
+        ProposalKind::Question => "answer with words, and refuse,",
+        ProposalKind::Plan => "allow, and refuse with or without words, for this once",
+        ProposalKind::Indeterminate => "allow, happened and skip",
+        ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look => "allow and refuse",
+    }
 }
 
 /// A mode as flags name it.

@@ -179,9 +179,9 @@ impl Screen {
         match (question.kind, line) {
             (ProposalKind::Indeterminate, "h") => word.verdict = Verdict::Happened,
             (ProposalKind::Indeterminate, "s") => word.verdict = Verdict::Skip,
-            (ProposalKind::Indeterminate, "r") | (_, "y" | "yes") => {}
+            (ProposalKind::Indeterminate, "r") | (_, "y" | "Y" | "yes") => {}
             (ProposalKind::Indeterminate, _) => return state.not_an_answer("h, r or s"),
-            (_, "n" | "no") => word.verdict = Verdict::Refuse,
+            (_, "n" | "N" | "no") => word.verdict = Verdict::Refuse,
             (_, "a") => word.remember = Remember::Run,
             _ => return state.asked_more(line),
         }

@@ -455,3 +455,27 @@ fn a_command_is_allowed_as_a_whole() {
     assert_eq!(talk.result()["status"], "done");
     assert!(bench.file("x").exists());
 }
+
+// keeps: choose-hunks
+#[test]
+fn a_text_that_was_written_for_another_file_than_is_there_now_is_not_written() {
+    let edit = json!({"path": "a.txt", "old": "1\n2\n", "new": "one\n2\n"});
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "read", "args": {"path": "a.txt"}}]},
+        {"calls": [{"tool": "edit", "args": edit}]},
+        {"say": "done"},
+    ]));
+    // What is asked before it begins has the change prepared anew.
+    bench.own("cairn.toml", "[[hooks.Accepting]]\ncommand = \"true\"\n");
+    bench.temp.write("a.txt", numbers());
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    talk.until("proposal/opened");
+    let theirs = with(&numbers(), &[("28", "somebody else's")]);
+    bench.temp.write("a.txt", &theirs);
+    let mine = with(&numbers(), &[("1", "mine")]);
+    talk.say(json!({"type": "decide", "proposal": "p1.2.1", "verdict": "allow",
+        "texts": [{"path": "a.txt", "text": mine}]}));
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!(bench.temp.read("a.txt"), theirs, "nothing of theirs is lost");
+    assert!(last_told(&bench, 2).contains("no longer what was shown"), "{}", last_told(&bench, 2));
+}

@@ -75,7 +75,13 @@ fn a_program_answers_in_its_own_words_and_words_that_fit_no_question_are_not_tak
     let id = opened["proposal"].clone();
     talk.say(json!({"type": "decide", "proposal": id, "verdict": "allow"}));
     let notice = talk.until("notice");
-    assert!(notice["text"].as_str().unwrap().contains("allow does not answer"), "{notice}");
+    assert!(
+        notice["text"]
+            .as_str()
+            .unwrap()
+            .contains("this allow does not answer p1.1.1; answer with words, and refuse, do"),
+        "{notice}"
+    );
     talk.say(json!({"type": "decide", "proposal": id, "verdict": "answer", "words": "a file"}));
     let decided = talk.until("proposal/decided");
     assert_eq!(decided["verdict"], "answer");
