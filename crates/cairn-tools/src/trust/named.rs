@@ -88,7 +88,10 @@ impl Look<'_> {
             }
             let head = command.words.first().map_or("", |word| word.text.as_str());
             let enters = matches!(head, "cd" | "pushd" | "popd");
-            is_lost |= enters && command.words.iter().any(|word| word.text.contains(HOLE));
+            let is_told = |word: &ShellWord| !word.text.contains(HOLE) && word.text != "-";
+            let is_known = command.words.iter().all(is_told);
+            // Without a word it is the home, wherever that is then.
+            is_lost |= enters && !(is_known && command.words.len() > 1);
             if let Some(word) = searched(&command.words) {
                 return Err(open(word));
             }
@@ -100,10 +103,14 @@ impl Look<'_> {
     }
 
     fn words(&self, words: &[ShellWord], is_lost: bool) -> Result<(), Open> {
-        let run = run_words(words);
+        let (run, is_filled) = (run_words(words), runs_words(words));
         let is_script = |word: &ShellWord| run.iter().any(|script| std::ptr::eq(*script, word));
         for (at, word) in words.iter().enumerate() {
             let text = word.text.as_str();
+            // `find` and `xargs` put what they find into `{}`.
+            let is_filled = is_filled && !text.starts_with('-') && text.contains("{}");
+            let filled = text.replace("{}", HOLE.encode_utf8(&mut [0; 4]));
+            let text = if is_filled { &filled } else { text };
             let is_open = text.contains(HOLE) && (is_script(word) || self.may_lead_within(text));
             // A command's own name is looked for elsewhere, unless it leads somewhere.
             let is_relative = !text.starts_with(['/', '-']) && (at > 0 || text.contains('/'));

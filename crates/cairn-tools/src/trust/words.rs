@@ -219,6 +219,7 @@ impl<'a> Reader<'a> {
         match self.run(|c| c.is_alphanumeric() || "_.+-".contains(c)) {
             "+" => self.push("."),
             "-" => self.hole(),
+            "" => self.variable("HOME"),
             _ => self.push(&format!("/{AWAY}")),
         }
     }
