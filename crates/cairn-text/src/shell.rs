@@ -20,6 +20,7 @@ mod word;
 mod wrappers;
 
 pub use allow::allows_line;
+pub use behind::{run_words, runs_words};
 pub use deny::{Denies, denies, denies_text};
 pub use parse::parse;
 pub use paths::{Opened, Paths, paths};

@@ -9,6 +9,7 @@ use anyhow::Result;
 use cairn_text::shown::clean;
 use cairn_tools::hooks::{CommandHook, Declared, Hook, Hooks, Setup, parse_settings};
 use cairn_tools::trust::{self, Executable, Trusted};
+use cairn_world::Workspace;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,10 +29,12 @@ pub struct Found {
 pub fn find(config: &Config, trusting: cli::Trusting, setup: &Setup) -> Result<Found> {
     let mut remarks: Vec<String> = config.unasked().map(clean).collect();
     let mut all: Vec<Arc<dyn Hook>> = Vec::new();
-    for declared in config.hooks().into_iter().chain(imported(config, &mut remarks)?) {
+    for declared in
+        config.hooks().into_iter().chain(imported(config, setup.workspace.path(), &mut remarks)?)
+    {
         all.push(Arc::new(CommandHook::own(declared, setup.clone())));
     }
-    match of_project(config, trusting, setup) {
+    match of_project(config, trusting, &setup.workspace) {
         Ok(Some(found)) => {
             let trusted = Arc::new(Trusted::new(&found));
             let file = trust::HOOKS_FILE;
@@ -46,6 +49,17 @@ pub fn find(config: &Config, trusting: cli::Trusting, setup: &Setup) -> Result<F
     Ok(Found { hooks: Hooks::new(all), remarks })
 }
 
+/// What would be asked in a run here: the user's own, imported ones, and the project's if they are
+/// trusted.
+pub fn declared(config: &Config, workspace: &Workspace) -> Result<Vec<Declared>> {
+    let mut all = config.hooks();
+    all.extend(imported(config, workspace.path(), &mut Vec::new())?);
+    if let Ok(Some(found)) = of_project(config, cli::Trusting::default(), workspace) {
+        all.extend(found.hooks);
+    }
+    Ok(all)
+}
+
 /// Why a project's own hooks do not run.
 struct Left(String);
 
@@ -53,9 +67,8 @@ struct Left(String);
 fn of_project(
     config: &Config,
     trusting: cli::Trusting,
-    setup: &Setup,
+    workspace: &Workspace,
 ) -> Result<Option<Executable>, Left> {
-    let workspace = &setup.workspace;
     let unreadable =
         |e: &dyn std::fmt::Display| Left(format!("the project's own hooks do not run: {e}"));
     let Some(found) = trust::read(workspace).map_err(|e| unreadable(&e))? else {
@@ -97,12 +110,25 @@ fn expanded(given: &str) -> PathBuf {
     }
 }
 
-/// The hooks of the files that the user names.
-fn imported(config: &Config, remarks: &mut Vec<String>) -> Result<Vec<Declared>> {
+/// The hooks of the files that the user names. What a project brings is not the user's own, so no file
+/// beneath its root is one of them, whichever way leads there.
+fn imported(config: &Config, root: &Path, remarks: &mut Vec<String>) -> Result<Vec<Declared>> {
     let mut all = Vec::new();
     for given in config.list("hooks.import") {
         let path = expanded(given);
         let wrong = |why: String| Usage(format!("hooks.import: {given}: {why}"));
+        if !path.is_absolute() {
+            let why =
+                "it would be another file in every project; write the whole path, from / or ~/";
+            return Err(wrong(why.to_owned()).into());
+        }
+        if leads_through(&path, root) {
+            let fix = "put its hooks into .cairn/hooks.toml and trust it: cairn trust";
+            remarks.push(clean(&format!(
+                "hooks.import: {given} is not used: it lies in the project; {fix}"
+            )));
+            continue;
+        }
         let text = crate::private::read(&path, LONGEST, crate::private::Seen::AsUsual)
             .map_err(|e| wrong(e.to_string()))?
             .ok_or_else(|| wrong("there is no such file".to_owned()))?;
@@ -112,4 +138,11 @@ fn imported(config: &Config, remarks: &mut Vec<String>) -> Result<Vec<Declared>>
         all.extend(found.hooks);
     }
     Ok(all)
+}
+
+/// Whether a path, or a directory on the way to it, lies in the project once links are followed: then
+/// the project says what is found there.
+fn leads_through(path: &Path, root: &Path) -> bool {
+    let is_beneath = |at: &Path| at.canonicalize().is_ok_and(|real| real.starts_with(root));
+    path.ancestors().any(is_beneath)
 }

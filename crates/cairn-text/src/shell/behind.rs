@@ -62,6 +62,32 @@ fn mark_behind(words: &[ShellWord], at: usize, live: &mut [bool]) {
     }
 }
 
+/// Whether a program among the commands runs others that its words say, as text for a shell or word by
+/// word.
+#[must_use]
+pub fn runs_words(words: &[ShellWord]) -> bool {
+    let kinds = heads(words).into_iter().map(|at| wrappers::kind(base(&words[at].text)));
+    kinds.into_iter().any(|kind| matches!(kind, Kind::Runs | Kind::RunsWithMore | Kind::Shell))
+}
+
+/// The words that say what is run: every command, and the script that a shell or an interpreter among
+/// them is given, with the options before it.
+#[must_use]
+pub fn run_words(words: &[ShellWord]) -> Vec<&ShellWord> {
+    let mut all = Vec::new();
+    for at in heads(words) {
+        all.push(&words[at]);
+        let name = base(&words[at].text);
+        let is_script = matches!(wrappers::kind(name), Kind::Shell | Kind::Interprets);
+        if is_script || matches!(name, "." | "source") {
+            let rest = &words[at + 1..];
+            let script = rest.iter().position(|word| !is_option(&word.text));
+            all.extend(&rest[..script.map_or(rest.len(), |at| at + 1)]);
+        }
+    }
+    all
+}
+
 /// Whether a shell or the like among the commands, without a script, would run what it is fed.
 pub(super) fn runs_input(words: &[ShellWord]) -> bool {
     let runs = |at: usize| {

@@ -29,6 +29,10 @@ pub(super) struct Printed {
     pub(super) err: String,
 }
 
+/// How a shell ends that could not start what it was told to: it may not, or there is none.
+const UNSTARTABLE: i32 = 126;
+const UNFOUND: i32 = 127;
+
 /// The answer of a command that was asked about an event.
 pub(super) fn answer(event: &Event, ended: Ended, printed: &Printed) -> Answer {
     let kind = event.kind();
@@ -44,7 +48,11 @@ pub(super) fn answer(event: &Event, ended: Ended, printed: &Printed) -> Answer {
         Ended::Exit(code) => {
             let first = printed.err.trim().lines().next().unwrap_or_default();
             let colon = if first.is_empty() { "" } else { ": " };
-            problem(format!("it ended with exit code {code}{colon}{}", cut(first)))
+            let why = format!("it ended with exit code {code}{colon}{}", cut(first));
+            match code {
+                UNSTARTABLE | UNFOUND => speechless(kind, why),
+                _ => problem(why),
+            }
         }
     }
 }
@@ -52,6 +60,14 @@ pub(super) fn answer(event: &Event, ended: Ended, printed: &Printed) -> Answer {
 /// A hook that guards something and cannot speak says no; any other is only reported.
 fn speechless(kind: HookEvent, why: String) -> Answer {
     let block = kind.is_gate().then(|| format!("it could not be asked: {why}"));
+    Answer { block, ..problem(why) }
+}
+
+/// One that spoke and cannot be understood may have said no. So it does, also where a person would be
+/// asked: the yes of another hook would spare that question.
+fn unclear(kind: HookEvent, why: String) -> Answer {
+    let guards = kind.is_gate() || kind == HookEvent::PermissionRequest;
+    let block = guards.then(|| format!("what it said cannot be understood: {why}"));
     Answer { block, ..problem(why) }
 }
 
@@ -70,9 +86,40 @@ fn spoken(event: &Event, out: &str) -> Answer {
         return Answer { context, ..Answer::default() };
     }
     match serde_json::from_str::<Map<String, Value>>(out) {
-        Ok(said) => of_json(event, &said),
-        Err(e) => problem(format!("its answer is not JSON: {e}")),
+        Ok(said) => match no_word(&said) {
+            None => of_json(event, &said),
+            Some(why) => Answer { stop: of_json(event, &said).stop, ..unclear(kind, why) },
+        },
+        Err(e) => unclear(kind, format!("its answer is not one JSON object: {e}")),
     }
+}
+
+/// What stands where a decision should, and is none of those there are.
+fn no_word(said: &Map<String, Value>) -> Option<String> {
+    let inner = said.get("hookSpecificOutput").unwrap_or(&Value::Null);
+    let is_map = |value: &Value| value.is_object() || value.is_null();
+    if !is_map(inner) {
+        return Some("its hookSpecificOutput is no object".to_owned());
+    }
+    let deeper = inner.get("decision").unwrap_or(&Value::Null);
+    if !is_map(deeper) {
+        return Some("the decision of its hookSpecificOutput is no object".to_owned());
+    }
+    let known = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(word) => {
+            matches!(word.as_str(), "" | "block" | "deny" | "allow" | "approve" | "ask")
+        }
+        _ => false,
+    };
+    let words = [
+        ("decision", said.get("decision")),
+        ("permissionDecision", inner.get("permissionDecision")),
+        ("behavior", deeper.get("behavior")),
+    ];
+    let (name, value) =
+        words.into_iter().find_map(|(name, value)| Some((name, value.filter(|v| !known(v))?)))?;
+    Some(cut(&format!("its {name} is {value}, which is none of block, deny, allow, approve, ask")))
 }
 
 /// What stands in an object, as far as it can be said at the event.
@@ -229,7 +276,13 @@ mod tests {
             (PreToolUse, 2, "", "no\n", "block no"),
             (PreToolUse, 2, deny, "", "block no reason was given"),
             (PreToolUse, 1, "", "oops\nmore", "problem it ended with exit code 1: oops"),
-            (PreToolUse, 127, "", "", "problem it ended with exit code 127"),
+            (
+                PreToolUse,
+                127,
+                "",
+                "",
+                "block it could not be asked: it ended with exit code 127; problem it ended with exit code 127",
+            ),
             (PreToolUse, 0, deny, "", "block r"),
             (PreToolUse, 1, deny, "", "problem it ended with exit code 1"),
             (PreToolUse, 0, r#"{"decision":"block","reason":"r"}"#, "", "block r"),
@@ -260,8 +313,44 @@ mod tests {
         ] {
             assert_eq!(said(kind, code, out, err), expected, "{kind} {code} {out} {err}");
         }
-        let broken = said(PreToolUse, 0, "{\"decision\":", "");
-        assert!(broken.starts_with("problem its answer is not JSON"), "{broken}");
+    }
+
+    #[test]
+    fn a_guard_that_cannot_be_understood_says_no_and_any_other_is_only_reported() {
+        let known = r#"{"decision":"block","reason":"no"}"#;
+        let two = format!("{known}\nchecked");
+        for (out, why) in [
+            (two.as_str(), "its answer is not one JSON object"),
+            (r#"{"decision":"#, "its answer is not one JSON object"),
+            (r#"{"decision":"block"}{"decision":"block"}"#, "its answer is not one JSON object"),
+            (r#"{"decision":"Block"}"#, r#"its decision is "Block", which is none of"#),
+            (r#"{"decision":false}"#, "its decision is false, which is none of"),
+            (r#"{"decision":{"behavior":"deny"}}"#, "its decision is {"),
+            (
+                r#"{"hookSpecificOutput":{"permissionDecision":"denied"}}"#,
+                r#"its permissionDecision is "denied", which"#,
+            ),
+            (
+                r#"{"decision":"approve","hookSpecificOutput":{"decision":{"behavior":"refuse"}}}"#,
+                r#"its behavior is "refuse", which"#,
+            ),
+            (r#"{"hookSpecificOutput":{"decision":"deny"}}"#, "the decision of its hook"),
+            (r#"{"hookSpecificOutput":["deny"]}"#, "its hookSpecificOutput is no object"),
+        ] {
+            for kind in HookEvent::ALL {
+                let guards = kind.is_gate() || kind == HookEvent::PermissionRequest;
+                let before = if guards { "block what it said cannot be understood: " } else { "" };
+                let problem = if guards { "" } else { "problem " };
+                let answer = said(kind, 0, out, "");
+                assert!(answer.starts_with(&format!("{before}{problem}{why}")), "{kind} {answer}");
+                assert!(answer.contains("problem ") && !answer.contains("Allow"), "{answer}");
+            }
+        }
+        // Nothing is said by what is empty, and a word to stop is heard beside any other.
+        assert_eq!(said(HookEvent::PreToolUse, 0, r#"{"decision":null}"#, ""), "");
+        assert_eq!(said(HookEvent::PreToolUse, 0, r#"{"decision":""}"#, ""), "");
+        let stops = said(HookEvent::Stop, 0, r#"{"decision":"no","continue":false}"#, "");
+        assert!(stops.starts_with("stop no reason was given; problem its decision"), "{stops}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::spoken::{self, Spoken};
 use super::{calls, flags, lay_flags, mode, rulebook};
 use crate::cli::{Explain, Rights};
-use crate::{out::say, place};
+use crate::{hooks, out::say, place};
 use anyhow::Result;
 use cairn_engine::CallBudget;
 use cairn_engine::gates::{Asked, Leave, Terms, names};
@@ -11,6 +11,7 @@ use cairn_engine::policy::{Case, Rulebook};
 use cairn_text::shown::clean;
 use cairn_tools::hooks::{Declared, HookEvent};
 use cairn_types::{Approval, Removed, Writer};
+use cairn_world::Workspace;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -49,7 +50,7 @@ pub fn leave(spoken: &Spoken, ground: &Ground) -> Leave {
 pub struct Ground {
     terms: Terms,
     rules: Rulebook,
-    /// The user's hooks around ops.
+    /// The hooks that would be asked.
     hooks: Vec<Declared>,
     /// How often tools may be called.
     calls: BTreeMap<String, u64>,
@@ -100,7 +101,8 @@ pub fn ground(args: &Rights, headless: bool) -> Result<Ground> {
     };
     let terms = Terms { mode: mode(&config), approval, flags: flags(args) };
     let rules = rulebook(&config, &root)?;
-    Ok(Ground { terms, rules, hooks: config.hooks(), calls: calls(&config)? })
+    let hooks = hooks::declared(&config, &Workspace::open(&root)?)?;
+    Ok(Ground { terms, rules, hooks, calls: calls(&config)? })
 }
 
 /// `cairn policy explain`.

@@ -213,6 +213,44 @@ fn hooks_of_another_agents_settings_work_when_the_user_names_the_file() {
     assert_eq!(gone.code, 2, "{}", gone.err);
 }
 
+// keeps: trust-asked
+#[test]
+fn an_import_never_makes_a_projects_commands_the_users_own() {
+    let bench = Bench::new(json!([{"say": "ok"}]));
+    let hook = json!([{"hooks": [{"type": "command", "command": "touch ran"}]}]);
+    let settings = json!({"hooks": {"SessionStart": hook}}).to_string();
+    std::fs::write(bench.file("s.json"), &settings).unwrap();
+    let (root, home) = (bench.temp.workspace(), bench.temp.path());
+    let folder = root.parent().unwrap();
+    std::fs::write(folder.join("own.json"), &settings).unwrap();
+    let link = std::os::unix::fs::symlink::<std::path::PathBuf, std::path::PathBuf>;
+    link(root.to_owned(), home.join("alias")).unwrap();
+    link(bench.file("s.json"), home.join("into.json")).unwrap();
+    link(folder.join("own.json"), bench.file("out.json")).unwrap();
+    let whole = |name: &str| root.join(name).display().to_string();
+    let own = folder.join("own.json").display().to_string();
+    for (given, code, ran, said) in [
+        ("s.json", 2, false, "write the whole path"),
+        ("./s.json", 2, false, "write the whole path"),
+        ("../own.json", 2, false, "write the whole path"),
+        ("~other/s.json", 2, false, "write the whole path"),
+        (&whole("s.json"), 0, false, "it lies in the project"),
+        (&whole("out.json"), 0, false, "it lies in the project"),
+        (&whole("gone.json"), 0, false, "it lies in the project"),
+        ("~/alias/s.json", 0, false, "it lies in the project"),
+        ("~/alias/out.json", 0, false, "it lies in the project"),
+        ("~/into.json", 0, false, "it lies in the project"),
+        (&own, 0, true, ""),
+    ] {
+        let _ = std::fs::remove_file(bench.file("ran"));
+        bench.own("cairn.toml", &format!("hooks.import = ['{given}']\n"));
+        let done = bench.cairn(&["run", "--yolo", "work"]);
+        assert_eq!((done.code, bench.file("ran").exists()), (code, ran), "{given} {}", done.err);
+        assert!(done.err.contains(said), "{given} {}", done.err);
+        assert_eq!(done.err.matches("hooks.import").count(), usize::from(!ran), "{}", done.err);
+    }
+}
+
 // keeps: hook-commands
 #[test]
 fn a_hook_that_fails_is_reported_and_one_that_hangs_at_a_gate_refuses() {

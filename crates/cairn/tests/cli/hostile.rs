@@ -13,7 +13,7 @@ use std::process::Command;
 enum Live {
     /// Its hooks run once the project is trusted.
     Trusted,
-    /// Its hooks run once the user imports this file.
+    /// Its hooks run once the user imports a copy of this file from elsewhere, and not where it lies.
     Imported(&'static str),
     /// Git runs it, called like this.
     Git(&'static [&'static str]),
@@ -373,9 +373,13 @@ fn goes_off(bench: &Bench, ground: &Ground, live: &Live) -> bool {
             bench.cairn(&["run", "--yolo", "--trust", "work"]);
         }
         Live::Imported(path) => {
-            let path = ground.root.join(path);
-            bench.own("cairn.toml", &format!("hooks.import = ['{}']\n", path.display()));
-            bench.cairn(&["run", "--yolo", "work"]);
+            let (planted, copy) = (ground.root.join(path), ground.outside.join("copy.json"));
+            fs::copy(&planted, &copy).unwrap();
+            for (path, goes_off) in [(planted, false), (copy, true)] {
+                bench.own("cairn.toml", &format!("hooks.import = ['{}']\n", path.display()));
+                bench.cairn(&["run", "--yolo", "work"]);
+                assert_eq!(ground.outside.join("boom").exists(), goes_off, "{}", path.display());
+            }
         }
         Live::Git(args) => git(&ground.root, args),
         Live::Inert => {}

@@ -1,9 +1,13 @@
 //! What of a project's configuration would run, and whether it is what somebody trusted. Reads files
 //! beneath the project's handle and runs nothing. Who trusts, and where that is kept, is elsewhere.
 
+mod named;
+mod words;
+
 use crate::hooks::{Declared, DeclaredError, Listed, parse_toml};
 use cairn_types::Hash;
 use cairn_world::Workspace;
+use named::{Name, Open};
 use std::collections::BTreeMap;
 
 /// Where a project declares hooks.
@@ -14,9 +18,8 @@ pub const COMMITTED_FILE: &str = ".cairn/trusted";
 const LONGEST: u64 = 1 << 20;
 /// How many files may be part of it.
 const MOST_FILES: usize = 256;
-/// How a command may write the project's root.
-const ROOTS: [&str; 4] =
-    ["$CAIRN_PROJECT_DIR", "${CAIRN_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR", "${CLAUDE_PROJECT_DIR}"];
+/// The longest command that is read.
+const LONGEST_COMMAND: usize = 16 << 10;
 /// What the hash is of.
 const DOMAIN: &[u8] = b"cairn executable configuration 1\n";
 
@@ -53,6 +56,15 @@ pub enum TrustError {
         #[source]
         source: DeclaredError,
     },
+    /// A word of a command may name any file of the project.
+    #[error(
+        "{HOOKS_FILE} cannot be trusted: what {word:?} in a command of it names is known only when it \
+         runs; name scripts by their path from the root, or put the command into a script and name that"
+    )]
+    Open {
+        /// The word, with `…` for what only the shell knows.
+        word: String,
+    },
     /// There are too many files.
     #[error("{HOOKS_FILE} names more than {MOST_FILES} files of the project")]
     TooMany,
@@ -66,15 +78,19 @@ pub fn read(workspace: &Workspace) -> Result<Option<Executable>, TrustError> {
     let Listed { hooks, left_out } = parse_toml(&text).map_err(malformed)?;
     let mut files = BTreeMap::from([(HOOKS_FILE.to_owned(), bytes)]);
     let root = workspace.path().to_string_lossy();
-    for path in hooks.iter().flat_map(|hook| named(&hook.command, &root)) {
-        if files.contains_key(&path) {
-            continue;
-        }
-        if let Some(bytes) = file(workspace, &path)? {
-            files.insert(path, bytes);
-        }
-        if files.len() > MOST_FILES {
-            return Err(TrustError::TooMany);
+    for hook in &hooks {
+        for Name { path, is_sure } in named(&hook.command, &root)? {
+            if files.contains_key(&path) {
+                continue;
+            }
+            match file(workspace, &path) {
+                Ok(Some(bytes)) => drop(files.insert(path, bytes)),
+                Err(refused) if is_sure => return Err(refused),
+                Ok(None) | Err(_) => {}
+            }
+            if files.len() > MOST_FILES {
+                return Err(TrustError::TooMany);
+            }
         }
     }
     let hash = hash(&files);
@@ -94,28 +110,15 @@ fn file(workspace: &Workspace, path: &str) -> Result<Option<Vec<u8>>, TrustError
     read.map_err(|refusal| TrustError::Refused { path: path.to_owned(), why: refusal.text })
 }
 
-/// Words of a command that may name a file of the project. Too many is harmless: those that name none
-/// are left out.
-fn named(command: &str, root: &str) -> Vec<String> {
-    let is_between = |c: char| c.is_whitespace() || "`;|&()<>=,".contains(c);
-    let bare = command.replace(['"', '\''], "");
-    // A quoted name may have blanks in it.
-    let words = bare.split(is_between).chain(command.split(['"', '\'']));
-    let inner = words.map(|word| {
-        let mut roots = ROOTS.iter().copied().chain([root]);
-        let beneath =
-            roots.find_map(|root| word.strip_prefix(root).filter(|rest| rest.starts_with('/')));
-        beneath.map_or(word, |rest| rest.trim_start_matches('/')).trim_start_matches("./")
-    });
-    inner.filter(|word| may_be_path(word)).map(str::to_owned).collect()
-}
-
-fn may_be_path(word: &str) -> bool {
-    !word.is_empty()
-        && word.len() < 4096
-        && word.split('/').all(|part| part.len() <= 255)
-        && !word.chars().any(char::is_control)
-        && !word.starts_with(['-', '$', '~', '/'])
+/// The files that a command may name.
+fn named(command: &str, root: &str) -> Result<Vec<Name>, TrustError> {
+    if command.len() > LONGEST_COMMAND {
+        let why = format!(
+            "a command in it is longer than {LONGEST_COMMAND} bytes; put it into a script and name that"
+        );
+        return Err(TrustError::Refused { path: HOOKS_FILE.to_owned(), why });
+    }
+    named::named(command, root).map_err(|Open(word)| TrustError::Open { word })
 }
 
 /// Every path and every byte, with their lengths, so that nothing can be moved from one to another.
@@ -193,6 +196,30 @@ mod tests {
             ("sh \"with space\"", ".cairn/hooks.toml with space"),
             ("(cd tools;a.sh)&&tools/b.py<other", ".cairn/hooks.toml other tools/b.py"),
             ("missing.sh -x tools /etc/passwd", ".cairn/hooks.toml"),
+            ("sh .//tools/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("sh ././/tools/./a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("sh $PWD/tools/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("sh \"$(pwd)\"/tools/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("sh `pwd`/tools/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("${CAIRN_PROJECT_DIR:-.}/tools/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("sh ~+/tools/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("~/work/project/tools/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("$(git rev-parse --show-toplevel)/tools/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("sh tools\\/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("sh to'ol's/\"a.s\"h", ".cairn/hooks.toml tools/a.sh"),
+            ("bash -ctools/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("bash -c 'if true; then tools/a.sh; fi'", ".cairn/hooks.toml tools/a.sh"),
+            ("sh -c '\"$CLAUDE_PROJECT_DIR\"/tools/a.sh'", ".cairn/hooks.toml tools/a.sh"),
+            ("D=tools; cd tools && sh a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("cd tools; sh $PWD/a.sh", ".cairn/hooks.toml tools/a.sh"),
+            ("if test -n \"$X\"; then tools/a.sh \"$X\" >$X/y; fi", ".cairn/hooks.toml tools/a.sh"),
+            ("echo \"$(sh tools/a.sh)\"", ".cairn/hooks.toml tools/a.sh"),
+            ("python3 -c 'exec(open(\"tools/b.py\").read())'", ".cairn/hooks.toml tools/b.py"),
+            (
+                "for f in tools/a.sh; do cat tools/b.py; done",
+                ".cairn/hooks.toml tools/a.sh tools/b.py",
+            ),
+            ("sh /elsewhere/tools/a.sh", ".cairn/hooks.toml tools/a.sh"),
         ] {
             let (_folder, workspace) = project(command);
             let files = read(&workspace).unwrap().unwrap().files;
@@ -203,6 +230,104 @@ mod tests {
         let whole = folder.path().canonicalize().unwrap().join("tools/a.sh");
         put(folder.path(), HOOKS_FILE, &hook(whole.to_str().unwrap()));
         assert_eq!(read(&workspace).unwrap().unwrap().files.len(), 2);
+    }
+
+    // keeps: trust-hash
+    #[test]
+    fn a_command_that_may_name_any_script_is_refused_with_the_word() {
+        for (command, word) in [
+            ("sh {tools/a.sh,}", "…tools/a.sh,}"),
+            ("sh tools/?.sh", "tools/….sh"),
+            ("sh [t]ools/a.sh", "…t]ools/a.sh"),
+            ("sh ?.sh", "….sh"),
+            ("*/a.sh", "…/a.sh"),
+            ("D=tools; sh $D/a.sh", "…/a.sh"),
+            ("D=tools; cd $D; sh a.sh", "a.sh"),
+            ("D=tools; cd \"$D\" && ./a.sh", "./a.sh"),
+            ("S=tools/a; sh $S.sh", "….sh"),
+            ("S=tools/a.sh; $S", "…"),
+            ("bash -c \"$X\"", "…"),
+            ("bash -c 'sh $D/a.sh'", "…/a.sh"),
+            ("eval 'sh $D/a.sh'", "…/a.sh"),
+            ("timeout 5 sh $D/a.sh", "…/a.sh"),
+            (". $D/a.sh", "…/a.sh"),
+            ("find . -name a.sh -exec sh {} \\;", "…"),
+            ("echo tools | xargs -I{} sh {}/a.sh", "…/a.sh"),
+            ("cd /; cd -; cd tools; sh a.sh", "a.sh"),
+            ("HOME=$PWD/tools; sh ~/a.sh", "…/a.sh"),
+            ("HOME=$PWD/tools; cd; ./a.sh", "./a.sh"),
+            ("echo \"$(sh $D/a.sh)\"", "…/a.sh"),
+            ("echo tools/$X.sh | xargs sh", "tools/….sh"),
+            ("sh < $D/a.sh", "…/a.sh"),
+            ("node --require=$D/x.js", "--require=…/x.js"),
+            ("sh $'tools\\x2fa.sh'", "tools…2fa.sh"),
+            ("PWD=tools; sh $PWD/a.sh", "…/a.sh"),
+            ("CAIRN_PROJECT_DIR=tools sh -c '$CAIRN_PROJECT_DIR/a.sh'", "…/a.sh"),
+            ("PATH=tools:$PATH; a.sh", "PATH=tools:…"),
+            ("PATH=$PWD/tools:$PATH a.sh", "PATH=./tools:…"),
+            ("sh $CAIRN_PROJECT_DIR/$X.sh", "$CAIRN_PROJECT_DIR/….sh"),
+            ("(case x in x) :;; esac; sh tools/?.sh)", "tools/….sh"),
+            ("case x in x) :;; esac | sh ?.sh", "….sh"),
+            ("case x in x|y) sh ?.sh;; esac", "….sh"),
+            ("sh tools/?.sh # )", "tools/….sh"),
+            ("sh <<E\ntools/a.sh\nE", "<<"),
+            ("echo 'x", "'"),
+        ] {
+            let (_folder, workspace) = project(command);
+            let error = read(&workspace).map(|found| found.unwrap().files).unwrap_err();
+            assert!(
+                matches!(&error, TrustError::Open { word: w } if w == word),
+                "{command} {error}"
+            );
+            assert!(error.to_string().contains("name scripts by their path from the root"));
+        }
+        let (_folder, workspace) = project(&format!("true {}", "x".repeat(20 << 10)));
+        assert!(read(&workspace).unwrap_err().to_string().contains("longer than 16384 bytes"));
+    }
+
+    // keeps: trust-hash
+    #[test]
+    fn what_is_plainly_no_path_of_the_project_is_not_refused() {
+        for command in [
+            "jq '.a | .b'",
+            "jq -r '.tool_input.file_path' | grep -q '/x$'",
+            "echo \"$X\"",
+            "echo \"$X/y\"",
+            "echo \"{\\\"decision\\\":\\\"block\\\",\\\"reason\\\":\\\"$X\\\"}\"",
+            "notify-send \"built $A / $B\"",
+            "cargo test -q >&2 || exit 2",
+            "cargo test 2>&1 | tail -n 5; exit $?",
+            "sed \"s/$X/y/\"",
+            "awk '{print $1/$2}'",
+            "case \"$X\" in *.rs) cargo fmt;; src/*|*.py)\n true;;\n esac",
+            "[[ \"$X\" == src/* ]] && cargo fmt",
+            "cd \"$X\" && cargo test",
+            "cd $(git rev-parse --show-toplevel) && cargo test",
+            "curl -s https://example.org/$X",
+            "date > /tmp/$USER/log",
+            "git ls-files | xargs wc -l",
+            "find . -name '*.orig' -exec rm {} +",
+            "cat /proc/$$/status",
+            "f() { true; }; f &",
+            "while read -r x; do echo $x; done",
+            "PATH=$HOME/bin:/usr/bin:$PATH cargo test",
+            "test $((1 + 2)) -gt 2 # it's late",
+        ] {
+            let (_folder, workspace) = project(command);
+            let files = read(&workspace).unwrap_or_else(|e| panic!("{command}: {e}"));
+            assert_eq!(files.unwrap().files.len(), 1, "{command}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_a_command_is_it_is_read(
+            any in "\\PC{0,60}", shell in "[a.$(){}'\"`\\\\;|&<>~*?\\[\\]#= \n/]{0,60}",
+        ) {
+            for command in [any, shell] {
+                let _ = named(&command, "/p");
+            }
+        }
     }
 
     // keeps: trust-hash
