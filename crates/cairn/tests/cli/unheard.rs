@@ -2,7 +2,7 @@
 //! undone like anything else, and nobody is told what those hooks would have kept back.
 
 use crate::bench_world::{Bench, Talk};
-use crate::hooks::hooks;
+use crate::hooks::{bash, hooks, shown, told};
 use crate::undo::write;
 use serde_json::{Value, json};
 
@@ -17,10 +17,14 @@ fn looked_at() -> (Bench, Talk) {
     hooks(&bench, &[("PostToolUse", "Write", HANGS_ONCE)]);
     let mut talk = bench.talk(&["run", "--yolo", "--json", "work"]);
     talk.until("op/performed");
+    until_asked(&bench);
+    (bench, talk)
+}
+
+fn until_asked(bench: &Bench) {
     while !bench.temp.path().join("asked").exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    (bench, talk)
 }
 
 fn killed(mut talk: Talk) {
@@ -42,7 +46,7 @@ fn a_change_whose_result_no_hook_looked_at_yet_is_shown_and_undone() {
     assert_eq!((&row["status"], &row["concluded"]), (&json!(200), &json!(false)));
     assert!(bench.cairn(&["diff"]).out.contains("+two"));
     assert!(bench.cairn(&["show", "1/2/2"]).out.contains("+two"));
-    assert_eq!(crate::hooks::shown(&bench, "1/2/2")["outcome"]["status"], 200);
+    assert_eq!(shown(&bench, "1/2/2")["outcome"]["status"], 200);
     let undo = bench.cairn(&["undo"]);
     assert_eq!(undo.code, 0, "{}", undo.err);
     assert_eq!(bench.temp.read("a"), "one\n");
@@ -64,4 +68,48 @@ fn a_rewind_takes_back_what_no_hook_looked_at_yet() {
     let rewind = bench.cairn(&["rewind", "1/1"]);
     assert_eq!(rewind.code, 0, "{}", rewind.err);
     assert_eq!(bench.temp.read("a"), "one\n");
+}
+
+// keeps: hook-results
+#[test]
+fn what_a_hook_replaced_is_not_to_be_had_from_the_rows_output_either() {
+    let read = json!({"calls": [{"tool": "read", "args": {"path": "log:///1/1/1#output"}}]});
+    let bench = Bench::new(json!([bash("printf 'hid%s' den"), read, {"say": "ok"}]));
+    hooks(&bench, &[("PostToolUse", "Bash", r#"echo '{"substitute":"REDACTED"}'"#)]);
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    let told = told(&bench);
+    assert_eq!(told[1], "REDACTED");
+    assert!(told[2].contains("REDACTED") && !told[2].contains("hidden"), "{}", told[2]);
+    assert_eq!(
+        bench.cairn(&["show", "1/1/1#output"]).out,
+        "hidden",
+        "a person sees what was printed"
+    );
+}
+
+// keeps: hook-results
+#[test]
+fn a_result_that_hooks_were_not_all_heard_on_when_the_work_was_stopped_is_not_told() {
+    let (bench, mut talk) = looked_at();
+    talk.say(json!({"type": "abort"}));
+    assert_eq!(talk.result()["exit_code"], 3);
+    let told = bench.cairn(&["show", "1/2/2#result"]).out;
+    assert_eq!(told, "not shown: the work was stopped before hooks had looked at it");
+    assert_eq!(shown(&bench, "1/2/2")["outcome"]["changes"][0]["path"], "a");
+    assert_eq!(bench.cairn(&["undo"]).code, 0);
+    assert_eq!(bench.temp.read("a"), "one\n");
+}
+
+// keeps: hook-chain
+#[test]
+fn an_interrupt_reaches_a_hook_that_is_asked_when_the_work_is_over() {
+    let bench = Bench::new(json!([{"say": "ok"}]));
+    hooks(&bench, &[("SessionEnd", "", "touch $HOME/asked; exec sleep 20")]);
+    let mut run = bench.command(&["run", "--yolo", "work"]).spawn().unwrap();
+    until_asked(&bench);
+    let id = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(0), "the work itself was done");
+    let facts = bench.cairn(&["log", "--facts"]).out;
+    assert!(facts.contains("it was not waited for: the work was stopped"), "{facts}");
 }
