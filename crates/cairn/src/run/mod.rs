@@ -501,6 +501,7 @@ fn watch(commands: mpsc::UnboundedSender<Command>, shown: &Shown, talk: Talk) {
         Shown::Screen(screen) => &screen.watch,
         Shown::Json(json) => &json.watch,
     };
+    editor::sweep();
     input::watch_interrupts(commands.clone(), watch.stopping.clone());
     match (shown, talk) {
         (Shown::Screen(screen), Talk::Terminal) => {
