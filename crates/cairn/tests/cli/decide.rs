@@ -76,6 +76,18 @@ fn a_word_from_another_terminal_is_taken_and_the_second_is_told_who_and_when() {
 
 // keeps: decide-elsewhere
 #[test]
+fn a_run_without_a_terminal_says_how_its_question_is_decided_from_another() {
+    let bench = Bench::new(json!([bash("touch a"), {"say": "done"}]));
+    let run = bench.command(&["run", "--await", "work"]).spawn().unwrap();
+    question(&bench, "");
+    assert_eq!(bench.cairn(&["decide", "p1.1.1", "refuse"]).code, 0);
+    let said = ended(run).err;
+    let how = "decide from another terminal: cairn decide p1.1.1 allow, or refuse";
+    assert!(said.contains(how) && !said.contains("allow? y"), "{said}");
+}
+
+// keeps: decide-elsewhere
+#[test]
 fn a_word_that_ends_the_run_is_told_as_taken() {
     let bench = Bench::new(json!([]));
     let replies = json!([bash("touch a"), {"say": "done"}]);
