@@ -9,7 +9,7 @@ use cairn_types::{
 use cairn_types::{Remember, Verdict};
 
 /// The longest text that is taken, in bytes: as long as an edit may make a file.
-const LONGEST: usize = 16 << 20;
+pub const LONGEST_TEXT: u64 = 16 << 20;
 
 /// A text that shall stand in a file in place of what was proposed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub enum Misfit {
         item: u32,
     },
     /// The text is too long.
-    #[error("the text for {path} has {bytes} bytes, more than {LONGEST}")]
+    #[error("the text for {path} has {bytes} bytes, more than {LONGEST_TEXT}")]
     TooLong {
         /// The path.
         path: String,
@@ -141,7 +141,7 @@ fn texts(word: &Word, proposal: &Proposal, choices: &[ItemChoice]) -> Result<(),
         if word.texts[..n].iter().any(|earlier| earlier.path == path) {
             return Err(Misfit::TwoTexts(path));
         }
-        if text.len() > LONGEST {
+        if text.len() as u64 > LONGEST_TEXT {
             return Err(Misfit::TooLong { path, bytes: text.len() });
         }
         let mut of_file = proposal.items.iter().filter(|item| writes(item, &path)).peekable();

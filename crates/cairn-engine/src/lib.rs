@@ -21,7 +21,7 @@ mod words;
 
 pub use admit::{Part, Prepared, Recording};
 pub use budget::CallBudget;
-pub use choice::{Misfit, NewText};
+pub use choice::{LONGEST_TEXT, Misfit, NewText};
 pub use hooks::{HookAsk, Misread};
 pub use propose::{DecideError, Word};
 pub use settle::{Found, Settlement};

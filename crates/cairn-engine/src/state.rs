@@ -151,9 +151,10 @@ impl Engine {
             Body::Proposal(proposal) => self.opened(proposal),
             Body::Decision(decision) => self.took_decision(decision),
             Body::Begin(begin) => self.in_op(begin.at, |op| op.began(begin)),
-            Body::Performed(done) => self.in_op(done.at, |op| {
-                op.hooks.performed = Some(done.clone());
-            }),
+            Body::Performed(done) => {
+                self.note_running(done);
+                self.in_op(done.at, |op| op.hooks.performed = Some(done.clone()));
+            }
             Body::Outcome(outcome) => self.took_outcome(outcome),
             Body::Hook(hooked) => self.took_hook(hooked),
             Body::Stream(stream) => {
@@ -321,9 +322,7 @@ impl Engine {
             call = Some(op.intent.call.clone());
             is_look = op.intent.effect == Effect::Read;
         });
-        if outcome.status == Status::RUNNING {
-            self.streams.insert(outcome.at);
-        }
+        self.note_running(outcome);
         self.saw(outcome, is_look);
         self.count_call(outcome);
         self.keep_pure(outcome);
@@ -334,6 +333,15 @@ impl Engine {
         }
         if self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
             self.close_turn();
+        }
+    }
+
+    /// A command in the background runs from when it is first recorded: it may be over before hooks
+    /// had their word and its row is settled.
+    fn note_running(&mut self, done: &Outcome) {
+        let is_known = self.op(done.at).is_some_and(|op| op.hooks.performed.is_some());
+        if done.status == Status::RUNNING && !is_known {
+            self.streams.insert(done.at);
         }
     }
 

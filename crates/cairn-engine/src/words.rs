@@ -56,6 +56,8 @@ pub(crate) const HOOK_UNASKED: &str =
 pub(crate) const CHANGED_TWICE: &str =
     "refused: hooks changed the call, and changed it again when it was looked at anew";
 
+pub(crate) const UNHEARD: &str = "not shown: the work was stopped before hooks had looked at it";
+
 /// What a model is told of a hook's refusal.
 pub(crate) fn refused_by_hook(why: &str) -> String {
     format!("refused by a hook: {why}")

@@ -280,8 +280,10 @@ impl Driver {
             tokio::select! {
                 done = &mut *work => return Ok(done),
                 Some(command) = self.inbox.recv() => {
+                    // Between loops there is none to stop, and the work is cancelled all the same.
+                    let is_abort = matches!(command, Command::Abort(_));
                     self.take(command).await?;
-                    if self.is_aborted() {
+                    if is_abort || self.is_aborted() {
                         cancel.cancel();
                     }
                 }

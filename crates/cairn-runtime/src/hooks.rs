@@ -7,7 +7,7 @@ use crate::{Driver, Event, RunError};
 use cairn_engine::{HookAsk, Recording, Step};
 use cairn_surface::native;
 use cairn_tools::hooks::{self, Answer, What};
-use cairn_types::{Body, By, Coord, HookEvent, Verdict};
+use cairn_types::{Body, By, Coord, Hash, HookEvent, Verdict};
 use std::mem;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +25,12 @@ impl Driver {
             (Some(what), HookEvent::Notification) => self.notify(&ask, what).await?,
             (Some(what), _) => self.hear(&ask, what).await?,
         };
-        let Some(mut answer) = answer else { return Ok(()) };
+        let mut answer = match answer {
+            Some(answer) => answer,
+            // Where no loop is stopped nothing else says that it is not asked again.
+            None if self.engine.lap().is_none() => unwaited(),
+            None => return Ok(()),
+        };
         self.complete(&ask, &mut answer)?;
         self.without_secrets(&ask, &mut answer);
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -125,12 +130,16 @@ impl Driver {
     /// Records what became of an op, with what hooks made of it.
     pub(crate) fn conclude(&mut self, at: Coord) -> Result<(), RunError> {
         let Some((mut outcome, result, added)) = self.engine.concluded(at) else { return Ok(()) };
-        let mut told = self.content(&result.hash)?;
-        if result != outcome.result {
+        let mut told = match self.engine.unshown(at) {
+            Some(instead) => instead.as_bytes().to_vec(),
+            None => self.content(&result.hash)?,
+        };
+        let own = Hash::of(&told);
+        if own != outcome.result.hash {
             outcome.media.clear();
         }
         if !added.is_empty() {
-            outcome.own = Some(result.hash);
+            outcome.own = Some(own);
         }
         for content in added {
             if !told.is_empty() && !told.ends_with(b"\n") {
@@ -143,6 +152,11 @@ impl Driver {
         recording.facts.push(Body::Outcome(outcome));
         self.record(recording)
     }
+}
+
+fn unwaited() -> Answer {
+    let problem = Some("it was not waited for: the work was stopped".to_owned());
+    Answer { problem, ..Answer::default() }
 }
 
 fn missing() -> Answer {

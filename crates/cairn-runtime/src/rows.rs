@@ -40,12 +40,15 @@ impl Driver {
         let Some(at) = coordinate(path) else {
             return refuse(Status::BAD_REQUEST, not_an_address(path));
         };
+        let facts = self.store.facts(self.run_id(), 0)?;
+        // What a hook put in a result's place stands for all of it.
+        let is_replaced = is_replaced(facts.iter().chain(&self.pending.facts), at);
+        let channel = if channel == "output" && is_replaced { "result" } else { channel };
         if channel == "output"
             && let Some(lines) = self.streams.lines(at, read)
         {
             return Ok(lines);
         }
-        let facts = self.store.facts(self.run_id(), 0)?;
         if self.is_kept_back(&facts, at) {
             let text = format!("{path} shows what is kept from being read by the policy");
             return refuse(Status::REFUSED, text);
@@ -129,6 +132,22 @@ fn made(facts: &[Fact], at: Coord) -> Option<(&Intent, &Outcome, &Policy)> {
         }
     }
     None
+}
+
+/// Whether the model was told something else than what the op came to.
+fn is_replaced<'a>(facts: impl Iterator<Item = &'a Fact>, at: Coord) -> bool {
+    let mut came = None;
+    for fact in facts {
+        match &fact.body {
+            Body::Performed(done) if done.at == at => came = Some(done.result.hash),
+            Body::Outcome(done) if done.at == at => {
+                let told = done.own.unwrap_or(done.result.hash);
+                return came.is_some_and(|came| came != told);
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The end of the command in the background that this op started.

@@ -111,6 +111,7 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
             let labels = proposal.items.iter_mut().map(|item| &mut item.label);
             labels.chain(&mut proposal.offers).chain([&mut proposal.label]).collect()
         }
+        Body::Decision(decision) => decision.rule.iter_mut().collect(),
         Body::Stream(stream) => vec![&mut stream.why],
         Body::End(end) => vec![&mut end.why],
         Body::Hook(Hooked { answer: HookAnswer { tool, stop, problem, .. }, .. }) => {
@@ -122,10 +123,41 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         | Body::Steer(_)
         | Body::Ask(_)
         | Body::Reply(_)
-        | Body::Decision(_)
         | Body::Begin(_)
         | Body::Performed(_)
         | Body::Outcome(_)
         | Body::Unknown { .. } => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_types::{By, Coord, Decision, Remember, Removed, Verdict};
+
+    #[test]
+    fn a_rule_that_is_remembered_holds_no_secret() {
+        let secret = format!("sk-{}", "a1B2c3D4".repeat(5));
+        let decision = Decision {
+            at: Coord { lap: 1, turn: 1, seq: 1 },
+            proposal: None,
+            verdict: Verdict::Allow,
+            by: By::Nobody,
+            shown_hash: None,
+            items: Vec::new(),
+            texts: Vec::new(),
+            words: None,
+            remember: Remember::Always,
+            rule: Some(format!("exec login --with {secret}")),
+            until: None,
+            mode: None,
+            also: Vec::new(),
+            removed: Removed::default(),
+            gates: Vec::new(),
+        };
+        let recording = scrubbed(&Scrubber::default(), Recording::of(Body::Decision(decision)));
+        let [Body::Decision(decision)] = &recording.facts[..] else { panic!("{recording:?}") };
+        let rule = decision.rule.clone().unwrap_or_default();
+        assert!(rule.starts_with("exec login --with ") && !rule.contains(&secret), "{rule}");
     }
 }

@@ -205,7 +205,7 @@ async fn a_hook_that_hangs_or_floods_is_ended_and_a_guard_then_says_no() {
         assert_eq!(flood.problem.as_deref(), Some("its answer is too long to be read"));
     }
     let gone = ask(folder.path(), HookEvent::PreToolUse, "/no/such/program").await;
-    assert!(gone.block.is_none() && gone.problem.unwrap().contains("exit code 127"));
+    assert!(gone.block.is_some() && gone.problem.unwrap().contains("exit code 127"));
     let killed = ask(folder.path(), HookEvent::PreToolUse, "kill -9 $$").await;
     assert!(killed.block.is_some(), "{killed:?}");
 }

@@ -95,8 +95,11 @@ pub enum Command {
 
 While it works: a typed line is told to the agent, Ctrl-C stops it, twice kills it. Where input is piped
 in at a terminal, questions are still asked there; with </dev/null nobody is.
-Questions are answered with y yes, n no, a all of this kind in this run, m remember it for
-longer or for more, d show the diff, r refuse with words.
+Questions are answered with y yes, n no, c choose among the hunks of an edit, e edit its text, a all of
+this kind in this run, m remember it for longer or for more, d show the diff, r refuse with words. After
+a crash, what became of an op: h it happened, r run it again, s skip it. A plan: y yes, e yes and edit
+files unasked, n no, r revise it, d show it again. What the agent asks: the number of an answer, words of
+your own, or - for none.
 
 With --json, one object per line on stdin (docs/json.md has them all, and the events):
   {\"type\":\"steer\",\"text\":\"…\"}    {\"type\":\"prompt\",\"text\":\"…\"}    {\"type\":\"abort\"}

@@ -7,7 +7,7 @@ use crate::run::interaction;
 use crate::run::{Usage, door, person};
 use crate::{log, named, place, to_wire};
 use anyhow::{Context, Result};
-use cairn_engine::{DecideError, Engine};
+use cairn_engine::{DecideError, Engine, LONGEST_TEXT};
 use cairn_protocol as wire;
 use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
@@ -22,8 +22,6 @@ use std::time::Duration;
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// The longest text that is given for a file, in bytes.
-const LONGEST: u64 = 16 << 20;
 
 /// An open question.
 struct Open {
@@ -103,12 +101,13 @@ fn texts(given: &[String]) -> Result<Vec<wire::Text>> {
             "-" if std::mem::replace(&mut stdin, true) => {
                 return Err(Usage("only one --text can be read from stdin".to_owned()).into());
             }
-            "-" => std::io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes),
-            _ => File::open(file).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes)),
+            "-" => std::io::stdin().lock().take(LONGEST_TEXT + 1).read_to_end(&mut bytes),
+            _ => File::open(file)
+                .and_then(|file| file.take(LONGEST_TEXT + 1).read_to_end(&mut bytes)),
         }
         .map_err(|e| Usage(format!("--text {one}: {file} cannot be read: {e}")))?;
-        if bytes.len() as u64 > LONGEST {
-            return Err(Usage(format!("--text {one}: more than {LONGEST} bytes")).into());
+        if bytes.len() as u64 > LONGEST_TEXT {
+            return Err(Usage(format!("--text {one}: more than {LONGEST_TEXT} bytes")).into());
         }
         let text = String::from_utf8(bytes)
             .map_err(|_| Usage(format!("--text {one}: {file} is not UTF-8 text")))?;

@@ -11,9 +11,12 @@ use cairn_types::{
     Settled, Stream, Usage, Writer,
 };
 use serde_json::json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::process::ExitCode;
+
+/// What is said of a result that stands without the word of the hooks that look at results.
+pub const UNHEARD: &str = "the hooks that look at its result were not all heard";
 
 /// Runs the command.
 pub fn log(args: &cli::Log) -> Result<ExitCode> {
@@ -54,6 +57,16 @@ fn print_facts(facts: &[Fact], out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// The ops that have their outcome. One that was performed and is not among them waits for a hook's
+/// word on its result, or was cut off there.
+fn concluded(facts: &[Fact]) -> HashSet<Coord> {
+    let of = |fact: &Fact| match &fact.body {
+        Body::Outcome(outcome) => Some(outcome.at),
+        _ => None,
+    };
+    facts.iter().filter_map(of).collect()
+}
+
 /// Those of a row's paths that are undone.
 fn undone_paths<'a>(undone: &[Undone], run: &RunId, outcome: &'a Outcome) -> Vec<&'a str> {
     let paths = outcome.changes.iter().map(|change| change.path.as_str());
@@ -67,6 +80,7 @@ fn print_rows_json(
     out: &mut impl Write,
 ) -> Result<()> {
     let (mut intents, mut chosen) = (HashMap::new(), HashMap::new());
+    let concluded = concluded(facts);
     for fact in facts {
         match &fact.body {
             Body::Intent(intent) => {
@@ -75,7 +89,8 @@ fn print_rows_json(
             Body::Decision(decision) if decision.is_choice() => {
                 chosen.insert(decision.at, decision);
             }
-            Body::Outcome(outcome) => {
+            Body::Performed(outcome) if concluded.contains(&outcome.at) => {}
+            Body::Outcome(outcome) | Body::Performed(outcome) => {
                 let intent = intents.get(&outcome.at);
                 let undone = undone_paths(undone, &fact.run, outcome);
                 let chosen = chosen.get(&outcome.at);
@@ -92,6 +107,7 @@ fn print_rows_json(
                     "undone": undone.len() == outcome.changes.len() && !undone.is_empty(),
                     "undone_paths": undone,
                     "settled": outcome.settled,
+                    "concluded": concluded.contains(&outcome.at),
                     "at": fact.at,
                 });
                 writeln!(out, "{row}")?;
@@ -116,6 +132,7 @@ fn print_rows(
         out,
         rows: HashMap::new(),
         begun: BTreeMap::new(),
+        concluded: concluded(facts),
         of_run: Tally::default(),
         of_loop: Tally::default(),
     };
@@ -132,6 +149,8 @@ struct Printer<'a, W> {
     rows: HashMap<Coord, String>,
     /// When those began that did.
     begun: BTreeMap<Coord, String>,
+    /// Which have their outcome.
+    concluded: HashSet<Coord>,
     of_run: Tally,
     of_loop: Tally,
 }
@@ -173,7 +192,10 @@ impl<W: Write> Printer<'_, W> {
                 (None, None) => return Ok(()),
             },
             Body::Reply(reply) => return self.reply(&at, reply),
-            Body::Outcome(outcome) => return self.outcome(&at, &fact.run, outcome),
+            Body::Performed(outcome) if self.concluded.contains(&outcome.at) => return Ok(()),
+            Body::Outcome(outcome) | Body::Performed(outcome) => {
+                return self.outcome(&at, &fact.run, outcome);
+            }
             Body::Stream(of) => format!("{at}  {}", stream(of)),
             Body::Hook(hooked) if hooked.answer != HookAnswer::default() => {
                 format!("{at}  {}", hook(hooked))
@@ -211,6 +233,7 @@ impl<W: Write> Printer<'_, W> {
         let row = self.rows.remove(&outcome.at).unwrap_or_default();
         let exit = outcome.exit.map(|exit| format!(" exit {exit}")).unwrap_or_default();
         let known = match outcome.settled {
+            _ if !self.concluded.contains(&outcome.at) => format!(" ({UNHEARD})"),
             Settled::Performed | Settled::NotPerformed => String::new(),
             other => format!(" ({})", to_wire::word(&other)),
         };

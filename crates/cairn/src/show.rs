@@ -101,7 +101,11 @@ fn row(shown: &Shown, at: Coord, channel: Option<&str>, args: &cli::Show) -> Res
         say!("{}", shown.row(at, &of_row)?);
         return Ok(());
     }
+    let is_concluded = of_row.iter().any(|fact| matches!(fact.body, Body::Outcome(_)));
     for fact in of_row {
+        if is_concluded && matches!(fact.body, Body::Performed(_)) {
+            continue;
+        }
         match print_fact(shown.store, fact) {
             // Someone who pipes into `head` is not an error.
             Err(error) if is_broken_pipe(&error) => return Ok(()),
@@ -114,8 +118,10 @@ fn row(shown: &Shown, at: Coord, channel: Option<&str>, args: &cli::Show) -> Res
 fn channel_of(body: &Body, channel: &str) -> Option<ContentRef> {
     match (body, channel) {
         (Body::Intent(intent), "input") => Some(intent.input),
-        (Body::Outcome(outcome), "result") => Some(outcome.result),
-        (Body::Outcome(outcome), "output") => outcome.output.as_ref().map(|output| output.kept),
+        (Body::Outcome(done) | Body::Performed(done), "result") => Some(done.result),
+        (Body::Outcome(done) | Body::Performed(done), "output") => {
+            done.output.as_ref().map(|output| output.kept)
+        }
         (Body::Stream(stream), "output") => stream.output.as_ref().map(|output| output.kept),
         (Body::Proposal(proposal), "shown") => Some(proposal.shown),
         (Body::Decision(decision), "words") => decision.words,
@@ -146,13 +152,16 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
         Body::Begin(begin) => {
             writeln!(out, "{when}  began{}", if begin.again { " again" } else { "" })?
         }
-        Body::Outcome(outcome) => {
+        Body::Outcome(outcome) | Body::Performed(outcome) => {
             writeln!(
                 out,
                 "{when}  status {}, {}",
                 outcome.status,
                 to_wire::word(&outcome.settled)
             )?;
+            if matches!(fact.body, Body::Performed(_)) {
+                writeln!(out, "  {}", log::UNHEARD)?;
+            }
             if !outcome.layers.is_empty() {
                 writeln!(out, "  layers: {}", outcome.layers.join(", "))?;
             }

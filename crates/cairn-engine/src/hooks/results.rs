@@ -3,19 +3,23 @@
 use super::{HookAsk, HooksSaid, OfOp, tool_of};
 use crate::state::{Engine, Lap, OpState};
 use crate::step::Step;
+use crate::words;
 use cairn_types::{Body, ContentRef, Coord, HookEvent, Hooked, Outcome, Settled, Status};
 
 impl Engine {
     /// The op was performed and its result is looked at: who is next, or nobody.
     pub(crate) fn step_performed(&self, lap: &Lap, op: &OpState, outcome: &Outcome) -> Step {
-        let event = looks_at(outcome.status);
-        let has_said = |name: &str| op.hooks.after.iter().any(|one| one.name == name);
-        let asked =
-            tool_of(op).and_then(|tool| self.wanted(event, Some(tool)).find(|n| !has_said(n)));
-        match asked.filter(|_| !lap.is_aborted()) {
-            Some(name) => Step::Hook(HookAsk::about(op, event, name)),
+        match self.unheard(op, outcome).filter(|_| !lap.is_aborted()) {
+            Some(name) => Step::Hook(HookAsk::about(op, looks_at(outcome.status), name)),
             None => Step::Conclude(op.intent.at),
         }
+    }
+
+    /// Who has not had a word on a result yet.
+    fn unheard(&self, op: &OpState, outcome: &Outcome) -> Option<&str> {
+        let has_said = |name: &str| op.hooks.after.iter().any(|one| one.name == name);
+        let mut wanted = self.wanted(looks_at(outcome.status), Some(tool_of(op)?));
+        wanted.find(|name| !has_said(name))
     }
 
     /// Whether hooks have something to say on a result before it is recorded.
@@ -55,6 +59,16 @@ impl Engine {
         let late = hooks.after.iter().flat_map(added);
         let result = given.unwrap_or(outcome.result);
         Some((outcome, result, hooks.early().chain(late).copied().collect()))
+    }
+
+    /// What the model is told instead of a result where the work was stopped before all hooks had
+    /// looked at it: one of them might have kept it back.
+    #[must_use]
+    pub fn unshown(&self, at: Coord) -> Option<&'static str> {
+        let op = self.op(at)?;
+        let is_stopped = self.lap.as_ref().is_some_and(Lap::is_aborted);
+        let is_unheard = self.unheard(op, op.hooks.performed.as_ref()?).is_some();
+        (is_stopped && is_unheard).then_some(words::UNHEARD)
     }
 }
 

@@ -231,6 +231,20 @@ fn a_fork_shares_what_was_said_but_not_what_waits_nor_words_given_for_its_parent
     assert!(fork.lap().unwrap().is_inherited() && fork.answers.is_empty());
 }
 
+#[test]
+fn a_command_in_the_background_is_known_from_its_start_and_its_end_counts_once() {
+    let mut sim = super::hooks::hooked(&["PostToolUse a bash"], &[BASH]);
+    sim.go();
+    sim.begin(at(1, 1, 1));
+    super::hooks::performed_as(&mut sim, at(1, 1, 1), Status::RUNNING);
+    let running = |sim: &Sim| Engine::fold(&sim.facts).streams().count();
+    assert_eq!(running(&sim), 1, "a driver that dies here leaves it behind");
+    sim.record(Recording::of(Body::Stream(Stream::lost(at(1, 1, 1)))));
+    super::hooks::answer(&mut sim, super::hooks::nothing());
+    sim.settle(at(1, 1, 1), Status::RUNNING);
+    assert_eq!(running(&sim), 0, "its end came before its row was settled");
+}
+
 // keeps: questions-survive
 #[test]
 fn a_question_that_one_drivers_rules_answered_is_put_anew_where_anothers_ask() {

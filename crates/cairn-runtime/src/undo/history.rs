@@ -159,31 +159,36 @@ pub fn open_runs(store: &Store, session: &SessionId) -> Result<Vec<RunRow>, RunE
     Ok(open)
 }
 
-/// The rows of these facts that changed files, and the commands that ran.
+/// The rows of these facts that changed files, and the commands that ran. What was done is done
+/// before the hooks that look at results have had their word, and stays done when they never do.
 pub(super) fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
     let (mut changed, mut commands) = (Vec::new(), Vec::new());
     let mut intents: Vec<&Intent> = Vec::new();
+    let mut looked_at: HashSet<Coord> = HashSet::new();
     for fact in facts {
-        match &fact.body {
-            Body::Intent(intent) => intents.push(intent),
-            Body::Outcome(outcome) => {
-                let intent = intents.iter().rev().find(|intent| intent.at == outcome.at);
-                let Some(intent) = intent else { continue };
-                let ran = outcome.settled != Settled::NotPerformed;
-                if !outcome.changes.is_empty() {
-                    changed.push(Changed {
-                        run: fact.run.clone(),
-                        at: outcome.at,
-                        when: fact.at,
-                        tool: intent.tool.clone(),
-                        changes: outcome.changes.clone(),
-                    });
-                } else if ran && intent.op == Some(OpName::Exec) && intent.effect >= Effect::Host {
-                    let command = intent.target.clone();
-                    commands.push(Command { at: outcome.at, when: fact.at, command });
-                }
+        let outcome = match &fact.body {
+            Body::Intent(intent) => {
+                intents.push(intent);
+                continue;
             }
-            _ => {}
+            Body::Performed(outcome) if looked_at.insert(outcome.at) => outcome,
+            Body::Outcome(outcome) if !looked_at.remove(&outcome.at) => outcome,
+            _ => continue,
+        };
+        let intent = intents.iter().rev().find(|intent| intent.at == outcome.at);
+        let Some(intent) = intent else { continue };
+        let ran = outcome.settled != Settled::NotPerformed;
+        if !outcome.changes.is_empty() {
+            changed.push(Changed {
+                run: fact.run.clone(),
+                at: outcome.at,
+                when: fact.at,
+                tool: intent.tool.clone(),
+                changes: outcome.changes.clone(),
+            });
+        } else if ran && intent.op == Some(OpName::Exec) && intent.effect >= Effect::Host {
+            let command = intent.target.clone();
+            commands.push(Command { at: outcome.at, when: fact.at, command });
         }
     }
     (changed, commands)

@@ -107,7 +107,7 @@ impl Parts {
                 &[]
             }
             Body::Begin(begin) => &begin.changes,
-            Body::Outcome(outcome) => &outcome.changes,
+            Body::Outcome(outcome) | Body::Performed(outcome) => &outcome.changes,
             Body::Unknown { kind, .. } if kind == "outcome" => {
                 return refuse("an outcome in it is of a later version");
             }

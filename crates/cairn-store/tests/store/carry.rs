@@ -245,12 +245,19 @@ async fn what_a_deletion_left_when_it_was_cut_off_is_removed_later_and_nothing_e
 // keeps: hostile-import
 #[tokio::test]
 async fn a_home_that_signs_whatever_it_likes_cannot_send_paths_that_leave_the_root() {
-    for path in ["../out", "/etc/passwd", "a/../../b", ""] {
+    let paths = ["../out", "/etc/passwd", "a/../../b", ""];
+    for (path, is_looked_at) in paths.into_iter().flat_map(|path| [(path, false), (path, true)]) {
         let (here, there) = (Bench::new(), Bench::new());
         let mut driver = Driver::start(&here.store, 1).await;
         let mut op = crate::kit::op(1, "evil");
-        if let Some((Body::Outcome(outcome), _)) = op.last_mut() {
-            outcome.changes = vec![Change::between(path.to_owned(), None, None)];
+        if let Some((Body::Outcome(outcome), contents)) = op.pop() {
+            let changes = vec![Change::between(path.to_owned(), None, None)];
+            let evil = cairn_types::Outcome { changes, ..outcome.clone() };
+            match is_looked_at {
+                true => op.push((Body::Performed(evil), contents)),
+                false => op.push((Body::Outcome(evil), contents)),
+            }
+            op.extend(is_looked_at.then(|| (Body::Outcome(outcome), Default::default())));
         }
         driver.commit(op).await;
         driver.commit(end()).await;

@@ -42,7 +42,7 @@ pub struct Decide {
     /// With --remember: for what, as a rule; the narrowest that is offered when absent.
     #[arg(long, requires = "remember")]
     pub rule: Option<String>,
-    /// With allow, of a plan: the mode in which the run goes on; act when absent.
+    /// With allow, of a plan: the mode in which the run goes on; act when absent, if the run was planning.
     #[arg(long, value_enum, requires = "word")]
     pub mode: Option<PlanMode>,
     /// As JSON.

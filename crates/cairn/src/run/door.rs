@@ -16,11 +16,14 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
 /// The longest line that is heard: texts of files are in it.
 const LONGEST: u64 = 64 << 20;
 /// How long somebody at the door may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long those at the door keep a run that is over.
+const PARTING: Duration = Duration::from_secs(1);
 
 /// What is said at the door.
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,9 +72,30 @@ pub fn address(folder: &File, run: &str) -> PathBuf {
 
 /// An open door; it is gone when this is dropped.
 #[derive(Debug)]
-pub struct Door(PathBuf);
+pub struct Door {
+    socket: Socket,
+    /// Lets people in.
+    keeper: JoinHandle<()>,
+    /// Closed once nobody stands at the door.
+    empty: mpsc::Receiver<()>,
+}
 
-impl Drop for Door {
+impl Door {
+    /// Lets nobody in any more and waits a little for those who are owed an answer: a word that was
+    /// taken may be the one that ended the run.
+    pub async fn close(self) {
+        let Door { socket, keeper, mut empty } = self;
+        drop(socket);
+        keeper.abort();
+        let _ = tokio::time::timeout(PARTING, empty.recv()).await;
+    }
+}
+
+/// A socket's file.
+#[derive(Debug)]
+struct Socket(PathBuf);
+
+impl Drop for Socket {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
@@ -86,20 +110,22 @@ pub fn open(
     let folder = folder(home);
     fs::create_dir_all(&folder)?;
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
-    let door = Door(folder.join(run.as_str()));
+    let socket = Socket(folder.join(run.as_str()));
     // Whoever left one behind no longer drives the run.
-    let _ = fs::remove_file(&door.0);
+    let _ = fs::remove_file(&socket.0);
     let listener = UnixListener::bind(address(&File::open(&folder)?, run.as_str()))?;
-    fs::set_permissions(&door.0, fs::Permissions::from_mode(0o600))?;
-    tokio::spawn(async move {
+    fs::set_permissions(&socket.0, fs::Permissions::from_mode(0o600))?;
+    let (inside, empty) = mpsc::channel::<()>(1);
+    let keeper = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let commands = commands.clone();
+            let (commands, inside) = (commands.clone(), inside.clone());
             tokio::spawn(async move {
                 let _ = tokio::time::timeout(PATIENCE, serve(stream, commands)).await;
+                drop(inside);
             });
         }
     });
-    Ok(door)
+    Ok(Door { socket, keeper, empty })
 }
 
 async fn serve(mut stream: UnixStream, commands: mpsc::UnboundedSender<Command>) -> io::Result<()> {

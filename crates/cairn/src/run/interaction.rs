@@ -27,7 +27,12 @@ pub fn how(proposal: &Proposal) -> String {
         ProposalKind::Plan => format!(
             "cairn decide {id} allow, allow --mode accept-edits, refuse --words \"what to revise\", or refuse"
         ),
-        _ => format!("cairn decide {id} allow, or refuse"),
+        ProposalKind::Indeterminate => {
+            format!("cairn decide {id} happened, allow to run it again, or skip")
+        }
+        ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look => {
+            format!("cairn decide {id} allow, or refuse")
+        }
     }
 }
 

@@ -115,9 +115,13 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let order = Order { args, config, kept, root, talk };
     let code = runtime.block_on(async {
         let (driver, commands, shown) = order.start(store, place, task).await?;
-        let _door = order.door(&driver, &commands)?;
+        let door = order.door(&driver, &commands)?;
         watch(commands, &shown, talk);
-        drive(driver, &shown, args.steps, began).await
+        let code = drive(driver, &shown, args.steps, began).await;
+        if let Some(door) = door {
+            door.close().await;
+        }
+        code
     });
     // What still waits for input must not keep the process.
     runtime.shutdown_background();
@@ -497,6 +501,7 @@ fn watch(commands: mpsc::UnboundedSender<Command>, shown: &Shown, talk: Talk) {
         Shown::Screen(screen) => &screen.watch,
         Shown::Json(json) => &json.watch,
     };
+    editor::sweep();
     input::watch_interrupts(commands.clone(), watch.stopping.clone());
     match (shown, talk) {
         (Shown::Screen(screen), Talk::Terminal) => {

@@ -4,7 +4,7 @@
 use super::bell::{Bell, Call};
 use super::excerpt::{Excerpt, counted};
 use super::input::person;
-use super::interaction::Typed;
+use super::interaction::{self, Typed};
 use super::outcome::Watch;
 use super::pen::{Block, Pen, Tone};
 use super::question::{Answer, CHOOSE, CHOOSE_ANSWERS, Choosing, Next, Question};
@@ -62,6 +62,8 @@ struct State {
     rows: HashMap<String, String>,
     pen: Pen,
     bell: Bell,
+    /// Whether somebody can type here.
+    has_keys: bool,
     /// Whether words are shown as they come; into a pipe only whole replies go.
     streams: bool,
     /// Whether the answer must follow a schema: whoever reads it from a pipe wants it bare.
@@ -75,10 +77,11 @@ struct State {
 }
 
 impl Screen {
-    /// A screen whose questions call like this.
+    /// A screen with a person in front of it, whom questions call like this. By default nobody is there.
     pub(super) fn new(call: Call) -> Screen {
         let screen = Screen::default();
         screen.state().bell = Bell::new(call);
+        screen.state().has_keys = true;
         screen
     }
 
@@ -428,6 +431,10 @@ impl State {
         self.pen.excerpt(question.block(), Excerpt::of(shown, question.lines()));
         self.bell.ring(label);
         (self.question, self.choosing) = (Some(question), None);
+        if !self.has_keys {
+            let how = interaction::how(proposal);
+            return self.pen.line(Tone::Plain, &format!("decide from another terminal: {how}"));
+        }
         let _ = self.ask_again();
     }
 

@@ -69,7 +69,10 @@ impl Shown<'_> {
                 Body::Proposal(proposal) => proposals.push(self.proposal(fact, proposal)),
                 Body::Decision(decision) => decisions.push(self.decision(fact, decision)),
                 Body::Begin(begin) => began.push(json!({"at": fact.at, "again": begin.again})),
-                Body::Outcome(outcome) => drop(put("outcome", self.outcome(fact, outcome)?)),
+                // An outcome comes after what was performed, and says it with the hooks' word.
+                Body::Performed(outcome) | Body::Outcome(outcome) => {
+                    put("outcome", self.outcome(fact, outcome)?);
+                }
                 Body::Stream(stream) => {
                     let ended = json!({"at": fact.at, "state": stream.state, "exit": stream.exit, "why": stream.why, "ms": stream.ms});
                     put("stream", ended);
@@ -206,7 +209,7 @@ impl Shown<'_> {
                     "status": null,
                     "exit": null,
                 })),
-                Body::Outcome(outcome) if outcome.at.lap == lap => {
+                Body::Performed(outcome) | Body::Outcome(outcome) if outcome.at.lap == lap => {
                     let at = outcome.at.to_string();
                     for row in rows.iter_mut().filter(|row| row["row"] == at) {
                         row["status"] = json!(outcome.status);

@@ -286,6 +286,30 @@ fn several_texts_are_edited_one_after_the_other_and_an_interrupt_is_the_editors(
     assert_eq!((&texts[0]["path"], texts.as_array().unwrap().len()), (&json!("b.txt"), 1));
 }
 
+// keeps: choose-hunks
+#[test]
+fn a_text_in_an_editor_is_gone_after_its_run_was_ended_and_not_before() {
+    let bench = three_hunks();
+    let opened = bench.temp.path().join("opened");
+    let note = format!("echo \"$1\" > {0}.part; mv {0}.part {0}", opened.display());
+    let mut run = bench.command(&["run", "work"]);
+    run.env("EDITOR", editor(&bench, &format!("{note}\nexec sleep 60")));
+    let mut terminal = Terminal::open(&bench, run);
+    terminal.until("r refuse with words: ");
+    terminal.keys("e\n");
+    while !opened.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let text = std::fs::read_to_string(&opened).unwrap();
+    let text = std::path::Path::new(text.trim());
+    let elsewhere = || bench.cairn(&["run", "--new-session", "--read-only", "something else"]);
+    elsewhere();
+    assert!(text.exists(), "an editor has it");
+    terminal.end();
+    elsewhere();
+    assert!(!text.exists() && !text.parent().unwrap().exists());
+}
+
 /// A model that changes one file in three places, another in one, makes a third and removes a fourth, all
 /// by one patch.
 fn patched() -> Bench {

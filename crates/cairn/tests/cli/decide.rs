@@ -76,6 +76,37 @@ fn a_word_from_another_terminal_is_taken_and_the_second_is_told_who_and_when() {
 
 // keeps: decide-elsewhere
 #[test]
+fn a_run_without_a_terminal_says_how_its_question_is_decided_from_another() {
+    let bench = Bench::new(json!([bash("touch a"), {"say": "done"}]));
+    let run = bench.command(&["run", "--await", "work"]).spawn().unwrap();
+    question(&bench, "");
+    assert_eq!(bench.cairn(&["decide", "p1.1.1", "refuse"]).code, 0);
+    let said = ended(run).err;
+    let how = "decide from another terminal: cairn decide p1.1.1 allow, or refuse";
+    assert!(said.contains(how) && !said.contains("allow? y"), "{said}");
+}
+
+// keeps: decide-elsewhere
+#[test]
+fn a_word_that_ends_the_run_is_told_as_taken() {
+    let bench = Bench::new(json!([]));
+    let replies = json!([bash("touch a"), {"say": "done"}]);
+    let script = json!({"cairn_script": 1, "name": "test", "replies": replies});
+    let file = bench.temp.path().join("script.json");
+    std::fs::write(&file, script.to_string()).unwrap();
+    let model = format!("scripted/{}", file.display());
+    for _ in 0..5 {
+        let mut run = bench.command(&["run", "--await", "--model", &model, "work"]);
+        let run = run.stderr(Stdio::null()).spawn().unwrap();
+        question(&bench, "");
+        let taken = bench.cairn(&["decide", "p1.1.1", "refuse"]);
+        assert_eq!((taken.code, taken.err.as_str()), (0, ""), "{taken:?}");
+        assert_eq!(ended(run).code, 0);
+    }
+}
+
+// keeps: decide-elsewhere
+#[test]
 fn of_two_who_decide_at_once_one_is_taken_and_the_other_is_told() {
     let races: usize = told("CAIRN_RACES", 40);
     let mut replies: Vec<Value> = (0..races).map(|n| bash(&format!("touch f{n}"))).collect();

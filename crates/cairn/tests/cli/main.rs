@@ -43,4 +43,5 @@ mod tamper;
 mod terminal;
 mod undo;
 mod undo_later;
+mod unheard;
 mod wires;

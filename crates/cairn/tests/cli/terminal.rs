@@ -31,6 +31,13 @@ impl Terminal {
         Terminal::sized(bench, &run, (80, 24))
     }
 
+    /// Ends the program as a system that shuts down does, and waits for that.
+    pub fn end(mut self) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// In front of this command, on a screen of so many columns and rows.
     pub fn sized(bench: &Bench, run: &Command, (columns, rows): (u16, u16)) -> Terminal {
         let master =

@@ -41,7 +41,7 @@ fn forty_steps() -> Value {
 }
 
 /// A field that tells runs apart, and how it is made the same.
-const NORMALISED: [(&str, &str); 18] = [
+const NORMALISED: [(&str, &str); 19] = [
     ("id", "of calls: each format has its own"),
     ("call", "the same id in an intent"),
     ("run", "a run's id"),
@@ -49,6 +49,7 @@ const NORMALISED: [(&str, &str); 18] = [
     ("system", "names the folder"),
     ("holder", "a process"),
     ("root", "names the folder"),
+    ("home", "names the person's folder"),
     ("epoch", "a lease"),
     ("at_ms", "a time"),
     ("ms", "a duration"),
