@@ -281,6 +281,11 @@ fn scale<'a>(pairs: &[(&'a str, &'a str)]) -> Option<Shift<'a>> {
     };
     let (old, file) = pairs.iter().find(|(old, file)| !old.is_empty() && !file.is_empty())?;
     let (was, blank) = (only(old)?, only(file)?);
+    // One line alone may have slipped by itself.
+    let indented = pairs.iter().filter(|(old, _)| !old.is_empty()).count();
+    if was == blank && indented < 2 {
+        return None;
+    }
     let fits = pairs.iter().all(|(o, f)| {
         let plain = o.chars().all(|c| c == was) && f.chars().all(|c| c == blank);
         plain && o.len() * file.len() == f.len() * old.len()
