@@ -119,12 +119,8 @@ impl Recording {
 
     pub(crate) fn refused(op: &OpState, gates: Vec<GateVerdict>, refusal: Refusal) -> Recording {
         let Refusal { by, told, status, .. } = refusal;
-        let mut recording = Recording::of(Body::Decision(Decision::new(
-            op.intent.at,
-            Verdict::Refuse,
-            by,
-            gates.clone(),
-        )));
+        let mut recording =
+            Recording::of(Body::Decision(Decision::new(op.intent.at, Verdict::Refuse, by, gates)));
         let result = match told {
             Told::Words(words) => recording.keep(words),
             Told::Kept(content) => content,
@@ -347,7 +343,7 @@ impl Engine {
     ) -> Recording {
         let gate = gates.last().map_or("hooks", |last| last.gate.as_str());
         let by = By::Gate(gate.to_owned());
-        let decision = Decision::new(op.intent.at, Verdict::Skip, by, gates.clone());
+        let decision = Decision::new(op.intent.at, Verdict::Skip, by, gates);
         let outcome = outcome(op, Status::OK, result, Settled::NotPerformed);
         let facts = vec![Body::Decision(decision), self.performed(outcome)];
         Recording { facts, contents: Vec::new() }

@@ -94,9 +94,7 @@ impl Refusal {
         let (by, told) = (By::Gate("policy".to_owned()), Told::Words(words::NOBODY.to_owned()));
         Refusal { by, told, is_final: true, status: Status::REFUSED }
     }
-}
 
-impl Refusal {
     /// A hook would have to be asked, and it is too late for that.
     pub(crate) fn unhooked() -> Refusal {
         let told = Told::Words(words::HOOK_UNASKED.to_owned());

@@ -59,20 +59,7 @@ fn performed(sim: &mut Sim, at: Coord) {
 }
 
 pub(super) fn performed_as(sim: &mut Sim, at: Coord, status: Status) {
-    let outcome = Outcome {
-        at,
-        status,
-        exit: None,
-        result: ContentRef::of(b"result"),
-        media: Vec::new(),
-        own: None,
-        output: None,
-        changes: Vec::new(),
-        seen: Vec::new(),
-        layers: Vec::new(),
-        settled: Settled::Performed,
-        ms: 1,
-    };
+    let outcome = Outcome { status, ..outcome(at) };
     let body = sim.engine.performed(outcome);
     sim.record(Recording::of(body));
 }

@@ -143,20 +143,7 @@ impl Sim {
 
     /// Performed, and what else is to be said of it.
     fn settle_as(&mut self, at: Coord, with: impl FnOnce(&mut Outcome)) {
-        let mut outcome = Outcome {
-            at,
-            status: Status::OK,
-            exit: None,
-            result: ContentRef::of(b"result"),
-            media: Vec::new(),
-            own: None,
-            output: None,
-            changes: Vec::new(),
-            seen: Vec::new(),
-            layers: Vec::new(),
-            settled: Settled::Performed,
-            ms: 1,
-        };
+        let mut outcome = outcome(at);
         with(&mut outcome);
         self.record(Recording::of(Body::Outcome(outcome)));
     }
@@ -203,6 +190,24 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
         effort: None,
         schema: None,
         hooks: Vec::new(),
+    }
+}
+
+/// An op that was performed.
+fn outcome(at: Coord) -> Outcome {
+    Outcome {
+        at,
+        status: Status::OK,
+        exit: None,
+        result: ContentRef::of(b"result"),
+        media: Vec::new(),
+        own: None,
+        output: None,
+        changes: Vec::new(),
+        seen: Vec::new(),
+        layers: Vec::new(),
+        settled: Settled::Performed,
+        ms: 1,
     }
 }
 

@@ -111,16 +111,17 @@ impl Reader<'_> {
         }
     }
 
+    /// A value that may have been written as a text; absent when that text is no JSON.
+    fn unquoted(&mut self, name: &str, value: Value) -> Option<Value> {
+        let Value::String(text) = &value else { return Some(value) };
+        let inner = serde_json::from_str(text).ok()?;
+        self.repairs.push(format!("{name}: text read as JSON"));
+        Some(inner)
+    }
+
     fn texts(&mut self, name: &str, value: Value) -> Result<Value, String> {
         let bad = || format!("{name} must be a list of strings");
-        let value = match value {
-            Value::String(text) => {
-                let inner = serde_json::from_str(&text).map_err(|_| bad())?;
-                self.repairs.push(format!("{name}: text read as JSON"));
-                inner
-            }
-            other => other,
-        };
+        let value = self.unquoted(name, value).ok_or_else(bad)?;
         let Value::Array(items) = value else { return Err(bad()) };
         let mut texts = Vec::with_capacity(items.len());
         for (n, item) in (1..).zip(items) {
@@ -194,14 +195,7 @@ impl Reader<'_> {
         value: Value,
     ) -> Result<Value, String> {
         let bad = || format!("{name} must be a list of objects");
-        let value = match value {
-            Value::String(text) => {
-                let inner = serde_json::from_str(&text).map_err(|_| bad())?;
-                self.repairs.push(format!("{name}: text read as JSON"));
-                inner
-            }
-            other => other,
-        };
+        let value = self.unquoted(name, value).ok_or_else(bad)?;
         let items = match value {
             Value::Array(items) => items,
             single @ Value::Object(_) => {
