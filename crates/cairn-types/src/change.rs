@@ -75,6 +75,19 @@ pub struct FileState {
     /// Its group; absent as the owner is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gid: Option<u32>,
+    /// Set where it is moved and not written: a large or ignored file, or a directory with all that is
+    /// in it, of which nobody reads or keeps the bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<Aside>,
+}
+
+/// Where something is kept while it does not stand in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aside {
+    /// The path beneath the root, in the trash.
+    pub path: String,
+    /// The number by which the file system knows it, wherever it is moved.
+    pub inode: u64,
 }
 
 /// The kinds of thing at a path.

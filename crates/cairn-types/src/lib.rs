@@ -23,7 +23,7 @@ pub use action::{Action, Consult, EditBody, Exchange, Find, Read, TodoItem, Todo
 pub use address::{Address, AddressError, RowAddress};
 pub use budget::{Budgets, Exceeded};
 pub use canonical::{CanonicalError, canonical, to_canonical};
-pub use change::{Change, ChangeKind, FileKind, FileState};
+pub use change::{Aside, Change, ChangeKind, FileKind, FileState};
 pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple};
 pub use content::{ContentRef, Hash, HashError};
 pub use fact::{

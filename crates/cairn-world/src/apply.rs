@@ -313,6 +313,7 @@ pub(crate) fn missing_directories(workspace: &Workspace, path: &str) -> Vec<Chan
             link: None,
             uid: None,
             gid: None,
+            aside: None,
         };
         made.push(Change::between(directory.to_owned(), None, Some(state)));
         directory = path::split(directory).0;

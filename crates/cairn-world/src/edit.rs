@@ -183,6 +183,7 @@ pub(crate) fn written(workspace: &Workspace, before: Option<&FileState>, after: 
         link: None,
         uid: before.and_then(|state| state.uid),
         gid: before.and_then(|state| state.gid),
+        aside: None,
     }
 }
 

@@ -12,6 +12,7 @@ fn file(text: &str) -> FileState {
         link: None,
         uid: None,
         gid: None,
+        aside: None,
     }
 }
 

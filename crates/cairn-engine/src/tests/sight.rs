@@ -14,6 +14,7 @@ fn state(content: &str) -> FileState {
         link: None,
         uid: None,
         gid: None,
+        aside: None,
     }
 }
 
