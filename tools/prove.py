@@ -53,7 +53,7 @@ def proofs(sizes):
         ("shell words", test("cairn-text", "shell", "alike::what_is_known"),
          [r"bash: \d+ lines, \d+ known, \d+ compared, 0 wrong",
           r"dash: \d+ lines, \d+ known, \d+ compared, 0 wrong"]),
-        ("timeouts", test("cairn-sandbox", "processes", "nothing_survives_a_timeout"),
+        ("timeouts", test("cairn-sandbox", "sandbox", "processes::nothing_survives_a_timeout"),
          [r"\d+ timeouts, 0 survivors"]),
     ]
 

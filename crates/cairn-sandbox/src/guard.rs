@@ -3,7 +3,8 @@
 //! no allocation, no locks, no unwinding.
 #![expect(unsafe_code, reason = "system calls between clone and exec")]
 
-use crate::report::{Tag, record};
+use crate::confine::{self, Confining, stage};
+use crate::report::{LAYERS, Tag, record};
 use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::os::fd::RawFd;
 use std::ptr;
@@ -17,6 +18,8 @@ pub(crate) enum Hold {
     UserNamespace,
     /// As a subreaper.
     Subreaper,
+    /// As the first process of namespaces of its own, with a root of its own.
+    Confined,
 }
 
 /// Everything a guardian needs, made before the `clone`. The pointers and handles outlive it.
@@ -35,6 +38,10 @@ pub(crate) struct Plan {
     pub(crate) life: RawFd,
     /// The end of a stack for the process that becomes the command.
     pub(crate) stack_end: *mut u8,
+    /// What confines it, when it is held so.
+    pub(crate) confining: *const Confining,
+    /// Tells a confined command's guardian that its ids are mapped; any handle otherwise.
+    pub(crate) go: RawFd,
 }
 
 /// How often a subreaper tries, about a millisecond apart, to end what is left.
@@ -59,29 +66,67 @@ pub(crate) unsafe fn clone(flags: c_int, pidfd: *mut c_int) -> c_long {
 pub(crate) unsafe fn guard(plan: &Plan) -> ! {
     // SAFETY: system calls on handles and pointers that the plan vouches for.
     unsafe {
-        keep_only([plan.output, plan.errors, plan.input, plan.cwd, plan.status, plan.life]);
+        let handles =
+            [plan.output, plan.errors, plan.input, plan.cwd, plan.status, plan.life, plan.go];
+        keep_only(handles);
         libc::setsid();
-        let children = take_hold(plan);
+        let held = if plan.hold == Hold::Confined { confine(plan) } else { take_hold(plan) };
         let mut only_child: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut only_child);
         libc::sigaddset(&raw mut only_child, libc::SIGCHLD);
         let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
         let signals = libc::signalfd(-1, &raw const only_child, flags);
-        let child = if signals < 0 { -1 } else { start_the_command(plan) };
+        let child = if signals < 0 { -1 } else { start_the_command(plan, held) };
         if child < 0 {
             give_up(plan, Tag::NoProcess);
         }
-        keep_only([plan.status, plan.life, signals, children, children, children]);
+        keep_only([plan.status, plan.life, signals, held, held, held, held]);
         match watch(child, plan.life, signals) {
             Some(s) if libc::WIFSIGNALED(s) => tell(plan, Tag::Signalled, libc::WTERMSIG(s)),
             Some(s) => tell(plan, Tag::Exited, libc::WEXITSTATUS(s)),
             None => {}
         }
-        if plan.hold == Hold::Subreaper && !end_descendants(children) {
+        if plan.hold == Hold::Subreaper && !end_descendants(held) {
             tell(plan, Tag::Left, 0);
         }
         // The end of a namespace's first process ends all others in it.
         libc::_exit(0)
+    }
+}
+
+/// Builds what confines the command and enters it; returns the handle of Landlock's rules for it.
+unsafe fn confine(plan: &Plan) -> RawFd {
+    // SAFETY: the plan of a confined command has what confines it; system calls only.
+    unsafe {
+        let confining = &*plan.confining;
+        if !confine::wait_for_ids(plan.go) {
+            no_layer(plan, stage::IDS);
+        }
+        if let Err(stage) = confine::build(confining) {
+            no_layer(plan, stage);
+        }
+        if !confine::loopback_up() {
+            no_layer(plan, stage::LOOPBACK);
+        }
+        let capped = confine::cap_processes(confining.processes);
+        let rules = confine::make_rules(&confining.writable);
+        if rules < 0 {
+            no_layer(plan, stage::RULES);
+        }
+        libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
+        let all = (1 << LAYERS.len()) - 1;
+        let cap = 1 << (LAYERS.len() - 1);
+        tell(plan, Tag::Confined, if capped { all } else { all & !cap });
+        rules
+    }
+}
+
+/// Tells which stage of confining failed, and why, and ends this process.
+unsafe fn no_layer(plan: &Plan, stage: confine::Stage) -> ! {
+    // SAFETY: plain system calls.
+    unsafe {
+        tell(plan, Tag::NoLayer, (stage << 16) | (*libc::__errno_location() & 0xffff));
+        libc::_exit(127)
     }
 }
 
@@ -146,19 +191,25 @@ unsafe fn mount_own_proc() -> bool {
 
 /// Starts the process that becomes the command. It borrows our memory until its `exec`, and we wait
 /// for that: nothing needs to be copied.
-unsafe fn start_the_command(plan: &Plan) -> c_int {
-    extern "C" fn run(plan: *mut c_void) -> c_int {
-        // SAFETY: the pointer is the plan below, and its owner waits for us.
-        unsafe { become_the_command(&*plan.cast::<Plan>()) }
+unsafe fn start_the_command(plan: &Plan, held: RawFd) -> c_int {
+    extern "C" fn run(started: *mut c_void) -> c_int {
+        // SAFETY: the pointer is what stands below, and its owner waits for us.
+        unsafe {
+            let (plan, held) = &*started.cast::<(&Plan, RawFd)>();
+            become_the_command(plan, *held)
+        }
     }
+    let started: (&Plan, RawFd) = (plan, held);
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is the plan's, large enough for the calls made there, and used by nobody
     // else; until the new process execs or ends, this one stands still.
-    unsafe { libc::clone(run, plan.stack_end.cast(), flags, ptr::from_ref(plan).cast_mut().cast()) }
+    unsafe {
+        libc::clone(run, plan.stack_end.cast(), flags, ptr::from_ref(&started).cast_mut().cast())
+    }
 }
 
 /// The last steps of the process that becomes the command.
-unsafe fn become_the_command(plan: &Plan) -> ! {
+unsafe fn become_the_command(plan: &Plan, held: RawFd) -> ! {
     // SAFETY: system calls on the plan's handles and pointers.
     unsafe {
         libc::setsid();
@@ -173,6 +224,9 @@ unsafe fn become_the_command(plan: &Plan) -> ! {
         libc::dup2(plan.output, 1);
         libc::dup2(plan.errors, 2);
         close_range(3, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+        if plan.hold == Hold::Confined && !confine::give_up(&*plan.confining, held) {
+            no_layer(plan, stage::GIVE_UP);
+        }
         libc::execve(plan.shell, plan.argv, plan.envp);
         give_up(plan, Tag::NoShell)
     }
@@ -261,7 +315,7 @@ unsafe fn give_up(plan: &Plan, tag: Tag) -> ! {
 }
 
 /// Closes every handle but these.
-unsafe fn keep_only(mut keep: [RawFd; 6]) {
+unsafe fn keep_only(mut keep: [RawFd; 7]) {
     keep.sort_unstable();
     let mut from: c_uint = 0;
     for fd in keep {

@@ -1,20 +1,26 @@
-//! The only crate that starts processes. It runs shell commands, awaited or in the background, and
-//! sees to it that everything a command started has ended with it, or when this process is killed. It does not
-//! confine what the command may touch. A person's editor is started here, too.
+//! The only crate that starts processes. It runs shell commands, awaited or in the background, confines
+//! what they may see and touch, and sees to it that everything a command started has ended with it, or when
+//! this process is killed. What a command is given leave to do is not decided here. A person's editor is
+//! started here, too.
 
+mod confine;
 mod editor;
 mod environment;
 mod guard;
+mod ids;
 mod kept;
+mod own;
 mod report;
 mod run;
 mod running;
 mod spool;
 mod start;
 
+pub use confine::{Access, Can, Confined, Level, Place, Sandbox, Surroundings, can};
 pub use editor::edit;
 pub use environment::{environment, names_secret, shell};
 pub use kept::{Keep, OnDisk, Printed};
+pub use own::Own;
 pub use run::run;
 pub use running::Running;
 pub use spool::{Seam, Spool, Spooled};
@@ -45,6 +51,8 @@ pub struct Spec {
     pub keep: Keep,
     /// How its processes are held together.
     pub way: Way,
+    /// What it may see and touch; whatever its user can, when absent.
+    pub confined: Option<Confined>,
     /// What its output passes before anyone sees, keeps, counts or hashes it.
     pub filter: Option<Box<dyn Filter>>,
     /// What it reads on stdin; nothing when absent.
@@ -100,7 +108,7 @@ pub struct Finished {
     pub hash: Hash,
     /// How long it took, in milliseconds.
     pub ms: u64,
-    /// What held its processes: `pid-namespace`, `own-proc`, `subreaper`.
+    /// What held its processes and what it was kept in: `pid-namespace`, `landlock` and so on.
     pub layers: Vec<String>,
     /// The beginning of stderr, where it was taken apart.
     pub errors: Vec<u8>,
@@ -142,6 +150,17 @@ pub enum SandboxError {
     Start {
         /// What was refused.
         step: &'static str,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// Something that confines it cannot be had here. Nothing was run.
+    #[error(
+        "the command was not run, because it could not be confined: {what}: {source}; see `cairn doctor`"
+    )]
+    Layer {
+        /// What was refused.
+        what: String,
         /// The system's reason.
         #[source]
         source: io::Error,

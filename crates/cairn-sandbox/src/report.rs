@@ -30,9 +30,27 @@ pub(crate) enum Tag {
     Signalled = 9,
     /// Something it started could not be ended.
     Left = 10,
+    /// What it was kept in, as bits in the order of `LAYERS`.
+    Confined = 11,
+    /// Something that confines it failed: a stage in the upper half, the system's reason in the lower.
+    NoLayer = 12,
 }
 
-const TAGS: [Tag; 10] = [
+/// What a confined command is kept in. The last is had only where the kernel counts so.
+pub(crate) const LAYERS: [&str; 10] = [
+    "user-namespace",
+    "mount-namespace",
+    "pid-namespace",
+    "network-namespace",
+    "ipc-namespace",
+    "own-proc",
+    "minimal-root",
+    "landlock",
+    "seccomp",
+    "process-cap",
+];
+
+const TAGS: [Tag; 12] = [
     Tag::PidNamespace,
     Tag::OwnProc,
     Tag::Subreaper,
@@ -43,6 +61,8 @@ const TAGS: [Tag; 10] = [
     Tag::Exited,
     Tag::Signalled,
     Tag::Left,
+    Tag::Confined,
+    Tag::NoLayer,
 ];
 
 /// Everything a guardian told.
@@ -51,6 +71,8 @@ pub(crate) struct Report {
     pub(crate) layers: Vec<String>,
     pub(crate) end: Option<End>,
     pub(crate) failed: Option<(Tag, io::Error)>,
+    /// The stage of confining it that failed.
+    pub(crate) stage: Option<i32>,
     pub(crate) left: bool,
 }
 
@@ -76,6 +98,15 @@ pub(crate) fn read(bytes: &[u8]) -> Report {
             Tag::Exited => report.end = Some(End::Exited(number)),
             Tag::Signalled => report.end = Some(End::Signalled(number)),
             Tag::Left => report.left = true,
+            Tag::Confined => {
+                let is_in = |n: &usize| number & (1 << n) != 0;
+                let names = (0..LAYERS.len()).filter(is_in).map(|n| LAYERS[n].to_owned());
+                report.layers.extend(names);
+            }
+            Tag::NoLayer => {
+                report.stage = Some(number >> 16);
+                report.failed = Some((tag, io::Error::from_raw_os_error(number & 0xffff)));
+            }
         }
     }
     report

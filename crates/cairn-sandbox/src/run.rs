@@ -1,9 +1,10 @@
 //! Runs a command to its end: reads its output, keeps its time, and ends all it started.
 
+use crate::confine::Confining;
 use crate::guard::Hold;
 use crate::kept::{Ends, Kept};
 use crate::report::{self, Report, Tag};
-use crate::start::{Started, start};
+use crate::start::{Held, Started, start};
 use crate::{End, Errors, Finished, SandboxError, Spec, Way};
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
@@ -78,7 +79,7 @@ async fn run_to_end(
     if cancel.is_cancelled() {
         return Ok(over(End::Cancelled, Vec::new(), begun));
     }
-    let ways = holds(spec.way);
+    let ways = if spec.confined.is_some() { &[Hold::Confined] } else { holds(spec.way) };
     for (n, hold) in ways.iter().enumerate() {
         let is_last = n + 1 == ways.len();
         let mut command = match Command::start(spec, *hold) {
@@ -88,7 +89,7 @@ async fn run_to_end(
         };
         let stopped = command.watch(spec, cancel, sink).await?;
         let report = command.report();
-        match settle(report, stopped, spec) {
+        match settle(report, stopped, spec, command.confining()) {
             Settled::End(end, layers) => {
                 return Ok(Over {
                     errors: std::mem::take(&mut command.errors.kept),
@@ -124,11 +125,22 @@ enum Settled {
     Problem(SandboxError),
 }
 
-fn settle(report: Report, stopped: Option<End>, spec: &Spec) -> Settled {
+fn settle(
+    report: Report,
+    stopped: Option<End>,
+    spec: &Spec,
+    confining: Option<&Confining>,
+) -> Settled {
     let start = |step, source| SandboxError::Start { step, source };
     match report.failed {
         Some((Tag::NoShell, source)) => {
             return Settled::Problem(SandboxError::Shell { shell: spec.shell.clone(), source });
+        }
+        Some((Tag::NoLayer, e)) => {
+            return Settled::Problem(match (confining, report.stage) {
+                (Some(confining), Some(stage)) => crate::confine::failed(confining, stage, e),
+                _ => start("confining it", e),
+            });
         }
         Some((Tag::NoDirectory, e)) => return Settled::Problem(start("its directory", e)),
         Some((Tag::NoProcess, e)) => return Settled::Problem(start("a process", e)),
@@ -151,6 +163,7 @@ struct Command {
     life: Option<OwnedFd>,
     hold: Hold,
     reaped: bool,
+    confining: Option<Held>,
 }
 
 /// A command's stderr, where it is taken apart.
@@ -186,11 +199,16 @@ impl ErrorPipe {
 impl Command {
     /// Starts it with its guardian.
     fn start(spec: &Spec, hold: Hold) -> Result<Self, SandboxError> {
-        let Started { process, life, status, output, errors } = start(spec, hold)?;
+        let Started { process, life, status, output, errors, confining } = start(spec, hold)?;
         let process = watched(process)?;
         let output = watched(output)?;
         let errors = ErrorPipe::new(errors, spec.errors)?;
-        Ok(Self { process, output, errors, status, life: Some(life), hold, reaped: false })
+        let (life, reaped) = (Some(life), false);
+        Ok(Self { process, output, errors, status, life, hold, reaped, confining })
+    }
+
+    fn confining(&self) -> Option<&Confining> {
+        self.confining.as_ref().map(|held| &held.confining)
     }
 
     /// Reads until the guardian, and so everything, has ended. Says what we ended it for, if we did.

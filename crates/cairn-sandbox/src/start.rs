@@ -1,8 +1,9 @@
 //! Starts a guardian with its command: prepares all it needs, then makes the one `clone`.
 #![expect(unsafe_code, reason = "clone, and the signal mask around it")]
 
+use crate::confine::{Confining, Sandbox, Slot};
 use crate::guard::{self, Hold, Plan};
-use crate::{Errors, SandboxError, Spec};
+use crate::{Errors, SandboxError, Spec, ids};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SeekFrom};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::CString;
@@ -26,6 +27,16 @@ pub(crate) struct Started {
     pub(crate) output: OwnedFd,
     /// Its stderr, where that is taken apart. Does not block.
     pub(crate) errors: Option<OwnedFd>,
+    /// What confines it.
+    pub(crate) confining: Option<Held>,
+}
+
+/// What confines a command while it runs.
+pub(crate) struct Held {
+    /// How.
+    pub(crate) confining: Confining,
+    /// Layers that are its own.
+    _slot: Slot,
 }
 
 /// The texts a command is made of, as the system takes them.
@@ -80,8 +91,7 @@ fn file_of(input: &[u8]) -> Result<OwnedFd, SandboxError> {
 pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
     let texts = Texts::new(spec)?;
     let (argv, envp) = (pointers(&texts.argv), pointers(&texts.envp));
-    let uid_map = id_map(rustix::process::geteuid().as_raw());
-    let gid_map = id_map(rustix::process::getegid().as_raw());
+    let (uid_map, gid_map) = ids::own();
     let (output, output_end) = quiet_pipe()?;
     let (status, status_end) = quiet_pipe()?;
     let (life_end, life) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
@@ -99,6 +109,15 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
             (Some(read), Some(write))
         }
     };
+    let (go_end, go) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
+    let held = match &spec.confined {
+        Some(confined) => {
+            let slot = Sandbox::slot(&confined.sandbox)?;
+            let confining = confined.sandbox.confining(confined, &slot)?;
+            Some(Held { confining, _slot: slot })
+        }
+        None => None,
+    };
     // For a handful of system calls; only its last pages are ever touched.
     let mut stack: Vec<u128> = Vec::with_capacity(STACK_WORDS);
     let plan = Plan {
@@ -115,22 +134,32 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
         errors: errors_end.as_ref().unwrap_or(&output_end).as_raw_fd(),
         status: status_end.as_raw_fd(),
         life: life_end.as_raw_fd(),
+        confining: held.as_ref().map_or(ptr::null(), |held| ptr::from_ref(&held.confining)),
+        go: go_end.as_raw_fd(),
     };
-    let process = clone_guardian(&plan)
+    let (process, pid) = clone_guardian(&plan)
         .map_err(|source| SandboxError::Start { step: "a process", source })?;
-    Ok(Started { process, life, status, output, errors })
+    if hold == Hold::Confined {
+        // Where it fails the guardian says so: it waits for a byte that does not come.
+        if ids::map(pid).is_ok() {
+            let _ = rustix::io::write(&go, &[1]);
+        }
+    }
+    Ok(Started { process, life, status, output, errors, confining: held })
 }
 
-/// A user namespace's map that leaves this id as it is.
-fn id_map(id: u32) -> String {
-    format!("{id} {id} 1\n")
-}
-
-fn clone_guardian(plan: &Plan) -> io::Result<OwnedFd> {
+fn clone_guardian(plan: &Plan) -> io::Result<(OwnedFd, u32)> {
     let namespaces = match plan.hold {
         Hold::Namespace => libc::CLONE_NEWPID,
         Hold::UserNamespace => libc::CLONE_NEWPID | libc::CLONE_NEWUSER,
         Hold::Subreaper => 0,
+        Hold::Confined => {
+            libc::CLONE_NEWUSER
+                | libc::CLONE_NEWPID
+                | libc::CLONE_NEWNS
+                | libc::CLONE_NEWNET
+                | libc::CLONE_NEWIPC
+        }
     };
     let mut pidfd = -1;
     // SAFETY: with every signal blocked no handler runs in the copy before its own mask and
@@ -148,6 +177,9 @@ fn clone_guardian(plan: &Plan) -> io::Result<OwnedFd> {
         }
         let problem = io::Error::last_os_error();
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
-        if made < 0 { Err(problem) } else { Ok(OwnedFd::from_raw_fd(pidfd)) }
+        if made < 0 {
+            return Err(problem);
+        }
+        Ok((OwnedFd::from_raw_fd(pidfd), u32::try_from(made).unwrap_or(0)))
     }
 }

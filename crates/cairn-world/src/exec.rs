@@ -113,6 +113,7 @@ fn spec(workspace: &Workspace, settings: &Settings, run: &Run<'_>) -> Result<Spe
         grace: GRACE,
         keep: output::limits(settings.spool.as_deref()),
         way: settings.way,
+        confined: None,
         filter: Some(Box::new(WithoutSecrets(settings.scrubber.window()))),
         input: None,
         errors: Errors::Joined,

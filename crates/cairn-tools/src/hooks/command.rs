@@ -96,6 +96,7 @@ impl CommandHook {
             grace: GRACE,
             keep: Keep { in_memory: MOST_OUT, on_disk: None },
             way: *way,
+            confined: None,
             filter: None,
             input: Some(input),
             errors: Errors::Apart(MOST_ERR),

@@ -1,7 +1,5 @@
 //! What `run` promises about processes: all of them end, nothing is lost, memory is bounded. Real
 //! shells and real processes; orphans are looked for in `/proc`.
-#![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
-#![allow(clippy::disallowed_methods, reason = "a test starts itself again to be killed")]
 
 use cairn_sandbox::{End, Errors, Finished, Keep, Running, SandboxError, Spec, Way, run, shell};
 use cairn_types::Hash;
@@ -24,6 +22,7 @@ fn spec(directory: &Path, command: &str, way: Way) -> Spec {
         grace: Duration::from_millis(50),
         keep: Keep { in_memory: 1000, on_disk: None },
         way,
+        confined: None,
         filter: None,
         input: None,
         errors: Errors::Joined,
@@ -160,7 +159,7 @@ fn an_orphan_is_gone_when_this_very_process_is_killed() {
             let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
             std::fs::set_permissions(directory.path(), open).unwrap();
             let mut helper = std::process::Command::new(std::env::current_exe().unwrap());
-            helper.args(["--exact", "helper_that_is_killed", "--nocapture"]);
+            helper.args(["--exact", "processes::helper_that_is_killed", "--nocapture"]);
             helper.env("CAIRN_TEST_DIRECTORY", directory.path());
             helper.env("CAIRN_TEST_WAY", way).env("CAIRN_TEST_SECONDS", &seconds);
             if let Some(user) = user {

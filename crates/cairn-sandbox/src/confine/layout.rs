@@ -1,0 +1,428 @@
+//! What a confined command's root shows: the machine's programs, toolchains and caches of a home, places
+//! of its own for temporary files, and what it works on. Makes the steps; carries out none.
+
+use super::home;
+use super::seccomp;
+use super::steps::{Bind, Confining, Step};
+use super::{Confined, Level};
+use crate::SandboxError;
+use crate::own::Own;
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Directories of the machine that every command sees, read-only.
+const SYSTEM: &[&str] = &[
+    "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "etc", "opt", "nix", "gnu",
+];
+/// Devices that every command has.
+const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
+/// Places that a root can be built on: where nothing that is shown lies.
+const BASES: &[&str] = &["/mnt", "/srv", "/media", "/boot", "/run", "/sys", "/home", "/var"];
+/// Capabilities that root keeps at level `workspace`: those over files and processes that it shows.
+const OF_ROOT: u64 = 0b1111_1011;
+
+/// What is known of the machine and of whoever runs commands on it.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The environment that commands are given.
+    pub env: Vec<(String, String)>,
+    /// What no command may see, whatever lies around it.
+    pub hidden: Vec<PathBuf>,
+    /// Where directories of our own can be made.
+    pub own: PathBuf,
+    /// How much commands are kept from.
+    pub level: Level,
+    /// So many processes a command may have at once.
+    pub processes: u32,
+    /// Whether overlays can be mounted.
+    pub overlays: bool,
+}
+
+/// What commands see of the machine. Made once; its private directories are gone with it.
+#[derive(Debug)]
+pub struct Sandbox {
+    around: Surroundings,
+    own: Own,
+    steps: Vec<Step>,
+    shown: Vec<PathBuf>,
+    /// Caches, each with a private layer in every slot.
+    caches: Vec<PathBuf>,
+    slots: Mutex<Vec<bool>>,
+}
+
+/// Something that a command works on.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Where it is, on the machine and for the command.
+    pub path: PathBuf,
+    /// Which directory it must be: device and number.
+    pub is: (u64, u64),
+    /// What the command may do there.
+    pub access: Access,
+}
+
+/// What a command may do to a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// It writes to a layer of its own: `upper` and `work` in this directory.
+    Overlay(PathBuf),
+    /// It writes to the place itself.
+    Write,
+}
+
+/// The private layers of caches that one command has for itself.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    sandbox: Arc<Sandbox>,
+    n: usize,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(slot) = self.sandbox.lock().get_mut(self.n) {
+            *slot = false;
+        }
+    }
+}
+
+impl Sandbox {
+    /// Looks at the machine.
+    pub fn new(around: Surroundings) -> Result<Sandbox, SandboxError> {
+        let start = |source| SandboxError::Start { step: "a directory of its own", source };
+        let own = Own::make(&around.own).map_err(start)?;
+        for name in ["tmp", "home"] {
+            std::fs::create_dir(own.path().join(name)).map_err(start)?;
+        }
+        std::fs::write(own.path().join("nothing"), "").map_err(start)?;
+        let mut layout = Layout::default();
+        layout.system()?;
+        layout.own(&around, own.path())?;
+        let toolchains = toolchains(&around);
+        for path in &toolchains {
+            layout.show(path, false)?;
+        }
+        let caches = if around.overlays && around.level == Level::Workspace {
+            caches(&around)
+        } else {
+            Vec::new()
+        };
+        let Layout { steps, shown, .. } = layout;
+        Ok(Sandbox { around, own, steps, shown, caches, slots: Mutex::new(Vec::new()) })
+    }
+
+    /// How much commands are kept from.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.around.level
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<bool>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Layers for one more command; those of a command that ended are used again.
+    pub(crate) fn slot(sandbox: &Arc<Sandbox>) -> Result<Slot, SandboxError> {
+        let n = {
+            let mut slots = sandbox.lock();
+            let free = slots.iter().position(|taken| !taken).unwrap_or(slots.len());
+            match slots.get_mut(free) {
+                Some(slot) => *slot = true,
+                None => slots.push(true),
+            }
+            free
+        };
+        let slot = Slot { sandbox: Arc::clone(sandbox), n };
+        for cache in 0..sandbox.caches.len() {
+            for name in ["upper", "work"] {
+                std::fs::create_dir_all(slot.layer(cache).join(name))
+                    .map_err(|source| SandboxError::Start { step: "a layer for caches", source })?;
+            }
+        }
+        Ok(slot)
+    }
+
+    /// How one command is confined.
+    pub(crate) fn confining(
+        &self,
+        confined: &Confined,
+        slot: &Slot,
+    ) -> Result<Confining, SandboxError> {
+        let mut layout =
+            Layout { steps: self.steps.clone(), shown: self.shown.clone(), made: BTreeSet::new() };
+        for (n, cache) in self.caches.iter().enumerate() {
+            layout.overlay(cache, None, &slot.layer(n))?;
+        }
+        for place in &confined.places {
+            match &place.access {
+                Access::Overlay(layer) => layout.overlay(&place.path, Some(place.is), layer)?,
+                Access::Write => layout.write(&place.path, place.is)?,
+            }
+        }
+        self.mask(&mut layout, &confined.places)?;
+        let mut writable: Vec<CString> = vec![c"/tmp".to_owned()];
+        writable.extend(self.around.home().map(text).transpose()?);
+        for place in &confined.places {
+            writable.push(text(&place.path)?);
+        }
+        let is_strict = self.around.level == Level::Strict;
+        Ok(Confining {
+            base: base(&layout.shown)?,
+            steps: layout.steps,
+            cwd: text(&confined.cwd)?,
+            writable,
+            filter: seccomp::filter(!is_strict),
+            capabilities: match rustix::process::geteuid().is_root() && !is_strict {
+                true => OF_ROOT,
+                false => 0,
+            },
+            processes: self.around.processes,
+        })
+    }
+
+    /// Covers what nobody may see where it lies in something shown.
+    fn mask(&self, layout: &mut Layout, places: &[Place]) -> Result<(), SandboxError> {
+        let nothing = self.own.path().join("nothing");
+        let home = self.around.home();
+        let secrets = home.into_iter().flat_map(|home| home::SECRETS.iter().map(|s| home.join(s)));
+        let mut hidden: Vec<PathBuf> = secrets.chain(self.around.hidden.clone()).collect();
+        if rustix::process::geteuid().is_root() {
+            hidden.extend(home::OF_ROOT.iter().map(PathBuf::from));
+        }
+        hidden.extend(places.iter().map(|place| place.path.join(".cairn")));
+        for path in hidden {
+            let is_shown = layout.shown.iter().any(|shown| path.starts_with(shown));
+            let is_place = places.iter().any(|place| place.path.starts_with(&path));
+            let found = std::fs::symlink_metadata(&path);
+            let Some(found) = found.ok().filter(|_| is_shown && !is_place) else { continue };
+            let at = inner(&path)?;
+            if found.is_dir() {
+                let options = c"mode=755,size=4k".to_owned();
+                layout.steps.push(Step::Empty { at: at.clone(), options });
+                layout.steps.push(Step::Seal(at));
+            } else if found.is_file() {
+                layout.steps.push(Step::Bind(Bind::of(&nothing, &path)?));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Slot {
+    fn layer(&self, cache: usize) -> PathBuf {
+        self.sandbox.own.path().join(format!("caches/{}/{cache}", self.n))
+    }
+}
+
+impl Surroundings {
+    /// The home, where it is a directory that can be shown by itself.
+    fn home(&self) -> Option<&Path> {
+        let home = self.home.as_deref()?;
+        (home.is_absolute() && home != Path::new("/")).then_some(home)
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a directory holds the home, or is it: too much to be shown.
+    fn is_too_much(&self, path: &Path) -> bool {
+        !path.is_absolute()
+            || path == Path::new("/")
+            || self.home.as_deref().is_some_and(|home| home.starts_with(path))
+    }
+}
+
+/// The steps so far, what they show, and the directories they make.
+#[derive(Debug, Default)]
+struct Layout {
+    steps: Vec<Step>,
+    shown: Vec<PathBuf>,
+    made: BTreeSet<PathBuf>,
+}
+
+impl Layout {
+    /// The machine's programs, devices and processes.
+    fn system(&mut self) -> Result<(), SandboxError> {
+        for name in SYSTEM {
+            let path = Path::new("/").join(name);
+            match std::fs::symlink_metadata(&path) {
+                Ok(found) if found.is_symlink() => {
+                    let to = std::fs::read_link(&path)
+                        .map_err(|source| SandboxError::Start { step: "a link in /", source })?;
+                    self.steps.push(Step::Link { to: text(&to)?, at: inner(&path)? });
+                    self.shown.push(path);
+                }
+                Ok(found) if found.is_dir() => self.show(&path, false)?,
+                _ => {}
+            }
+        }
+        self.directory(Path::new("/dev"))?;
+        for name in DEVICES {
+            let path = Path::new("/dev").join(name);
+            self.steps.push(Step::File(inner(&path)?));
+            let bind = Bind { write: true, devices: true, ..Bind::of(&path, &path)? };
+            self.steps.push(Step::Bind(bind));
+        }
+        for (at, to) in [
+            ("dev/fd", "/proc/self/fd"),
+            ("dev/stdin", "/proc/self/fd/0"),
+            ("dev/stdout", "/proc/self/fd/1"),
+            ("dev/stderr", "/proc/self/fd/2"),
+            ("dev/ptmx", "pts/ptmx"),
+        ] {
+            self.steps.push(Step::Link { to: text(Path::new(to))?, at: text(Path::new(at))? });
+        }
+        for name in ["/dev/shm", "/dev/pts", "/proc", "/run", "/var"] {
+            self.directory(Path::new(name))?;
+        }
+        let options = c"mode=1777,size=25%".to_owned();
+        self.steps.push(Step::Empty { at: c"dev/shm".to_owned(), options });
+        self.steps.push(Step::Terminals(c"dev/pts".to_owned()));
+        self.steps.push(Step::Proc(c"proc".to_owned()));
+        self.steps.push(Step::Link { to: c"/tmp".to_owned(), at: c"var/tmp".to_owned() });
+        Ok(())
+    }
+
+    /// Places of the command's own: temporary files, and a home with nothing in it.
+    fn own(&mut self, around: &Surroundings, own: &Path) -> Result<(), SandboxError> {
+        let home = around.home().map(|home| (own.join("home"), home));
+        let tmp = Some((own.join("tmp"), Path::new("/tmp")));
+        for (from, at) in [tmp, home].into_iter().flatten() {
+            self.directory(at)?;
+            self.steps.push(Step::Bind(Bind { write: true, ..Bind::of(&from, at)? }));
+        }
+        Ok(())
+    }
+
+    /// Shows a file or directory where it is.
+    fn show(&mut self, path: &Path, write: bool) -> Result<(), SandboxError> {
+        if self.shown.iter().any(|shown| path.starts_with(shown)) {
+            return Ok(());
+        }
+        match std::fs::metadata(path) {
+            Ok(found) if found.is_dir() => self.directory(path)?,
+            Ok(_) => {
+                self.parents(path)?;
+                self.steps.push(Step::File(inner(path)?));
+            }
+            Err(_) => return Ok(()),
+        }
+        self.steps.push(Step::Bind(Bind { write, optional: true, ..Bind::of(path, path)? }));
+        self.shown.push(path.to_owned());
+        Ok(())
+    }
+
+    fn write(&mut self, path: &Path, is: (u64, u64)) -> Result<(), SandboxError> {
+        self.directory(path)?;
+        let bind = Bind { write: true, is: Some(is), ..Bind::of(path, path)? };
+        self.steps.push(Step::Bind(bind));
+        self.shown.push(path.to_owned());
+        Ok(())
+    }
+
+    fn overlay(
+        &mut self,
+        path: &Path,
+        is: Option<(u64, u64)>,
+        layer: &Path,
+    ) -> Result<(), SandboxError> {
+        self.directory(path)?;
+        let lower = Bind { is, ..Bind::of(path, path)? };
+        let (layer, at, once) = (text(layer)?, inner(path)?, is.is_some());
+        self.steps.push(Step::Overlay { lower, layer, at, once });
+        self.shown.push(path.to_owned());
+        Ok(())
+    }
+
+    fn parents(&mut self, path: &Path) -> Result<(), SandboxError> {
+        path.parent().map_or(Ok(()), |parent| self.directory(parent))
+    }
+
+    /// Makes a directory and those above it, unless they are shown anyway.
+    fn directory(&mut self, path: &Path) -> Result<(), SandboxError> {
+        let mut missing: Vec<&Path> = path
+            .ancestors()
+            .take_while(|above| *above != Path::new("/"))
+            .take_while(|above| !self.shown.iter().any(|shown| above.starts_with(shown)))
+            .filter(|above| !self.made.contains(*above))
+            .collect();
+        missing.reverse();
+        for above in missing {
+            self.steps.push(Step::Directory(inner(above)?));
+            self.made.insert(above.to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Bind {
+    fn of(from: &Path, at: &Path) -> Result<Bind, SandboxError> {
+        let (from, at) = (text(from)?, inner(at)?);
+        Ok(Bind { from, is: None, at, write: false, devices: false, optional: false })
+    }
+}
+
+/// Where toolchains are: in a home, by variables that name them, and on `PATH`.
+fn toolchains(around: &Surroundings) -> Vec<PathBuf> {
+    let in_home = around.home().into_iter().flat_map(|home| {
+        home::TOOLCHAINS.iter().map(|name| home.join(name)).filter(|path| path.exists())
+    });
+    let named = home::NAMED_BY.iter().filter_map(|name| around.variable(name)).map(PathBuf::from);
+    let path = around.variable("PATH").unwrap_or_default();
+    let on_path = path.split(':').map(PathBuf::from).map(|directory| {
+        let prefix =
+            directory.parent().filter(|above| is_prefix(above) && !around.is_too_much(above));
+        prefix.map_or_else(|| directory.clone(), Path::to_owned)
+    });
+    let others = named.chain(on_path).filter(|path| !around.is_too_much(path) && path.is_dir());
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in in_home.chain(others) {
+        if !found.iter().any(|known| path.starts_with(known)) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Whether programs here find their libraries beside them.
+fn is_prefix(directory: &Path) -> bool {
+    ["lib", "libexec", "share", "pyvenv.cfg"].iter().any(|name| directory.join(name).exists())
+}
+
+fn caches(around: &Surroundings) -> Vec<PathBuf> {
+    let in_home =
+        around.home().into_iter().flat_map(|home| home::CACHES.iter().map(|c| home.join(c)));
+    let named = home::CACHES_BY.iter().filter_map(|name| around.variable(name)).map(PathBuf::from);
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in in_home.chain(named).filter(|path| !around.is_too_much(path) && path.is_dir()) {
+        if !found.iter().any(|known| path.starts_with(known)) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// A place to build a root on that holds nothing of what is shown.
+fn base(shown: &[PathBuf]) -> Result<CString, SandboxError> {
+    let holds = |base: &&&str| shown.iter().any(|path| path.starts_with(**base));
+    let free = BASES.iter().find(|base| Path::new(base).is_dir() && !holds(base));
+    let source = || std::io::Error::from_raw_os_error(libc::ENOENT);
+    let free =
+        free.ok_or_else(|| SandboxError::Start { step: "a place for its root", source: source() })?;
+    text(Path::new(free))
+}
+
+fn text(path: &Path) -> Result<CString, SandboxError> {
+    let what = "a path that the command shall see";
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| SandboxError::Nul { what })
+}
+
+/// A path as it is named in the new root.
+fn inner(path: &Path) -> Result<CString, SandboxError> {
+    text(path.strip_prefix("/").unwrap_or(path))
+}

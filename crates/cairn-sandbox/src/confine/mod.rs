@@ -1,0 +1,101 @@
+//! What a command may see and touch: a root of its own that shows the machine's programs read-only and its
+//! workspace, no network but its own loopback, and a short list of system calls. Nothing here decides
+//! which level a command gets.
+
+mod build;
+mod home;
+mod landlock;
+mod layout;
+mod probe;
+mod restrict;
+mod seccomp;
+mod steps;
+
+pub(crate) use layout::Slot;
+pub use layout::{Access, Place, Sandbox, Surroundings};
+pub use probe::{Can, can};
+
+pub(crate) use build::{Stage, build};
+pub(crate) use landlock::make as make_rules;
+pub(crate) use restrict::{cap_processes, give_up, loopback_up, wait_for_ids};
+pub(crate) use steps::Confining;
+
+use crate::SandboxError;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How much a command is kept from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Only its processes are held together: it can do what its user can.
+    Open,
+    /// It sees programs, toolchains and its workspace, and writes only there and in places of its own.
+    #[default]
+    Workspace,
+    /// The same without debuggers, capabilities and writable caches.
+    Strict,
+}
+
+impl Level {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Level::Open => "open",
+            Level::Workspace => "workspace",
+            Level::Strict => "strict",
+        }
+    }
+
+    /// The level of this name.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Level> {
+        [Level::Open, Level::Workspace, Level::Strict]
+            .into_iter()
+            .find(|level| level.word() == word)
+    }
+}
+
+/// How one command is confined.
+#[derive(Debug, Clone)]
+pub struct Confined {
+    /// What it sees of the machine.
+    pub sandbox: Arc<Sandbox>,
+    /// What it works on.
+    pub places: Vec<Place>,
+    /// The directory it runs in, as it sees it.
+    pub cwd: PathBuf,
+}
+
+/// What a stage that failed was for, and why.
+pub(crate) fn failed(confining: &Confining, stage: Stage, source: io::Error) -> SandboxError {
+    let what = match stage {
+        build::PRIVATE => "a mount namespace of its own".to_owned(),
+        build::BASE => "a root of its own".to_owned(),
+        build::ENTER => "entering its own root".to_owned(),
+        build::DIRECTORY => "its directory".to_owned(),
+        stage::IDS => "a user namespace of its own".to_owned(),
+        stage::LOOPBACK => "a network namespace of its own".to_owned(),
+        stage::RULES => "Landlock".to_owned(),
+        stage::GIVE_UP => "giving up privileges".to_owned(),
+        other => usize::try_from(other - build::STEPS)
+            .ok()
+            .and_then(|n| confining.steps.get(n))
+            .map_or_else(|| "a layer".to_owned(), steps::Step::told),
+    };
+    SandboxError::Layer { what, source }
+}
+
+/// Stages besides those of building the root.
+pub(crate) mod stage {
+    use super::Stage;
+    /// The ids of the namespace were not mapped.
+    pub(crate) const IDS: Stage = 5;
+    /// Loopback could not be brought up.
+    pub(crate) const LOOPBACK: Stage = 6;
+    /// Landlock's rules could not be made.
+    pub(crate) const RULES: Stage = 7;
+    /// Privileges could not be given up.
+    pub(crate) const GIVE_UP: Stage = 8;
+}

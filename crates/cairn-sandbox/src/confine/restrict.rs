@@ -1,0 +1,131 @@
+//! The last steps around a confined command: ids, loopback, the cap on processes, and what its first
+//! process gives up before it becomes the command. System calls only.
+#![expect(unsafe_code, reason = "system calls between clone and exec")]
+
+use super::landlock;
+use super::steps::Confining;
+use libc::{c_int, c_long, c_ulong};
+use std::os::fd::RawFd;
+
+/// Waits until the ids of this namespace are mapped.
+///
+/// # Safety
+/// Runs after a `clone`; the handle is the reading end of a pipe.
+pub(crate) unsafe fn wait_for_ids(go: RawFd) -> bool {
+    let mut byte = 0u8;
+    // SAFETY: one byte of room.
+    unsafe { libc::read(go, (&raw mut byte).cast(), 1) == 1 }
+}
+
+/// Brings loopback up, so that what the command serves can be reached by itself.
+///
+/// # Safety
+/// Runs after a `clone` into a network namespace of its own.
+pub(crate) unsafe fn loopback_up() -> bool {
+    // SAFETY: the structure lives here and names the interface.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        if socket < 0 {
+            return false;
+        }
+        let mut request: libc::ifreq = std::mem::zeroed();
+        request.ifr_name[0] = b'l' as libc::c_char;
+        request.ifr_name[1] = b'o' as libc::c_char;
+        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        let up = libc::ioctl(socket, libc::SIOCSIFFLAGS, &raw const request) == 0;
+        libc::close(socket);
+        up
+    }
+}
+
+/// Caps how many processes this namespace holds, where the kernel counts them by namespace.
+///
+/// # Safety
+/// Runs after a `clone` into a PID namespace of its own, with its `/proc` mounted.
+pub(crate) unsafe fn cap_processes(most: u32) -> bool {
+    let mut digits = [0u8; 10];
+    let (mut at, mut left) = (digits.len(), most);
+    while left > 0 && at > 0 {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    let text = &digits[at..];
+    // SAFETY: literal path, text as long as said.
+    unsafe {
+        let file =
+            libc::open(c"/proc/sys/kernel/pid_max".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        let written = file >= 0 && libc::write(file, text.as_ptr().cast(), text.len()) > 0;
+        libc::close(file);
+        written
+    }
+}
+
+/// Gives up what the command must not have: privileges, capabilities, writing elsewhere, system calls.
+/// False when one of them could not be given up.
+///
+/// # Safety
+/// Runs in the process that becomes the command.
+pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> bool {
+    // SAFETY: plain system calls; the program lives in the plan.
+    unsafe {
+        let limit = |what, most| {
+            let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+            libc::setrlimit(what, &raw const limit) == 0
+        };
+        let processes = libc::rlim_t::from(confining.processes);
+        if !limit(libc::RLIMIT_CORE, 0)
+            || !limit(libc::RLIMIT_NPROC, processes)
+            || libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+            || !drop_capabilities(confining.capabilities)
+            || !landlock::restrict(rules)
+        {
+            return false;
+        }
+        let program = libc::sock_fprog {
+            len: confining.filter.len() as u16,
+            filter: confining.filter.as_ptr().cast_mut(),
+        };
+        libc::prctl(libc::PR_SET_SECCOMP, 2 as c_ulong, &raw const program) == 0
+    }
+}
+
+#[repr(C)]
+struct Header {
+    version: u32,
+    pid: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Sets {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// Leaves these capabilities, in every set, for good.
+unsafe fn drop_capabilities(keep: u64) -> bool {
+    // SAFETY: structures as the kernel wants them, living here.
+    unsafe {
+        for capability in 0..64 {
+            let is_kept = keep & (1 << capability) != 0;
+            // The last of them is known by the refusal of the next.
+            if !is_kept && libc::prctl(libc::PR_CAPBSET_DROP, capability as c_ulong, 0, 0, 0) != 0 {
+                if *libc::__errno_location() == libc::EINVAL {
+                    break;
+                }
+                return false;
+            }
+        }
+        libc::prctl(libc::PR_CAP_AMBIENT, 4 as c_ulong, 0, 0, 0);
+        let header = Header { version: 0x2008_0522, pid: 0 };
+        let half = |shift: u32| {
+            let bits = (keep >> shift) as u32;
+            Sets { effective: bits, permitted: bits, inheritable: 0 }
+        };
+        let sets = [half(0), half(32)];
+        let call: c_long = libc::SYS_capset;
+        libc::syscall(call, &raw const header, sets.as_ptr()) == 0
+    }
+}

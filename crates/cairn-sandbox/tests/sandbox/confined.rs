@@ -1,0 +1,155 @@
+//! What a confined command sees and what it can do there: its workspace through an overlay, programs of the
+//! machine, loopback, and places of its own.
+
+use cairn_sandbox::{
+    Access, Confined, End, Errors, Finished, Keep, Level, Place, Sandbox, SandboxError, Spec,
+    Surroundings, Way, can, environment, run,
+};
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// A workspace with a file `a`, and a sandbox for it.
+struct Ground {
+    holder: tempfile::TempDir,
+    sandbox: Arc<Sandbox>,
+}
+
+impl Ground {
+    fn new(level: Level) -> Ground {
+        let holder = tempfile::tempdir().unwrap();
+        for name in ["work", "home/.ssh", "home/.cargo/bin", "layer/upper", "layer/work"] {
+            fs::create_dir_all(holder.path().join(name)).unwrap();
+        }
+        fs::write(holder.path().join("work/a"), "seen\n").unwrap();
+        fs::write(holder.path().join("home/.ssh/id"), "CANARY\n").unwrap();
+        let sandbox = Sandbox::new(Surroundings {
+            home: Some(holder.path().join("home")),
+            env: Ground::env(holder.path()),
+            hidden: Vec::new(),
+            own: holder.path().join("own"),
+            level,
+            processes: 512,
+            overlays: true,
+        });
+        Ground { sandbox: Arc::new(sandbox.unwrap()), holder }
+    }
+
+    fn env(holder: &Path) -> Vec<(String, String)> {
+        let path = std::env::vars().filter(|(name, _)| name == "PATH");
+        let home = ("HOME".to_owned(), holder.join("home").display().to_string());
+        environment(path.chain([home]), &[])
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.holder.path().join(name)
+    }
+
+    fn spec(&self, command: &str, access: Access) -> Spec {
+        let work = self.path("work");
+        let directory = File::open(&work).unwrap();
+        let found = directory.metadata().unwrap();
+        let place = Place { path: work.clone(), is: (found.dev(), found.ino()), access };
+        let sandbox = Arc::clone(&self.sandbox);
+        Spec {
+            command: command.to_owned(),
+            shell: PathBuf::from("/bin/sh"),
+            cwd: directory.into(),
+            env: Ground::env(self.holder.path()),
+            timeout: Duration::from_secs(60),
+            grace: Duration::from_millis(50),
+            keep: Keep { in_memory: 100_000, on_disk: None },
+            way: Way::Best,
+            confined: Some(Confined { sandbox, places: vec![place], cwd: work }),
+            filter: None,
+            input: None,
+            errors: Errors::Joined,
+        }
+    }
+
+    async fn run(&self, command: &str, access: Access) -> Finished {
+        finish(self.spec(command, access)).await.unwrap()
+    }
+
+    fn overlay(&self) -> Access {
+        Access::Overlay(self.path("layer"))
+    }
+}
+
+async fn finish(spec: Spec) -> Result<Finished, SandboxError> {
+    run(spec, &CancellationToken::new(), &mut |_| {}).await
+}
+
+fn printed(finished: &Finished) -> String {
+    String::from_utf8_lossy(&finished.head).into_owned()
+}
+
+// keeps: confined
+#[tokio::test]
+async fn what_a_command_writes_stays_in_its_layer() {
+    let ground = Ground::new(Level::Workspace);
+    let finished = ground.run("cat a; echo new > b; rm a; ls", ground.overlay()).await;
+    assert_eq!((finished.end, &*printed(&finished)), (End::Exited(0), "seen\nb\n"));
+    assert_eq!(fs::read_to_string(ground.path("work/a")).unwrap(), "seen\n");
+    assert!(!ground.path("work/b").exists());
+    assert_eq!(fs::read_to_string(ground.path("layer/upper/b")).unwrap(), "new\n");
+}
+
+#[tokio::test]
+async fn what_it_writes_without_a_layer_is_written() {
+    let ground = Ground::new(Level::Workspace);
+    let finished = ground.run("echo new > b", Access::Write).await;
+    assert_eq!((finished.end, &*printed(&finished)), (End::Exited(0), ""));
+    assert_eq!(fs::read_to_string(ground.path("work/b")).unwrap(), "new\n");
+}
+
+#[tokio::test]
+async fn every_layer_is_named() {
+    let ground = Ground::new(Level::Workspace);
+    let finished = ground.run("true", ground.overlay()).await;
+    for layer in ["user-namespace", "network-namespace", "minimal-root", "landlock", "seccomp"] {
+        assert!(finished.layers.iter().any(|named| named == layer), "{layer}: {finished:?}");
+    }
+}
+
+#[tokio::test]
+async fn temporary_files_are_private_and_last_from_command_to_command() {
+    let ground = Ground::new(Level::Workspace);
+    let name = format!("cairn-{}", std::process::id());
+    let write = format!("echo kept > /tmp/{name}; echo kept > ~/{name}");
+    assert_eq!(printed(&ground.run(&write, Access::Write).await), "");
+    let read = format!("cat /tmp/{name} /var/tmp/{name} ~/{name}");
+    assert_eq!(printed(&ground.run(&read, Access::Write).await), "kept\n".repeat(3));
+    assert!(!Path::new("/tmp").join(name).exists());
+}
+
+#[tokio::test]
+async fn a_server_on_loopback_is_reached_from_within() {
+    let ground = Ground::new(Level::Workspace);
+    let serve = "import socket, threading; s = socket.create_server(('127.0.0.1', 0)); \
+        threading.Thread(target=lambda: s.accept()[0].sendall(b'served')).start(); \
+        c = socket.create_connection(s.getsockname()); print(c.recv(9).decode())";
+    let finished = ground.run(&format!("python3 -c \"{serve}\""), ground.overlay()).await;
+    assert_eq!(printed(&finished), "served\n");
+}
+
+#[tokio::test]
+async fn a_folder_that_was_exchanged_is_not_worked_in() {
+    let ground = Ground::new(Level::Workspace);
+    let spec = ground.spec("true", ground.overlay());
+    fs::rename(ground.path("work"), ground.path("elsewhere")).unwrap();
+    fs::create_dir(ground.path("work")).unwrap();
+    let refused = finish(spec).await.unwrap_err();
+    assert!(matches!(refused, SandboxError::Layer { .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn what_this_machine_can_do_is_found_out_by_doing_it() {
+    let holder = tempfile::tempdir().unwrap();
+    let found = can(holder.path()).await;
+    assert!(found.confine.is_none() && found.overlay.is_none(), "{found:?}");
+    assert!(found.landlock > 0 && !found.layers.is_empty(), "{found:?}");
+}

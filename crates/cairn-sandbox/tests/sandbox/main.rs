@@ -1,0 +1,7 @@
+//! What the sandbox promises: processes end, nothing is lost, and a confined command reaches nothing but what
+//! it is shown.
+#![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
+#![allow(clippy::disallowed_methods, reason = "a test starts itself again to be killed")]
+
+mod confined;
+mod processes;
