@@ -14,6 +14,7 @@ mod list;
 mod media;
 mod notebook;
 mod output;
+pub mod overlay;
 mod parts;
 mod patch;
 mod path;

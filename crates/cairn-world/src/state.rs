@@ -90,7 +90,8 @@ pub(crate) fn of_file(stat: &Stat, hash: Hash) -> FileState {
     FileState { hash: Some(hash), bytes, ..of(stat, FileKind::File) }
 }
 
-fn of(stat: &Stat, kind: FileKind) -> FileState {
+/// The state of what a stat is of, without its content or target.
+pub(crate) fn of(stat: &Stat, kind: FileKind) -> FileState {
     let nanos = i64::try_from(stat.st_mtime_nsec).unwrap_or(0);
     let mtime_ns = stat.st_mtime.checked_mul(1_000_000_000).and_then(|s| s.checked_add(nanos));
     let mode = stat.st_mode & 0o7777;

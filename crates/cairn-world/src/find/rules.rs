@@ -76,6 +76,18 @@ impl Rules {
         Self::read(above, dir, has, at)
     }
 
+    /// The same where it is asked which names there are.
+    pub(crate) fn with(
+        above: Option<&Arc<Rules>>,
+        dir: BorrowedFd<'_>,
+        has: impl Fn(&str) -> bool,
+        at: usize,
+    ) -> Option<Arc<Rules>> {
+        let has =
+            Has { ignore: has(".ignore"), gitignore: has(".gitignore"), repository: has(".git") };
+        Self::read(above, dir, has, at)
+    }
+
     fn read(
         above: Option<&Arc<Rules>>,
         dir: BorrowedFd<'_>,

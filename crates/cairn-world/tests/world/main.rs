@@ -13,5 +13,8 @@ mod edits;
 mod files;
 mod find;
 mod keeps;
+mod overlay;
+mod overlay_random;
+mod overlay_shown;
 mod rearrange;
 mod unread;

@@ -1,0 +1,293 @@
+//! Which names stood in every directory that is not ignored, at one moment: taken before an overlay is
+//! mounted, and kept from one command to the next. Costs one look at each directory; only those that
+//! changed are read again.
+
+use super::mark::{Age, Clock, Mark, Time, changed};
+use crate::find::rules::{self, Rules};
+use crate::path;
+use crate::settled::Refusal;
+use crate::workspace::{Workspace, refusal};
+use rustix::fs::{AtFlags, FileType, RawDir, Stat};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+/// Room for names between two questions to the kernel.
+const ROOM: usize = 32 * 1024;
+/// The files that hold rules, as a directory has them.
+const RULE_FILES: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
+
+/// The names in every directory that is not ignored.
+#[derive(Debug, Default)]
+pub struct Census {
+    directories: HashMap<String, Directory>,
+    /// The root's path from where rules begin.
+    lead: Vec<u8>,
+    clock: Option<Clock>,
+    /// How many directories were read when it was last taken.
+    read: usize,
+}
+
+/// What stood under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Had {
+    /// Nobody looked.
+    Unknown,
+    /// Nothing.
+    Nothing,
+    /// The file of this number; none where the file system does not say.
+    This(Option<u64>),
+}
+
+/// What makes a directory the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Identity {
+    inode: u64,
+    mode: u32,
+    owner: (u32, u32),
+}
+
+impl Identity {
+    pub(super) fn of(stat: &Stat) -> Identity {
+        Identity { inode: stat.st_ino, mode: stat.st_mode, owner: (stat.st_uid, stat.st_gid) }
+    }
+
+    pub(super) fn is_same_one(&self, other: &Stat) -> bool {
+        self.inode == other.st_ino
+    }
+}
+
+/// One directory.
+#[derive(Debug)]
+struct Directory {
+    identity: Identity,
+    changed: Time,
+    /// Whether a later change of it is sure to show.
+    settled: bool,
+    /// By name, each with its number, or 0; the directories among them a second time.
+    names: Vec<(Box<[u8]>, u64)>,
+    inner: Vec<Box<[u8]>>,
+    /// What its rules were read from.
+    rule_files: [Option<(u64, Time, i64)>; 3],
+    rules: Option<Arc<Rules>>,
+}
+
+/// A directory that is still to be looked at.
+struct Visit {
+    path: String,
+    above: Option<Arc<Rules>>,
+    /// Whether the rules above it are other than last time.
+    rules_changed: bool,
+}
+
+impl Census {
+    /// An empty one, which is filled when it is first taken.
+    #[must_use]
+    pub fn new() -> Census {
+        Census::default()
+    }
+
+    /// Takes it, or brings it up to date. The mark must be made just before, and the overlay be
+    /// mounted after.
+    pub fn take(&mut self, workspace: &Workspace, mark: &Mark) -> Result<(), Refusal> {
+        let clock = Clock::now();
+        if self.clock.is_none_or(|then| clock.is_behind(&then)) {
+            self.directories.clear();
+        }
+        (self.clock, self.read) = (Some(clock), 0);
+        let above = rules::above(workspace.root(), workspace.path());
+        let rules_changed = above.lead != self.lead || above.rules.is_some();
+        self.lead = above.lead;
+        let mut old = std::mem::take(&mut self.directories);
+        let mut todo = vec![Visit { path: ".".to_owned(), above: above.rules, rules_changed }];
+        while let Some(visit) = todo.pop() {
+            let known = old.remove(&visit.path);
+            match self.look(workspace, mark, &visit, known) {
+                Ok(found) => {
+                    self.go_on(&visit, &found, &mut todo);
+                    self.directories.insert(visit.path, found.directory);
+                }
+                Err(e) if visit.path == "." => return Err(refusal(".", e)),
+                // It vanished, or may not be read: nothing is known of it.
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// How many directories were read, and not only looked at, when it was last taken.
+    #[must_use]
+    pub fn directories_read(&self) -> usize {
+        self.read
+    }
+
+    fn look(
+        &mut self,
+        workspace: &Workspace,
+        mark: &Mark,
+        visit: &Visit,
+        known: Option<Directory>,
+    ) -> Result<Looked, Errno> {
+        let path = visit.path.as_str();
+        let stat = rustix::fs::statat(workspace.root(), path, AtFlags::SYMLINK_NOFOLLOW)?;
+        let same = |known: &Directory| {
+            known.settled
+                && known.identity == Identity::of(&stat)
+                && known.changed == changed(&stat)
+        };
+        let (mut directory, handle) = match known {
+            Some(known) if same(&known) => (known, None),
+            _ => {
+                let handle = workspace.directory(path)?;
+                let settled = mark.age(&stat) == Age::Before;
+                self.read += 1;
+                (Directory::read(&handle, &stat, settled)?, Some(handle))
+            }
+        };
+        let rule_files = directory.rule_files(workspace, path);
+        let sure = |file: &(u64, Time, i64)| mark.is_after(file.1);
+        let rules_changed = visit.rules_changed
+            || handle.is_some()
+            || rule_files != directory.rule_files
+            || !rule_files.iter().flatten().all(sure);
+        if rules_changed {
+            let handle = match handle {
+                Some(handle) => handle,
+                None => workspace.directory(path)?,
+            };
+            let at = self.full(path).len();
+            directory.rules =
+                Rules::with(visit.above.as_ref(), handle.as_fd(), |name| directory.has(name), at);
+            directory.rule_files = rule_files;
+        }
+        Ok(Looked { directory, rules_changed })
+    }
+
+    /// Puts the directories in one that are not ignored on the list.
+    fn go_on(&self, visit: &Visit, looked: &Looked, todo: &mut Vec<Visit>) {
+        let directory = &looked.directory;
+        for name in directory.inner.iter().filter_map(|name| std::str::from_utf8(name).ok()) {
+            let path = path::joined(&visit.path, name);
+            if path == super::OWN_DIRECTORY || self.leaves_out(directory, &path, true) {
+                continue;
+            }
+            let above = directory.rules.clone();
+            todo.push(Visit { path, above, rules_changed: looked.rules_changed });
+        }
+    }
+
+    fn leaves_out(&self, directory: &Directory, path: &str, is_directory: bool) -> bool {
+        let is_git = |part: &str| part.eq_ignore_ascii_case(".git");
+        if path.split('/').any(is_git) {
+            return false;
+        }
+        let full = [&self.lead, path.as_bytes()].concat();
+        directory.rules.as_ref().is_some_and(|rules| rules.leave_out(&full, is_directory))
+    }
+
+    fn full(&self, directory: &str) -> Vec<u8> {
+        match directory {
+            "." => self.lead.clone(),
+            inner => [&self.lead, inner.as_bytes(), b"/"].concat(),
+        }
+    }
+
+    /// What stood at a path.
+    pub(super) fn had(&self, path: &str) -> Had {
+        let (directory, name) = path::split(path);
+        match self.directories.get(directory) {
+            None => Had::Unknown,
+            Some(directory) => match directory.find(name.as_bytes()) {
+                None => Had::Nothing,
+                Some(inode) => Had::This((inode != 0).then_some(inode)),
+            },
+        }
+    }
+
+    /// The directory that stood at a path, if it was not ignored.
+    pub(super) fn directory(&self, path: &str) -> Option<Identity> {
+        self.directories.get(path).map(|directory| directory.identity)
+    }
+
+    /// Whether a path is ignored, of which it is known that the directory it is in is not. Rules that
+    /// a command made do not count: it would decide what is shown of it.
+    pub(super) fn ignores(&self, path: &str, is_directory: bool) -> bool {
+        let mut directory = path::split(path).0;
+        loop {
+            if let Some(found) = self.directories.get(directory) {
+                return self.leaves_out(found, path, is_directory);
+            }
+            if directory == "." {
+                return false;
+            }
+            directory = path::split(directory).0;
+        }
+    }
+}
+
+/// A directory that was looked at.
+struct Looked {
+    directory: Directory,
+    rules_changed: bool,
+}
+
+impl Directory {
+    fn read(handle: &OwnedFd, stat: &Stat, settled: bool) -> Result<Directory, Errno> {
+        let (mut names, mut inner) = (Vec::new(), Vec::new());
+        let mut numbers_are_right = true;
+        let mut room = Vec::with_capacity(ROOM);
+        let mut items = RawDir::new(handle, room.spare_capacity_mut());
+        while let Some(item) = items.next() {
+            let item = item?;
+            let name = item.file_name().to_bytes();
+            match name {
+                b"." => numbers_are_right = item.ino() == stat.st_ino,
+                b".." => {}
+                name => {
+                    names.push((Box::from(name), item.ino()));
+                    let kind = match item.file_type() {
+                        FileType::Unknown => {
+                            let flags = AtFlags::SYMLINK_NOFOLLOW;
+                            let stat = rustix::fs::statat(handle, item.file_name(), flags)?;
+                            FileType::from_raw_mode(stat.st_mode)
+                        }
+                        kind => kind,
+                    };
+                    if kind.is_dir() {
+                        inner.push(Box::from(name));
+                    }
+                }
+            }
+        }
+        if !numbers_are_right {
+            names.iter_mut().for_each(|(_, inode)| *inode = 0);
+        }
+        names.sort();
+        let identity = Identity::of(stat);
+        let changed = changed(stat);
+        let (rule_files, rules) = ([None; 3], None);
+        Ok(Directory { identity, changed, settled, names, inner, rule_files, rules })
+    }
+
+    fn find(&self, name: &[u8]) -> Option<u64> {
+        let at = self.names.binary_search_by(|(known, _)| known.as_ref().cmp(name)).ok()?;
+        Some(self.names[at].1)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.find(name.as_bytes()).is_some()
+    }
+
+    fn rule_files(&self, workspace: &Workspace, path: &str) -> [Option<(u64, Time, i64)>; 3] {
+        RULE_FILES.map(|file| {
+            let first = file.split('/').next().unwrap_or(file);
+            if !self.has(first) {
+                return None;
+            }
+            let at = path::joined(path, file);
+            let stat = rustix::fs::statat(workspace.root(), at, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            Some((stat.st_ino, changed(&stat), stat.st_size))
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! What a command changed in an overlay of the workspace, as a proposal: changes with their bytes, what
+//! a person is shown of them, and whether somebody changed the same outside meanwhile. Mounts nothing
+//! and commits nothing; `apply` does that.
+
+mod census;
+mod clear;
+mod gathered;
+mod git;
+mod label;
+mod layer;
+mod mark;
+mod read;
+mod renames;
+mod scratch;
+mod shown;
+mod sides;
+mod stage;
+mod vouch;
+
+pub use census::Census;
+pub use mark::{Mark, Own, Written};
+pub use scratch::{Scratch, ScratchError};
+pub use stage::stage;
+
+use crate::path;
+use crate::settled::{Prepared, Refusal};
+use crate::workspace::{Workspace, refusal};
+use cairn_types::{Change, FileKind, Removed, Status};
+use gathered::Gathered;
+use read::Reader;
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+use std::os::fd::AsFd;
+use vouch::Vouch;
+
+/// Cairn's own directory in a workspace, which no command changes.
+const OWN_DIRECTORY: &str = ".cairn";
+/// Where things are kept aside.
+const TRASH: &str = ".cairn/trash";
+/// How many conflicting paths are named.
+const NAMED: usize = 20;
+
+/// What a reader has to know besides the two directories.
+#[derive(Debug)]
+pub struct Terms<'a> {
+    /// What stood in the workspace when the overlay was mounted.
+    pub census: &'a Census,
+    /// What Cairn itself wrote last before that.
+    pub own: &'a Own,
+    /// The name under which things are kept aside: one part of a path, used once.
+    pub name: &'a str,
+}
+
+/// What a command changed.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The changes, with the state before and after each.
+    pub changes: Vec<Change>,
+    /// The bytes behind the states, each once.
+    pub contents: Vec<Vec<u8>>,
+    /// What a person is shown. Raw; the one who draws it cleans it.
+    pub shown: String,
+    /// One line for lists.
+    pub label: String,
+    /// How much it removes, without what is ignored.
+    pub removed: Removed,
+    /// How many of the changes are of ignored paths.
+    ignored: usize,
+}
+
+impl Found {
+    /// Whether nothing would be changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Whether something would be changed, and all of it is ignored.
+    #[must_use]
+    pub fn only_ignored(&self) -> bool {
+        !self.is_empty() && self.ignored == self.changes.len()
+    }
+}
+
+impl From<Found> for Prepared {
+    fn from(found: Found) -> Prepared {
+        let Found { changes, contents, shown, label, removed, ignored: _ } = found;
+        Prepared { changes, contents, shown, label, removed, ..Prepared::default() }
+    }
+}
+
+/// Reads what a command changed, once its overlay is unmounted. Refused with 409 when somebody changed
+/// one of the same paths in the workspace meanwhile; of ignored paths those are only left out.
+pub fn read(workspace: &Workspace, scratch: &Scratch, terms: &Terms<'_>) -> Result<Found, Refusal> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let refused = |e: Errno| refusal("the directory of what the command changed", e);
+    let upper = rustix::fs::open(scratch.upper(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
+        .and_then(|upper| match rustix::fs::openat(&upper, ".", flags, Mode::empty()) {
+            Err(Errno::ACCESS) => {
+                layer::set_mode(upper.as_fd(), b".", |mode| mode | 0o700)?;
+                rustix::fs::openat(&upper, ".", flags, Mode::empty())
+            }
+            opened => opened,
+        })
+        .map_err(refused)?;
+    let mark = scratch.mark();
+    let vouch = Vouch { census: terms.census, own: terms.own, mark, in_doubt: mark.is_in_doubt() };
+    let gathered = Gathered::default();
+    let mut reader = Reader { workspace, upper, terms, vouch, gathered, read: 0 };
+    reader.walk()?;
+    let gathered = reader.gathered;
+    if !gathered.conflicts.is_empty() {
+        return Err(conflict(workspace, gathered.conflicts));
+    }
+    Ok(found(workspace, gathered))
+}
+
+/// What Cairn just wrote at these paths, for telling it later from what others write.
+#[must_use]
+pub fn written(workspace: &Workspace, changes: &[Change]) -> Vec<Written> {
+    let stat = |change: &Change| {
+        let (directory, name) = path::split(workspace.inner(&change.path));
+        let dir = workspace.directory(directory).ok()?;
+        rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok()
+    };
+    changes.iter().filter_map(stat).filter_map(|stat| Written::of(&stat)).collect()
+}
+
+fn conflict(workspace: &Workspace, mut paths: Vec<String>) -> Refusal {
+    paths.sort();
+    paths.dedup();
+    let told = |path: &String| path::shown(workspace.told(path).as_bytes());
+    let mut named: Vec<String> = paths.iter().take(NAMED).map(told).collect();
+    if paths.len() > NAMED {
+        named.push(format!("{} more", paths.len() - NAMED));
+    }
+    let was = if paths.len() == 1 { "was" } else { "were" };
+    let text = format!(
+        "{} {was} changed outside while the command ran; nothing of what it changed is kept",
+        named.join(", ")
+    );
+    Refusal::new(Status::CONFLICT, text)
+}
+
+fn found(workspace: &Workspace, gathered: Gathered) -> Found {
+    let groups = git::groups(workspace, &gathered);
+    let renames = renames::of(&gathered);
+    let shown = shown::of(&gathered, &groups, &renames);
+    let label = label::of(&gathered, &groups, &renames);
+    let mut removed = Removed::default();
+    let gone = gathered.pieces.iter().filter(|p| p.change.after.is_none() && p.ignored.is_none());
+    for piece in gone.filter(|p| p.kinds().0 != Some(FileKind::Directory) || p.counts.0.files > 0) {
+        removed.files += piece.counts.0.files;
+        removed.bytes += piece.counts.0.bytes;
+    }
+    let ignored = gathered.pieces.iter().filter(|piece| piece.ignored.is_some()).count();
+    let changes = gathered.pieces.into_iter().map(|piece| piece.change).collect();
+    Found { changes, contents: gathered.bytes.all, shown, label, removed, ignored }
+}

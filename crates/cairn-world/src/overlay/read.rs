@@ -1,0 +1,473 @@
+//! Walks an upper directory beside the workspace and gathers what differs. Never walks the workspace but
+//! where something in it is gone; changes nothing there.
+
+use super::gathered::{Gathered, Told};
+use super::layer::{self, Item, Origin, What};
+use super::sides::{self, MOST_READ, Place, Side, kind};
+use super::vouch::{Around, Vouch, count};
+use super::{OWN_DIRECTORY, Terms};
+use crate::path;
+use crate::settled::Refusal;
+use crate::walk::names;
+use crate::workspace::{Workspace, refusal};
+use cairn_types::FileKind;
+use rustix::fs::{AtFlags, Stat};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// A longer path cannot be opened as one.
+const MAX_PATH: usize = 4000;
+
+/// Reads one upper directory.
+pub(super) struct Reader<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) upper: OwnedFd,
+    pub(super) terms: &'a Terms<'a>,
+    pub(super) vouch: Vouch<'a>,
+    pub(super) gathered: Gathered,
+    /// How many bytes have been read.
+    pub(super) read: u64,
+}
+
+/// What an upper directory lies over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Over {
+    /// A directory that shows through.
+    Merged,
+    /// A directory that does not.
+    Replaced,
+    /// No directory.
+    Nothing,
+}
+
+/// A directory that is still to be read.
+struct Visit {
+    path: String,
+    over: Over,
+    is_foreign: bool,
+    ignored: Option<String>,
+    origin: Origin,
+}
+
+/// A directory that is being read.
+struct Here<'a> {
+    visit: &'a Visit,
+    upper: OwnedFd,
+    lower: Option<OwnedFd>,
+    around: Around,
+}
+
+/// One thing in it, and what it lies over.
+struct Met<'a> {
+    path: &'a str,
+    name: &'a str,
+    item: &'a Item,
+    lower: Option<Stat>,
+    ignored: Option<String>,
+}
+
+impl Here<'_> {
+    fn stat(&self, name: &str) -> Result<Option<Stat>, Errno> {
+        let Some(lower) = &self.lower else { return Ok(None) };
+        match rustix::fs::statat(lower, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Reads all of it.
+    pub(super) fn walk(&mut self) -> Result<(), Refusal> {
+        let root = Visit {
+            path: ".".to_owned(),
+            over: Over::Merged,
+            is_foreign: false,
+            ignored: None,
+            origin: Origin::New,
+        };
+        let mut todo = vec![root];
+        while let Some(visit) = todo.pop() {
+            self.directory(&visit, &mut todo)?;
+        }
+        self.gathered.pieces.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(())
+    }
+
+    fn directory(&mut self, visit: &Visit, todo: &mut Vec<Visit>) -> Result<(), Refusal> {
+        let refuse = |e: Errno| refusal(&visit.path, e);
+        let upper = layer::open(self.upper.as_fd(), visit.path.as_bytes()).map_err(refuse)?;
+        let lower = match visit.over {
+            Over::Nothing => None,
+            Over::Merged | Over::Replaced => self.workspace.directory(&visit.path).ok(),
+        };
+        let mut around =
+            Around { is_foreign: visit.is_foreign, is_still: visit.over == Over::Nothing };
+        match lower.as_ref().map(rustix::fs::fstat) {
+            Some(Ok(stat)) => {
+                around.is_still = self.vouch.is_still(&stat);
+                around.is_foreign |=
+                    !self.vouch.is_same_directory(&visit.path, &stat, visit.origin);
+            }
+            Some(Err(_)) => around.is_foreign = true,
+            None => around.is_foreign |= visit.over != Over::Nothing,
+        }
+        let items = layer::items(&upper).map_err(refuse)?;
+        let here = Here { visit, upper, lower, around };
+        for item in &items {
+            self.item(&here, item, todo)?;
+        }
+        if visit.over == Over::Replaced {
+            self.rest(&here, &items)?;
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, here: &Here<'_>, item: &Item, todo: &mut Vec<Visit>) -> Result<(), Refusal> {
+        let Ok(name) = std::str::from_utf8(&item.name) else {
+            let path = [here.visit.path.as_bytes(), b"/", &item.name].concat();
+            self.gathered.leave_out(&path, "its name is not UTF-8");
+            return Ok(());
+        };
+        let path = path::joined(&here.visit.path, name);
+        if path.len() > MAX_PATH {
+            self.gathered.leave_out(&path.as_bytes()[..64], "its path is too long");
+            return Ok(());
+        }
+        if path == OWN_DIRECTORY {
+            self.gathered.leave_out(path.as_bytes(), "it is Cairn's own");
+            return Ok(());
+        }
+        let lower = here.stat(name).map_err(|e| refusal(&path, e))?;
+        let ignored = here.visit.ignored.clone().or_else(|| self.ignored(&path, item, lower));
+        let met = Met { path: &path, name, item, lower, ignored };
+        match (item.what, met.lower.as_ref().map(kind)) {
+            (What::Gone, None) => Ok(()),
+            (What::Gone, Some(_)) => self.gone(here, &met),
+            (What::Special(what), _) => {
+                self.gathered.leave_out(path.as_bytes(), what);
+                Ok(())
+            }
+            (_, Some(None)) => {
+                self.gathered.leave_out(path.as_bytes(), "it takes the place of a special file");
+                Ok(())
+            }
+            (What::Directory | What::Opaque, _) => self.folder(here, met, todo),
+            (What::File | What::Link, Some(Some(FileKind::Directory))) => self.turned(here, &met),
+            (What::File | What::Link, _) => self.file(here, &met),
+        }
+    }
+
+    /// The path itself, if all that stood or stands there is ignored.
+    fn ignored(&self, path: &str, item: &Item, lower: Option<Stat>) -> Option<String> {
+        let upper = match item.what {
+            What::Gone => None,
+            What::Directory | What::Opaque => Some(true),
+            What::File | What::Link | What::Special(_) => Some(false),
+        };
+        let lower = lower.map(|stat| kind(&stat) == Some(FileKind::Directory));
+        let sides = [upper, lower];
+        let mut sides = sides.iter().flatten();
+        sides
+            .all(|is_directory| self.terms.census.ignores(path, *is_directory))
+            .then(|| path.to_owned())
+    }
+
+    /// A file or link in the place of nothing, or of a file or link.
+    fn file(&mut self, here: &Here<'_>, met: &Met<'_>) -> Result<(), Refusal> {
+        let before = match &met.lower {
+            None => None,
+            Some(stat) => Some(self.lower_side(here, met, stat)?),
+        };
+        let after = self.upper_side(here, met)?;
+        if before.as_ref().is_some_and(|before| self.is_unchanged(here, met, (before, &after))) {
+            return Ok(());
+        }
+        if !self.vouch.is_as_it_was(here.around, met.path, met.lower.as_ref()) {
+            self.gathered.conflict(met.path, met.ignored.as_ref());
+            return Ok(());
+        }
+        self.push(met.path, met.ignored.clone(), (before, Some(after)));
+        self.note_links(met.path, met.lower.as_ref(), met.ignored.as_ref());
+        Ok(())
+    }
+
+    /// Whether something was copied up and left as it was.
+    fn is_unchanged(
+        &self,
+        here: &Here<'_>,
+        met: &Met<'_>,
+        (before, after): (&Side, &Side),
+    ) -> bool {
+        if !before.is_as(after) {
+            return false;
+        }
+        if after.state.kind == FileKind::Symlink || after.state.hash.is_some() {
+            return true;
+        }
+        let (Some(stat), Some(lower)) = (&met.lower, &here.lower) else { return false };
+        if met.ignored.is_some() {
+            return met.item.origin != Origin::New && before.state.mtime_ns == after.state.mtime_ns;
+        }
+        let below =
+            Place { dir: lower.as_fd(), name: met.name, path: met.path, stat, is_ours: false };
+        let above = Place { dir: here.upper.as_fd(), stat: &met.item.stat, is_ours: true, ..below };
+        sides::same_bytes(below, above)
+    }
+
+    /// A directory.
+    fn folder(
+        &mut self,
+        here: &Here<'_>,
+        met: Met<'_>,
+        todo: &mut Vec<Visit>,
+    ) -> Result<(), Refusal> {
+        let below = met.lower.as_ref().and_then(kind);
+        let over = match (below, met.item.what) {
+            (Some(FileKind::Directory), What::Opaque) => Over::Replaced,
+            // In a directory that shows nothing of what lies beneath, no other does either.
+            (Some(FileKind::Directory), _) => here.visit.over,
+            _ => Over::Nothing,
+        };
+        if met.ignored.is_some() && over != Over::Merged {
+            return self.whole(here, &met);
+        }
+        let mut is_foreign = here.around.is_foreign;
+        let after = Side::directory(&met.item.stat);
+        let vouched = self.vouch.is_as_it_was(here.around, met.path, met.lower.as_ref());
+        match (&met.lower, below) {
+            (None, _) if met.item.origin != Origin::New => is_foreign = true,
+            (Some(stat), Some(FileKind::Directory)) => {
+                let before = Side::directory(stat);
+                match before.is_as(&after) {
+                    true => {}
+                    false if !vouched => self.gathered.conflict(met.path, met.ignored.as_ref()),
+                    false => self.push(met.path, met.ignored.clone(), (Some(before), Some(after))),
+                }
+            }
+            _ if !vouched => self.gathered.conflict(met.path, met.ignored.as_ref()),
+            (None, _) => self.push(met.path, met.ignored.clone(), (None, Some(after))),
+            (Some(stat), _) => {
+                let before = self.lower_side(here, &met, stat)?;
+                self.push(met.path, met.ignored.clone(), (Some(before), Some(after)));
+                self.note_links(met.path, met.lower.as_ref(), met.ignored.as_ref());
+            }
+        }
+        let (path, origin) = (met.path.to_owned(), met.item.origin);
+        todo.push(Visit { path, over, is_foreign, ignored: met.ignored, origin });
+        Ok(())
+    }
+
+    /// An ignored directory that is all new: one change at its top.
+    fn whole(&mut self, here: &Here<'_>, met: &Met<'_>) -> Result<(), Refusal> {
+        let before = match &met.lower {
+            None => self.vouch.is_as_it_was(here.around, met.path, None).then_some(None),
+            Some(stat) => self.vouched_side(here, met, stat)?.map(Some),
+        };
+        let Some(before) = before else {
+            self.gathered.conflict(met.path, met.ignored.as_ref());
+            return Ok(());
+        };
+        let count = count(self.upper.as_fd(), met.path);
+        let after = Side::whole(&met.item.stat, count);
+        self.push(met.path, met.ignored.clone(), (before, Some(after)));
+        Ok(())
+    }
+
+    /// What lies beneath something ignored, moved whole; none when it was touched.
+    fn vouched_side(
+        &mut self,
+        here: &Here<'_>,
+        met: &Met<'_>,
+        stat: &Stat,
+    ) -> Result<Option<Side>, Refusal> {
+        if kind(stat) == Some(FileKind::Directory) {
+            let same = !here.around.is_foreign
+                && self.vouch.is_same_directory(met.path, stat, Origin::New);
+            let count = self.vouch.untouched_tree(self.workspace.root(), met.path);
+            return Ok(count.filter(|_| same).map(|count| Side::whole(stat, count)));
+        }
+        let same = self.vouch.is_as_it_was(here.around, met.path, Some(stat));
+        Ok(if same { Some(self.lower_side(here, met, stat)?) } else { None })
+    }
+
+    /// A directory that became a file or a link.
+    fn turned(&mut self, here: &Here<'_>, met: &Met<'_>) -> Result<(), Refusal> {
+        let Some(stat) = &met.lower else { return Ok(()) };
+        let after = self.upper_side(here, met)?;
+        let before = match met.ignored {
+            Some(_) => self.vouched_side(here, met, stat)?,
+            None => self.removed(here, met.path, stat)?,
+        };
+        match before {
+            Some(before) => self.push(met.path, met.ignored.clone(), (Some(before), Some(after))),
+            None => self.gathered.conflict(met.path, met.ignored.as_ref()),
+        }
+        Ok(())
+    }
+
+    /// Something that was removed.
+    fn gone(&mut self, here: &Here<'_>, met: &Met<'_>) -> Result<(), Refusal> {
+        let Some(stat) = &met.lower else { return Ok(()) };
+        let before = match (kind(stat), &met.ignored) {
+            (None, _) => {
+                self.gathered.leave_out(met.path.as_bytes(), "a special file is not removed");
+                return Ok(());
+            }
+            (Some(FileKind::Directory), None) => self.removed(here, met.path, stat)?,
+            (Some(_), _) => self.vouched_side(here, met, stat)?,
+        };
+        match before {
+            Some(before) => self.push(met.path, met.ignored.clone(), (Some(before), None)),
+            None => self.gathered.conflict(met.path, met.ignored.as_ref()),
+        }
+        self.note_links(met.path, met.lower.as_ref(), met.ignored.as_ref());
+        Ok(())
+    }
+
+    /// What is gone of a directory that another one replaced.
+    fn rest(&mut self, here: &Here<'_>, items: &[Item]) -> Result<(), Refusal> {
+        let Some(lower) = &here.lower else { return Ok(()) };
+        let mut found = names(lower).map_err(|e| refusal(&here.visit.path, e))?;
+        found.sort();
+        for name in found.iter().filter(|name| !items.iter().any(|item| item.name == name.bare())) {
+            let Ok(text) = std::str::from_utf8(name.bare()) else {
+                self.gathered.leave_out(name.bare(), "its name is not UTF-8, so it stays");
+                continue;
+            };
+            let path = path::joined(&here.visit.path, text);
+            let Some(stat) = here.stat(text).map_err(|e| refusal(&path, e))? else { continue };
+            let item =
+                Item { name: name.bare().to_owned(), stat, what: What::Gone, origin: Origin::New };
+            let inherited = here.visit.ignored.clone();
+            let ignored = inherited.or_else(|| self.ignored(&path, &item, Some(stat)));
+            let met = Met { path: &path, name: text, item: &item, lower: Some(stat), ignored };
+            self.gone(here, &met)?;
+        }
+        Ok(())
+    }
+
+    /// Everything in an ordinary directory that goes, as changes, and the directory itself as it was:
+    /// as a whole if something in it cannot be named by itself. None when it was touched itself.
+    fn removed(
+        &mut self,
+        here: &Here<'_>,
+        top: &str,
+        stat: &Stat,
+    ) -> Result<Option<Side>, Refusal> {
+        let mut todo = vec![(top.to_owned(), here.around)];
+        let mut found: Vec<(String, Around, Stat, Option<String>)> = Vec::new();
+        while let Some((path, around)) = todo.pop() {
+            let Some(inside) = self.inside(&path) else {
+                // Nobody may look into it, or something in it has no name that can be told.
+                let count = self.vouch.untouched_tree(self.workspace.root(), top);
+                let same = self.vouch.is_as_it_was(here.around, top, Some(stat));
+                return Ok(count.filter(|_| same).map(|count| Side::whole(stat, count)));
+            };
+            let (directory, inside) = inside;
+            let around = Around {
+                is_foreign: around.is_foreign
+                    || !self.vouch.is_same_directory(&path, &directory, Origin::New),
+                is_still: self.vouch.is_still(&directory),
+            };
+            for (name, stat) in inside {
+                let path = path::joined(&path, &name);
+                let is_directory = kind(&stat) == Some(FileKind::Directory);
+                let ignored = self.terms.census.ignores(&path, is_directory).then(|| path.clone());
+                if is_directory && ignored.is_none() {
+                    todo.push((path.clone(), around));
+                }
+                found.push((path, around, stat, ignored));
+            }
+        }
+        found.into_iter().try_for_each(|one| self.gone_inside(one))?;
+        let same = self.vouch.is_as_it_was(here.around, top, Some(stat));
+        Ok(same.then(|| Side::directory(stat)))
+    }
+
+    /// One thing in a directory that goes.
+    fn gone_inside(
+        &mut self,
+        (path, around, stat, ignored): (String, Around, Stat, Option<String>),
+    ) -> Result<(), Refusal> {
+        let is_directory = kind(&stat) == Some(FileKind::Directory);
+        let whole = is_directory && ignored.is_some();
+        let count = match whole {
+            true => self.vouch.untouched_tree(self.workspace.root(), &path),
+            false => Some(super::gathered::Count::default()),
+        };
+        let same = match whole {
+            true => !around.is_foreign && self.vouch.is_same_directory(&path, &stat, Origin::New),
+            false => self.vouch.is_as_it_was(around, &path, Some(&stat)),
+        };
+        let Some(count) = count.filter(|_| same) else {
+            // The directory it is in goes, so it is not passed over as other ignored things are.
+            self.gathered.conflict(&path, None);
+            return Ok(());
+        };
+        let side = match (whole, is_directory) {
+            (true, _) => Side::whole(&stat, count),
+            (false, true) => Side::directory(&stat),
+            (false, false) => {
+                let (directory, name) = path::split(&path);
+                let dir = self.workspace.directory(directory).map_err(|e| refusal(&path, e))?;
+                let place =
+                    Place { dir: dir.as_fd(), name, path: &path, stat: &stat, is_ours: false };
+                Side::of(place, self.room(ignored.as_ref()))?
+            }
+        };
+        self.note_links(&path, Some(&stat), ignored.as_ref());
+        self.push(&path, ignored, (Some(side), None));
+        Ok(())
+    }
+
+    /// A directory of the workspace and what is in it; none when not all of that can be told.
+    fn inside(&self, path: &str) -> Option<(Stat, Vec<(String, Stat)>)> {
+        let dir = self.workspace.directory(path).ok()?;
+        let stat = rustix::fs::fstat(&dir).ok()?;
+        let mut found = names(&dir).ok()?;
+        found.sort();
+        let inside = found.into_iter().map(|name| {
+            let name = String::from_utf8(name.into_bytes()).ok()?;
+            let stat = rustix::fs::statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            kind(&stat).map(|_| (name, stat))
+        });
+        Some((stat, inside.collect::<Option<Vec<_>>>()?))
+    }
+
+    fn lower_side(&self, here: &Here<'_>, met: &Met<'_>, stat: &Stat) -> Result<Side, Refusal> {
+        let Some(lower) = &here.lower else { return Ok(Side::directory(stat)) };
+        let (name, path) = (met.name, met.path);
+        let place = Place { dir: lower.as_fd(), name, path, stat, is_ours: false };
+        Side::of(place, self.room(met.ignored.as_ref()))
+    }
+
+    fn upper_side(&self, here: &Here<'_>, met: &Met<'_>) -> Result<Side, Refusal> {
+        let (name, path, stat) = (met.name, met.path, &met.item.stat);
+        let place = Place { dir: here.upper.as_fd(), name, path, stat, is_ours: true };
+        Side::of(place, self.room(met.ignored.as_ref()))
+    }
+
+    /// How large a file may be that is read.
+    fn room(&self, ignored: Option<&String>) -> Option<u64> {
+        ignored.is_none().then(|| MOST_READ.saturating_sub(self.read))
+    }
+
+    fn push(&mut self, path: &str, ignored: Option<String>, sides: (Option<Side>, Option<Side>)) {
+        let bytes =
+            |side: &Option<Side>| side.as_ref().and_then(|s| s.bytes.as_ref()).map_or(0, Vec::len);
+        self.read += (bytes(&sides.0) + bytes(&sides.1)) as u64;
+        let trash = self.workspace.told(&format!("{}/{}", super::TRASH, self.terms.name));
+        let told = Told { path: self.workspace.told(path), trash: &trash };
+        self.gathered.push(path, &told, ignored, sides);
+    }
+
+    /// Remembers a file that has other names, which stay as they are.
+    fn note_links(&mut self, path: &str, lower: Option<&Stat>, ignored: Option<&String>) {
+        let is_file = |stat: &&Stat| kind(stat) == Some(FileKind::File) && stat.st_nlink > 1;
+        if ignored.is_none() && lower.filter(is_file).is_some() {
+            self.gathered.hard_links.push(path.to_owned());
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Brings what a command made and nobody reads from the upper directory to where it waits to be moved
+//! into its place. What it leaves behind is removed again when it cannot be finished.
+
+use super::clear::clear;
+use super::layer::{self, special};
+use super::{Found, OWN_DIRECTORY, Scratch, TRASH};
+use crate::path;
+use crate::settled::Refusal;
+use crate::walk::names;
+use crate::workspace::{Workspace, entry, refusal};
+use cairn_types::{Aside, Change, FileKind};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+/// Moves what is to be moved into place to where its changes say it is kept, and makes room for what
+/// comes out of its place. Where it had to be copied, the changes name the copies.
+pub fn stage(workspace: &Workspace, scratch: &Scratch, found: &mut Found) -> Result<(), Refusal> {
+    let aside = |change: &Change| {
+        let of =
+            |state: &Option<cairn_types::FileState>| state.as_ref().and_then(|s| s.aside.clone());
+        of(&change.before).or(of(&change.after))
+    };
+    let Some(first) = found.changes.iter().find_map(aside) else { return Ok(()) };
+    let name = path::split(path::split(workspace.inner(&first.path)).0).0;
+    let staged = room(workspace, name).map_err(|e| refusal(name, e)).and_then(|()| {
+        let upper = rustix::fs::open(scratch.upper(), DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|e| refusal(name, e))?;
+        let mut changes = found.changes.clone();
+        for change in &mut changes {
+            bring(workspace, upper.as_fd(), change)?;
+        }
+        Ok(changes)
+    });
+    match staged {
+        Ok(changes) => {
+            found.changes = changes;
+            Ok(())
+        }
+        Err(problem) => {
+            if let Ok(trash) = workspace.directory(&workspace.told(TRASH)) {
+                let _ = clear(trash.as_fd(), path::split(name).1.as_bytes());
+            }
+            Err(problem)
+        }
+    }
+}
+
+/// Cairn's own directory in a workspace, which is made if there is none.
+pub(super) fn own_directory(workspace: &Workspace) -> Result<OwnedFd, Errno> {
+    let mode = Mode::from_raw_mode(workspace.new_directory_mode());
+    match rustix::fs::mkdirat(workspace.root(), OWN_DIRECTORY, mode) {
+        Ok(()) => {
+            let made = entry(workspace.root(), OWN_DIRECTORY.as_bytes(), DIRECTORY)?;
+            ignore(made.as_fd(), workspace)?;
+            Ok(made)
+        }
+        Err(Errno::EXIST) => entry(workspace.root(), OWN_DIRECTORY.as_bytes(), DIRECTORY),
+        Err(e) => Err(e),
+    }
+}
+
+/// Makes the directories for things that are kept aside. A directory that is made for them is ignored
+/// as a whole; where a project keeps files of its own beside them, only they are.
+fn room(workspace: &Workspace, name: &str) -> Result<(), Errno> {
+    let mode = Mode::from_raw_mode(workspace.new_directory_mode());
+    let own = own_directory(workspace)?;
+    match rustix::fs::mkdirat(&own, "trash", mode) {
+        Ok(()) => ignore(entry(own.as_fd(), b"trash", DIRECTORY)?.as_fd(), workspace)?,
+        Err(Errno::EXIST) => {}
+        Err(e) => return Err(e),
+    }
+    let trash = entry(own.as_fd(), b"trash", DIRECTORY)?;
+    let (_, name) = path::split(name);
+    for path in [name.to_owned(), format!("{name}/before"), format!("{name}/after")] {
+        match rustix::fs::mkdirat(&trash, &path, mode) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+/// Keeps a directory out of what git sees.
+fn ignore(dir: BorrowedFd<'_>, workspace: &Workspace) -> Result<(), Errno> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(workspace.new_file_mode());
+    match rustix::fs::openat(dir, ".gitignore", flags, mode) {
+        Err(Errno::EXIST) => Ok(()),
+        Err(e) => Err(e),
+        Ok(file) => File::from(file).write_all(b"*\n").map_err(|e| of_io(&e)),
+    }
+}
+
+fn of_io(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// Brings one thing, if it is to be moved.
+fn bring(workspace: &Workspace, upper: BorrowedFd<'_>, change: &mut Change) -> Result<(), Refusal> {
+    let Some(after) = &mut change.after else { return Ok(()) };
+    let Some(Aside { path: to, inode }) = &mut after.aside else { return Ok(()) };
+    let bring = || -> Result<u64, Errno> {
+        let (directory, name) = path::split(workspace.inner(&change.path));
+        let from = entry(upper, directory.as_bytes(), DIRECTORY)?;
+        if after.kind == FileKind::Directory {
+            tidy(from.as_fd(), name)?;
+        }
+        layer::unmark(from.as_fd(), name.as_bytes());
+        let (room, number) = path::split(to);
+        let room = workspace.directory(room)?;
+        let ends = ((from.as_fd(), name), (room.as_fd(), number));
+        match rustix::fs::renameat_with(&from, name, &room, number, RenameFlags::NOREPLACE) {
+            Err(Errno::XDEV) => copy(ends.0, ends.1)?,
+            moved => moved?,
+        }
+        if after.kind == FileKind::File {
+            sync(room.as_fd(), number);
+        }
+        rustix::fs::fsync(&room)?;
+        Ok(rustix::fs::statat(&room, number, AtFlags::SYMLINK_NOFOLLOW)?.st_ino)
+    };
+    *inode = bring().map_err(|e| refusal(&change.path, e))?;
+    Ok(())
+}
+
+/// Makes a file's bytes durable, where it may be opened for that.
+fn sync(dir: BorrowedFd<'_>, name: &str) {
+    if let Ok(file) = entry(dir, name.as_bytes(), OFlags::RDONLY) {
+        let _ = rustix::fs::fsync(file);
+    }
+}
+
+/// Takes the kernel's marks from everything in a directory, and removes what is neither file,
+/// directory nor link.
+fn tidy(dir: BorrowedFd<'_>, top: &str) -> Result<(), Errno> {
+    let mut todo = vec![top.as_bytes().to_owned()];
+    let mut closed = Vec::new();
+    while let Some(path) = todo.pop() {
+        let stat = rustix::fs::statat(dir, path.as_slice(), AtFlags::SYMLINK_NOFOLLOW)?;
+        if stat.st_mode & 0o700 != 0o700 {
+            layer::set_mode(dir, &path, |mode| mode | 0o700)?;
+            closed.push((path.clone(), stat));
+        }
+        let here = entry(dir, &path, DIRECTORY)?;
+        let before = rustix::fs::fstat(&here)?;
+        let mut removed = false;
+        for name in names(&here)? {
+            let bare = name.bare();
+            layer::unmark(here.as_fd(), bare);
+            let stat = rustix::fs::statat(&here, bare, AtFlags::SYMLINK_NOFOLLOW)?;
+            if special(&stat).is_some() {
+                rustix::fs::unlinkat(&here, bare, AtFlags::empty())?;
+                removed = true;
+            }
+            if name.directory().is_some() {
+                todo.push([&path, b"/".as_slice(), bare].concat());
+            }
+        }
+        if removed {
+            rustix::fs::futimens(&here, &times(&before))?;
+        }
+    }
+    // The inner before the outer: what lies in a closed directory cannot be reached any more.
+    for (path, stat) in closed.iter().rev() {
+        layer::set_mode(dir, path, |_| stat.st_mode & 0o7777)?;
+    }
+    Ok(())
+}
+
+fn times(stat: &Stat) -> Timestamps {
+    let time = |tv_sec: i64, ns: u64| Timespec { tv_sec, tv_nsec: i64::try_from(ns).unwrap_or(0) };
+    Timestamps {
+        last_access: time(stat.st_atime, stat.st_atime_nsec),
+        last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
+    }
+}
+
+/// One end of a copy: a directory and a name in it.
+type End<'a> = (BorrowedFd<'a>, &'a str);
+
+/// Copies something with all that is in it to another file system, with its modes and times.
+fn copy(from: End<'_>, to: End<'_>) -> Result<(), Errno> {
+    let mut todo = vec![(from.1.as_bytes().to_owned(), to.1.as_bytes().to_owned())];
+    let mut directories = Vec::new();
+    while let Some((source, target)) = todo.pop() {
+        let stat = rustix::fs::statat(from.0, source.as_slice(), AtFlags::SYMLINK_NOFOLLOW)?;
+        match super::sides::kind(&stat) {
+            None => {}
+            Some(FileKind::Symlink) => {
+                let link = rustix::fs::readlinkat(from.0, source.as_slice(), Vec::new())?;
+                rustix::fs::symlinkat(link, to.0, target.as_slice())?;
+                let flags = AtFlags::SYMLINK_NOFOLLOW;
+                rustix::fs::utimensat(to.0, target.as_slice(), &times(&stat), flags)?;
+            }
+            Some(FileKind::File) => {
+                let mut source = File::from(layer::open(from.0, &source)?);
+                let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+                let mode = Mode::from_raw_mode(0o600);
+                let file = rustix::fs::openat(to.0, target.as_slice(), flags, mode)?;
+                let mut file = File::from(file);
+                std::io::copy(&mut source, &mut file).map_err(|e| of_io(&e))?;
+                rustix::fs::fchmod(&file, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
+                rustix::fs::futimens(&file, &times(&stat))?;
+            }
+            Some(FileKind::Directory) => {
+                rustix::fs::mkdirat(to.0, target.as_slice(), Mode::from_raw_mode(0o700))?;
+                for name in names(&layer::open(from.0, &source)?)? {
+                    let inside = |path: &[u8]| [path, b"/", name.bare()].concat();
+                    todo.push((inside(&source), inside(&target)));
+                }
+                directories.push((target, stat));
+            }
+        }
+    }
+    for (target, stat) in directories.iter().rev() {
+        let made = entry(to.0, target, DIRECTORY)?;
+        rustix::fs::fchmod(&made, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
+        rustix::fs::futimens(&made, &times(stat))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Whether what lies beneath a changed path is what the overlay was mounted over. In doubt it is not,
+//! so that nothing a person did meanwhile is ever written over.
+
+use super::census::{Census, Had, Identity};
+use super::gathered::Count;
+use super::layer::Origin;
+use super::mark::{Age, Mark, Own};
+use super::sides;
+use crate::walk::names;
+use crate::workspace::entry;
+use cairn_types::FileKind;
+use rustix::fs::{AtFlags, OFlags, Stat};
+use std::os::fd::BorrowedFd;
+
+/// What is known of how the workspace was.
+#[derive(Debug)]
+pub(super) struct Vouch<'a> {
+    pub(super) census: &'a Census,
+    pub(super) own: &'a Own,
+    pub(super) mark: &'a Mark,
+    /// The clock was set back: nothing is sure.
+    pub(super) in_doubt: bool,
+}
+
+/// The directory that something lies in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around {
+    /// It is another one than it was, or lies in such a one.
+    pub(super) is_foreign: bool,
+    /// Nothing came or went in it, or there is none.
+    pub(super) is_still: bool,
+}
+
+impl Vouch<'_> {
+    /// Whether what stands at a path now, or that nothing does, is what a command saw.
+    pub(super) fn is_as_it_was(&self, around: Around, path: &str, now: Option<&Stat>) -> bool {
+        if self.in_doubt || around.is_foreign {
+            return false;
+        }
+        match (self.census.had(path), now) {
+            (Had::Nothing, now) => now.is_none(),
+            (Had::This(_), None) => false,
+            (Had::This(Some(inode)), Some(now)) if inode != now.st_ino => {
+                // A directory that something is mounted on has two numbers.
+                self.census.directory(path) == Some(Identity::of(now))
+            }
+            (Had::Unknown, None) => around.is_still,
+            (Had::This(_) | Had::Unknown, Some(now)) => self.is_untouched(path, now),
+        }
+    }
+
+    fn is_untouched(&self, path: &str, now: &Stat) -> bool {
+        match (sides::kind(now), self.census.directory(path)) {
+            // Times of directories change with what is in them.
+            (Some(FileKind::Directory), Some(was)) => was == Identity::of(now),
+            _ => self.is_older(now),
+        }
+    }
+
+    /// Whether something was last changed before the overlay was made.
+    fn is_older(&self, now: &Stat) -> bool {
+        match self.mark.age(now) {
+            Age::Before => true,
+            Age::Doubtful => self.own.has(now),
+            Age::After => false,
+        }
+    }
+
+    /// Whether a directory is still the one a command saw, whatever came and went in it.
+    pub(super) fn is_same_directory(&self, path: &str, now: &Stat, origin: Origin) -> bool {
+        if self.in_doubt {
+            return false;
+        }
+        if let Some(was) = self.census.directory(path) {
+            return was.is_same_one(now);
+        }
+        match (self.census.had(path), origin) {
+            (Had::Nothing, _) => false,
+            (Had::This(Some(inode)), _) => inode == now.st_ino,
+            (_, Origin::CopiedFrom(inode)) => inode == now.st_ino,
+            (_, Origin::New | Origin::Copied) => self.mark.age(now) == Age::Before,
+        }
+    }
+
+    /// What is beneath a directory of the workspace, if none of it was touched.
+    pub(super) fn untouched_tree(&self, root: BorrowedFd<'_>, path: &str) -> Option<Count> {
+        let (mut untouched, mut count) = (!self.in_doubt, Count::default());
+        each(root, path, &mut |stat| {
+            untouched &= self.is_older(stat);
+            count.add(counted(stat));
+        });
+        untouched.then_some(count)
+    }
+
+    /// Whether nothing came or went in a directory.
+    pub(super) fn is_still(&self, directory: &Stat) -> bool {
+        self.mark.age(directory) == Age::Before
+    }
+}
+
+/// What is beneath a directory.
+pub(super) fn count(root: BorrowedFd<'_>, path: &str) -> Count {
+    let mut count = Count::default();
+    each(root, path, &mut |stat| count.add(counted(stat)));
+    count
+}
+
+fn counted(stat: &Stat) -> Count {
+    match sides::kind(stat) {
+        Some(FileKind::File) => Count { files: 1, bytes: sides::size(stat) },
+        Some(FileKind::Symlink) => Count { files: 1, bytes: 0 },
+        Some(FileKind::Directory) | None => Count::default(),
+    }
+}
+
+/// Looks at everything beneath a directory, and at itself.
+fn each(root: BorrowedFd<'_>, path: &str, see: &mut dyn FnMut(&Stat)) {
+    let mut todo = vec![path.as_bytes().to_owned()];
+    if let Ok(stat) = rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW) {
+        see(&stat);
+    }
+    while let Some(path) = todo.pop() {
+        let Ok(dir) = entry(root, &path, OFlags::RDONLY | OFlags::DIRECTORY) else { continue };
+        for name in names(&dir).unwrap_or_default() {
+            let bare = name.bare();
+            if let Ok(stat) = rustix::fs::statat(&dir, bare, AtFlags::SYMLINK_NOFOLLOW) {
+                see(&stat);
+            }
+            if name.directory().is_some() {
+                todo.push([&path, b"/".as_slice(), bare].concat());
+            }
+        }
+    }
+}
