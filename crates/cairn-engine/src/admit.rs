@@ -137,22 +137,22 @@ pub(crate) fn outcome(
     result: ContentRef,
     settled: Settled,
 ) -> Outcome {
+    let is_done = matches!(settled, Settled::FoundDone | Settled::SaidDone);
+    let begin = op.begin.as_ref().filter(|_| is_done);
+    let ran = begin.and_then(|begin| begin.ran.clone());
+    let (exit, output, layers) =
+        ran.map_or((None, None, Vec::new()), |ran| (ran.exit, ran.output, ran.layers));
     Outcome {
         at: op.intent.at,
         status,
-        exit: None,
+        exit,
         result,
         media: Vec::new(),
         own: None,
-        output: None,
-        changes: match settled {
-            Settled::FoundDone | Settled::SaidDone => {
-                op.begin.as_ref().map(|begin| begin.changes.clone()).unwrap_or_default()
-            }
-            Settled::Performed | Settled::NotPerformed | Settled::Indeterminate => Vec::new(),
-        },
+        output,
+        changes: begin.map(|begin| begin.changes.clone()).unwrap_or_default(),
         seen: Vec::new(),
-        layers: Vec::new(),
+        layers,
         settled,
         ms: 0,
     }
@@ -285,6 +285,7 @@ impl Engine {
             text: None,
             cwd: None,
             hosts: Vec::new(),
+            beside: false,
         };
         let case = Case {
             op: op.intent.op?,
@@ -367,6 +368,17 @@ impl Engine {
             approval: drive.approval,
             flags: drive.flags,
         })
+    }
+
+    /// Whether a command that runs over an overlay is run before anybody is asked: the gates let it, and
+    /// what it changed is what will be looked at. Otherwise the question is about the command itself.
+    #[must_use]
+    pub fn runs_first(&self, at: Coord) -> bool {
+        let Some(op) = self.op(at) else { return false };
+        match &op.proposal {
+            Some(question) => question.items.iter().any(|item| item.change.is_some()),
+            None => matches!(self.leave(op, &Reach::default()), Leave::Granted(..)),
+        }
     }
 
     /// An op was prepared, and a person would be asked about it: the hook that is asked before.

@@ -4,7 +4,7 @@
 use crate::admit::{Part, Prepared, Recording};
 use crate::choice::{self, Misfit, NewText};
 use crate::policy::{Rule, RuleError, Rulebook};
-use crate::reach::Reach;
+use crate::reach::{Reach, counts};
 use crate::state::{Engine, OpState};
 use crate::{offers, words};
 use cairn_types::{
@@ -234,7 +234,7 @@ fn chosen_reach(word: &Word, proposal: &Proposal, items: &[ItemChoice]) -> Reach
 
 pub(crate) fn propose(op: &OpState, prepared: &Prepared, rules: &Rulebook) -> Recording {
     let kind = match op.intent.op {
-        Some(OpName::Exec) => ProposalKind::Exec,
+        Some(OpName::Exec) if prepared.changes.is_empty() => ProposalKind::Exec,
         _ => ProposalKind::Edit,
     };
     let is_edit = op.intent.op == Some(OpName::Edit);
@@ -273,16 +273,18 @@ fn of_parts(prepared: &Prepared) -> Vec<ProposalItem> {
     (1..).zip(&prepared.parts).map(item).collect()
 }
 
-/// One item for each change; they are made together.
+/// One item for each change that decides something; they are made together.
 fn of_changes(prepared: &Prepared) -> Vec<ProposalItem> {
     let label = &prepared.label;
     let item = |(item, change): (u32, &Change)| {
         let change = Some(change.clone());
         ProposalItem { item, label: label.clone(), change, with: None }
     };
-    match prepared.changes.is_empty() {
+    let decisive: Vec<&Change> =
+        prepared.changes.iter().filter(|change| !change.ignored || counts(change)).collect();
+    match decisive.is_empty() {
         true => vec![ProposalItem::whole(label.clone())],
-        false => (1..).zip(&prepared.changes).map(item).collect(),
+        false => (1..).zip(decisive).map(item).collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! change, and how much it would remove. Gates look at it; decisions and questions keep it.
 
 use crate::admit::Prepared;
+use crate::policy::is_precious;
 use crate::state::OpState;
 use cairn_types::{Change, Decision, Proposal, Removed};
 
@@ -16,7 +17,7 @@ pub(crate) struct Reach {
 
 impl Reach {
     fn of(changes: &[Change], removed: Removed) -> Reach {
-        let kept = changes.iter().filter(|change| !change.makes_directory());
+        let kept = changes.iter().filter(|change| counts(change));
         Reach { changed: kept.map(|change| change.path.clone()).collect(), removed }
     }
 
@@ -25,6 +26,11 @@ impl Reach {
         let removed = op.decision.as_ref().map(|decision| decision.removed).unwrap_or_default();
         Some(Reach::of(&op.begin.as_ref()?.changes, removed))
     }
+}
+
+/// Whether a change decides anything: not that a directory is made on the way, nor what is built again.
+pub(crate) fn counts(change: &Change) -> bool {
+    !change.makes_directory() && (!change.ignored || is_precious(&change.path))
 }
 
 impl From<&Prepared> for Reach {

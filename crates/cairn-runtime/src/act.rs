@@ -2,16 +2,16 @@
 
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Found, Part, Recording, Settlement};
-use cairn_store::SpooledFile;
 use cairn_surface::native;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Seen, Settled, Status,
+    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Ran, Seen, Settled,
+    Status,
 };
 use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
+pub(crate) fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
     cairn_engine::Prepared {
         changes: prepared.changes.clone(),
         shown: prepared.shown.clone(),
@@ -46,15 +46,18 @@ impl Driver {
         if let Action::Consult(consult) = &action {
             return self.record(self.engine.consulted(at, consult));
         }
-        let prepared = self.would(&action).await?;
+        let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, Settled::NotPerformed);
         }
         let shown = to_be_shown(&prepared);
-        self.prepared = Some((at, prepared));
+        self.keep_prepared(at, prepared);
         match self.engine.asks_first(at, &shown) {
             Some(ask) => self.ask_hook(ask).await,
-            None => self.record(self.engine.prepared(at, &shown)),
+            None => {
+                let recording = self.engine.prepared(at, &shown);
+                self.record_step(recording).await
+            }
         }
     }
 
@@ -66,12 +69,14 @@ impl Driver {
         if self.engine.op(at).is_none_or(settled) {
             return Ok(true);
         }
-        let prepared = self.would(&self.action(at)?).await?;
+        let prepared = self.would_at(at, &self.action(at)?).await?;
         if let Some(settled) = prepared.settled {
             self.settled_by(at, settled, Settled::NotPerformed)?;
             return Ok(false);
         }
-        match self.engine.put_afresh(at, &to_be_shown(&prepared)) {
+        let shown = to_be_shown(&prepared);
+        self.keep_prepared(at, prepared);
+        match self.engine.put_afresh(at, &shown) {
             None => Ok(true),
             Some(recording) => self.record(recording).map(|()| false),
         }
@@ -109,10 +114,7 @@ impl Driver {
     /// Performs one effect: records that it begins, makes that durable, then acts.
     pub(crate) async fn act(&mut self, at: Coord, again: bool) -> Result<(), RunError> {
         let action = self.action(at)?;
-        let prepared = match self.prepared.take() {
-            Some((of, prepared)) if of == at => prepared,
-            _ => self.would(&action).await?,
-        };
+        let mut prepared = self.would_at(at, &action).await?;
         let unperformed = match self.engine.is_undone(at) {
             true => Settled::NotPerformed,
             false => Settled::Indeterminate,
@@ -124,22 +126,53 @@ impl Driver {
         if !as_shown || !self.engine.stand_for_texts(at, &prepared.changes) {
             return self.record(self.engine.not_as_shown(at));
         }
-        let (prepared, is_chosen) = self.as_decided(at, prepared)?;
+        if self.world.rehearses(&action) && prepared.ran.is_none() {
+            // The command was decided on, not what it changes.
+            prepared = self.rehearse(at, &action).await?;
+        }
+        let (mut prepared, is_chosen) = self.as_decided(at, prepared)?;
         if let Some(settled) = prepared.settled {
             return self.settled_by(at, settled, unperformed);
         }
         if let Some(refused) = self.engine.refused_now(at, &to_be_shown(&prepared)) {
+            let refused = self.with_what_it_printed(refused, &prepared);
             return self.record(refused);
         }
-        let mut recording = Recording { facts: Vec::new(), contents: prepared.contents.clone() };
-        let told = prepared.told.as_ref().filter(|_| is_chosen);
-        let told = told.map(|(_, told)| recording.keep(told.as_str()));
-        let begin = Begin { at, changes: prepared.changes.clone(), again, told };
-        recording.facts.push(Body::Begin(begin));
-        self.record(recording)?;
-        self.flush().await?;
+        if let Some(ran) = prepared.ran.clone().filter(|_| prepared.changes.is_empty()) {
+            return self.settled_by(at, ran, Settled::Performed);
+        }
+        if let Err(refusal) = self.world.stage(&mut prepared) {
+            return self.settled_by(at, refusal.into(), unperformed);
+        }
+        self.begin(at, again, (&prepared, is_chosen)).await?;
         let performed = self.perform(at, &action, &prepared).await?;
         self.settled_by(at, performed, Settled::Performed)
+    }
+
+    /// Makes it durable that an op begins, and what it is about to change.
+    async fn begin(
+        &mut self,
+        at: Coord,
+        again: bool,
+        (prepared, is_chosen): (&Prepared, bool),
+    ) -> Result<(), RunError> {
+        let mut recording = Recording { facts: Vec::new(), contents: prepared.contents.clone() };
+        let is_known = is_chosen || prepared.ran.is_some();
+        let told = prepared.told.as_ref().filter(|_| is_known);
+        let told = told.map(|(_, told)| recording.keep(told.as_str()));
+        let ran = prepared.ran.as_ref().map(|ran| Ran {
+            exit: ran.exit,
+            output: ran.output.clone(),
+            layers: ran.layers.clone(),
+        });
+        if let Some(ran) = &prepared.ran {
+            recording.contents.extend(ran.contents.iter().cloned());
+            self.keep_spooled(ran);
+        }
+        let begin = Begin { at, changes: prepared.changes.clone(), again, told, ran };
+        recording.facts.push(Body::Begin(begin));
+        self.record(recording)?;
+        self.flush().await
     }
 
     /// Acts, taking commands meanwhile; an abort reaches the process.
@@ -205,11 +238,8 @@ impl Driver {
     }
 
     fn settled_by(&mut self, at: Coord, done: Performed, settled: Settled) -> Result<(), RunError> {
+        self.keep_spooled(&done);
         let mut recording = Recording { facts: Vec::new(), contents: done.contents };
-        if let Some(spooled) = done.spooled {
-            let (file, content) = (spooled.file, spooled.content);
-            self.pending.keep_file(SpooledFile { file, content });
-        }
         // Before it is compared with what the model has been told.
         let text = self.settings.scrubber.text(&done.text).into_owned();
         let own = ContentRef::of(text.as_bytes());

@@ -156,7 +156,13 @@ impl Client {
         recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, op.by, Vec::new())));
         self.keep_present(&op.changes)?;
         let changes = op.changes.clone();
-        recording.facts.push(Body::Begin(Begin { at, changes, again: false, told: None }));
+        recording.facts.push(Body::Begin(Begin {
+            at,
+            changes,
+            again: false,
+            told: None,
+            ran: None,
+        }));
         self.record(recording);
         self.commit().await?;
         let begun = Instant::now();

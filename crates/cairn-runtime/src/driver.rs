@@ -95,7 +95,8 @@ pub struct Driver {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) transcript: Transcript,
     pub(crate) pending: Pending,
-    pub(crate) prepared: Option<(Coord, Prepared)>,
+    /// What was prepared of an op, from this input.
+    pub(crate) prepared: Option<(Coord, Hash, Prepared)>,
     pub(crate) sink: Arc<dyn Sink>,
     pub(crate) inbox: mpsc::UnboundedReceiver<Command>,
     pub(crate) settings: Settings,
@@ -190,6 +191,7 @@ impl Driver {
     /// before it does.
     pub(crate) async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
         let recording = self.afforded(recording)?;
+        let recording = self.with_refused(recording);
         let is_end = recording.facts.iter().any(|body| matches!(body, Body::End(_)));
         if is_end && self.engine.queued_laps() == 0 {
             self.stop_streams().await?;

@@ -15,6 +15,7 @@ mod hooks;
 mod money;
 mod nested;
 mod pending;
+mod rehearse;
 mod rows;
 mod scrubbed;
 mod start;

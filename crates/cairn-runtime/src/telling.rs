@@ -125,7 +125,7 @@ impl Driver {
             _ if op.intent.effect.is_read_only() => {
                 Ok(format!("{} {}", op.intent.tool, op.intent.target))
             }
-            Some((of, prepared)) if *of == call.at => Ok(prepared.shown.clone()),
+            Some((of, _, prepared)) if *of == call.at => Ok(prepared.shown.clone()),
             _ => Ok(self.would(&call.action).await?.shown),
         }
     }

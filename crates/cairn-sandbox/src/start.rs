@@ -1,7 +1,7 @@
 //! Starts a guardian with its command: prepares all it needs, then makes the one `clone`.
 #![expect(unsafe_code, reason = "clone, and the signal mask around it")]
 
-use crate::confine::{Confining, Sandbox, Slot};
+use crate::confine::{Confining, Slot};
 use crate::guard::{self, Hold, Plan};
 use crate::{Errors, SandboxError, Spec, ids};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SeekFrom};
@@ -112,7 +112,7 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
     let (go_end, go) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
     let held = match &spec.confined {
         Some(confined) => {
-            let slot = Sandbox::slot(&confined.sandbox)?;
+            let slot = confined.sandbox.slot()?;
             let confining = confined.sandbox.confining(confined, &slot)?;
             Some(Held { confining, _slot: slot })
         }

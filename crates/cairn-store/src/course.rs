@@ -180,10 +180,16 @@ impl Course {
         })
     }
 
-    /// What changes something does so only after it was allowed and began.
+    /// What changes something does so only after it was allowed and began. What ran over an overlay and
+    /// changed nothing need not begin.
     fn not_performed(&self, outcome: &Outcome) -> Option<String> {
         let acted = outcome.settled != Settled::NotPerformed;
-        let began = matches!(self.op(outcome.at), Op::Look | Op::Begun);
+        let overlaid = || outcome.layers.iter().any(|layer| layer == Outcome::OVERLAY);
+        let began = match self.op(outcome.at) {
+            Op::Look | Op::Begun => true,
+            Op::Allowed => outcome.changes.is_empty() && overlaid(),
+            Op::None | Op::Change | Op::Settled => false,
+        };
         (acted && !began).then(|| format!("{} did not begin", outcome.at))
     }
 

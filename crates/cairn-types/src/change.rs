@@ -16,6 +16,9 @@ pub struct Change {
     /// What is there now; absent when the path is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<FileState>,
+    /// git ignores it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignored: bool,
 }
 
 impl Change {
@@ -27,7 +30,7 @@ impl Change {
             (Some(_), None) => ChangeKind::Deleted,
             (Some(_), Some(_)) => ChangeKind::Modified,
         };
-        Change { path, kind, before, after }
+        Change { path, kind, before, after, ignored: false }
     }
 
     /// Whether it only makes a directory, for what is put into it.

@@ -454,9 +454,26 @@ pub struct Begin {
     /// Whether an earlier beginning of the same op was lost in a crash.
     #[serde(default)]
     pub again: bool,
-    /// What the model is told once it is done, where a person chose what is.
+    /// What the model is told once it is done, where that is known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<ContentRef>,
+    /// How the command ended whose changes these are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran: Option<Ran>,
+}
+
+/// How a command ended that ran over an overlay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ran {
+    /// Its exit code, when it ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    /// Its whole output: count and hash, and the parts that were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<CommandOutput>,
+    /// The sandbox layers that were in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<String>,
 }
 
 /// `outcome`: what happened.
@@ -494,6 +511,11 @@ pub struct Outcome {
     pub settled: Settled,
     /// How long it took, in milliseconds.
     pub ms: u64,
+}
+
+impl Outcome {
+    /// The layer that keeps what a command changes from counting before it was looked at.
+    pub const OVERLAY: &str = "overlay";
 }
 
 /// A file the model was shown, in whole or in part.

@@ -28,8 +28,8 @@ pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple}
 pub use content::{ContentRef, Hash, HashError};
 pub use fact::{
     Abort, Ask, Begin, Body, Call, Caps, CommandOutput, Drive, End, Fact, FactError, Fault, Finish,
-    ForkPoint, Intent, Media, Outcome, Problem, Prompt, Rail, Reply, RunStarted, Seen, Settled,
-    Steer, StoredFact,
+    ForkPoint, Intent, Media, Outcome, Problem, Prompt, Rail, Ran, Reply, RunStarted, Seen,
+    Settled, Steer, StoredFact,
 };
 pub use hook::{
     HookAnswer, HookEvent, HookMay, HookPlan, HookSays, HookWord, Hooked, NoSuchEvent,

@@ -18,6 +18,9 @@ pub struct Policy {
     /// one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strange_shell: bool,
+    /// Commands that are waited for run over an overlay: what they change is asked about, not they.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overlay: bool,
     /// Nobody may say yes to everything beforehand, by whatever word: a rule that names no command
     /// allows none, and one that names no op nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -33,7 +36,15 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Policy {
         let (root, home, little) = (String::new(), String::new(), Removed::LITTLE);
-        Policy { root, home, strange_shell: false, no_yolo: false, little, rules: Vec::new() }
+        Policy {
+            root,
+            home,
+            strange_shell: false,
+            overlay: false,
+            no_yolo: false,
+            little,
+            rules: Vec::new(),
+        }
     }
 }
 
@@ -157,4 +168,7 @@ pub struct Subject {
     /// Hosts it names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
+    /// It runs beside what follows, and on the files themselves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beside: bool,
 }

@@ -153,7 +153,8 @@ pub(crate) fn changed_since(path: &str) -> Refusal {
 /// The change that takes this one back.
 #[must_use]
 pub fn inverse(change: &Change) -> Change {
-    Change::between(change.path.clone(), change.after.clone(), change.before.clone())
+    let back = Change::between(change.path.clone(), change.after.clone(), change.before.clone());
+    Change { ignored: change.ignored, ..back }
 }
 
 /// New things first, the outer before the inner; then what goes, the inner before the outer; then

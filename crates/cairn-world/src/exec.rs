@@ -1,12 +1,14 @@
 //! Commands: what is shown before one runs, and what is told after it ran.
 
+use crate::roots::Roots;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
 use crate::{Acting, Background, Settings, output};
-use cairn_sandbox::{End, Errors, Filter, Finished, Running, Spec};
+use cairn_sandbox::{End, Errors, Filter, Finished, Running, SandboxError, Spec};
 use cairn_text::scrub::Window;
 use cairn_text::shown::clean;
 use cairn_types::Status;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The longest command, a little under what the system takes.
@@ -101,8 +103,21 @@ fn limit(settings: &Settings, run: &Run<'_>) -> Option<Duration> {
     }
 }
 
-/// A command as the sandbox takes it, or why it cannot be run.
-fn spec(workspace: &Workspace, settings: &Settings, run: &Run<'_>) -> Result<Spec, Refusal> {
+/// The directory a command runs in, as it is named.
+pub(crate) fn inner_directory(workspace: &Workspace, run: &Run<'_>) -> Result<PathBuf, Refusal> {
+    let opened = directory(workspace, run)?;
+    Ok(match opened.path.as_str() {
+        "." => workspace.path().to_owned(),
+        inner => workspace.path().join(inner),
+    })
+}
+
+/// A command as the sandbox takes it, not confined yet, or why it cannot be run.
+pub(crate) fn spec(
+    workspace: &Workspace,
+    settings: &Settings,
+    run: &Run<'_>,
+) -> Result<Spec, Refusal> {
     admit(run.command)?;
     Ok(Spec {
         command: run.command.to_owned(),
@@ -134,29 +149,44 @@ impl Filter for WithoutSecrets {
     }
 }
 
+/// A command that works on the files themselves.
+fn direct(roots: &Roots, settings: &Settings, run: &Run<'_>) -> Result<Spec, Refusal> {
+    let workspace = roots.of(run.cwd.unwrap_or("."));
+    let mut spec = spec(workspace, settings, run)?;
+    spec.confined = settings.confine.direct(roots, inner_directory(workspace, run)?)?;
+    Ok(spec)
+}
+
 /// Starts a command in the background.
 pub(crate) fn start(
-    workspace: &Workspace,
+    roots: &Roots,
     settings: &Settings,
     run: &Run<'_>,
 ) -> Result<Background, Refusal> {
-    spec(workspace, settings, run).map(|spec| Background::new(Running::start(spec)))
+    direct(roots, settings, run).map(|spec| Background::new(Running::start(spec)))
 }
 
-/// Runs a command in the root.
+/// Runs a command on the files themselves.
 pub(crate) async fn perform(
-    workspace: &Workspace,
+    roots: &Roots,
     settings: &Settings,
     run: &Run<'_>,
     acting: Acting<'_>,
 ) -> Performed {
-    let spec = match spec(workspace, settings, run) {
-        Ok(spec) => spec,
-        Err(refusal) => return refusal.into(),
-    };
+    match direct(roots, settings, run) {
+        Ok(spec) => finish(spec, acting).await,
+        Err(refusal) => refusal.into(),
+    }
+}
+
+/// Runs a command to its end.
+pub(crate) async fn finish(spec: Spec, acting: Acting<'_>) -> Performed {
     let timeout = spec.timeout;
     match cairn_sandbox::run(spec, acting.cancel, acting.on_output).await {
         Ok(finished) => settled(finished, timeout, acting.row).await,
+        Err(problem @ SandboxError::Layer { .. }) => {
+            Performed::told(Status::NOT_IMPLEMENTED, problem.to_string())
+        }
         Err(problem) => Performed::told(Status::FAILED, problem.to_string()),
     }
 }

@@ -20,6 +20,7 @@ mod patch;
 mod path;
 mod read;
 mod rearrange;
+mod rehearse;
 mod removed;
 mod roots;
 mod settled;
@@ -40,6 +41,7 @@ pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use media::{Kind as MediaKind, kind as media_kind};
 pub use parts::Part;
 pub use read::Lines;
+pub use rehearse::{Confine, Rehearsed};
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::same;
 pub use unread::{Door, Kept, Unread};
@@ -50,6 +52,7 @@ use cairn_sandbox::Way;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{Action, Change, FileState, Removed, Status};
+use rehearse::{Known, Rehearsal};
 use roots::Roots;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -69,6 +72,8 @@ pub struct Settings {
     pub timeout_max: Duration,
     /// How a command's processes are held together.
     pub way: Way,
+    /// What commands are kept from.
+    pub confine: Confine,
     /// Where the output of a command is kept while it is too long for memory; without such a place
     /// less is kept.
     pub spool: Option<PathBuf>,
@@ -101,6 +106,7 @@ impl Settings {
             timeout,
             timeout_max,
             way: Way::Best,
+            confine: Confine::Open,
             spool: None,
             unread: Unread::default(),
             little: Removed::LITTLE,
@@ -114,13 +120,15 @@ impl Settings {
 pub struct World {
     roots: Arc<Roots>,
     settings: Arc<Settings>,
+    known: Arc<Known>,
 }
 
 impl World {
     /// A world over this workspace.
     #[must_use]
     pub fn new(workspace: Workspace, settings: Settings) -> World {
-        World { roots: Arc::new(Roots::new(workspace)), settings: Arc::new(settings) }
+        let (roots, settings) = (Arc::new(Roots::new(workspace)), Arc::new(settings));
+        World { roots, settings, known: Arc::default() }
     }
 
     /// A world over this workspace and these folders besides it, whose paths are absolute.
@@ -132,7 +140,8 @@ impl World {
         let mut roots = Roots::new(workspace);
         folders.iter().try_for_each(|folder| roots.add(folder))?;
         roots.keep_from_reading(&settings.unread);
-        Ok(World { roots: Arc::new(roots), settings: Arc::new(settings) })
+        let (roots, settings) = (Arc::new(roots), Arc::new(settings));
+        Ok(World { roots, settings, known: Arc::default() })
     }
 
     /// Finds the secrets in what is told of this world.
@@ -206,14 +215,48 @@ impl World {
     pub async fn act(&self, action: &Action, prepared: &Prepared, acting: Acting<'_>) -> Performed {
         let begun = Instant::now();
         let mut performed = match action {
-            Action::Exec { command, cwd, timeout_ms, background } => {
+            Action::Exec { command, cwd, timeout_ms, background } if prepared.ran.is_none() => {
                 let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
-                exec::perform(self.cwd(cwd.as_deref()), &self.settings, &run, acting).await
+                exec::perform(&self.roots, &self.settings, &run, acting).await
             }
             _ => self.change(prepared),
         };
+        if let Some(ran) = &prepared.ran {
+            let Performed { exit, output, layers, .. } = ran.clone();
+            performed = Performed { exit, output, layers, ..performed };
+        }
         performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         performed
+    }
+
+    /// Whether this is a command that runs over an overlay.
+    #[must_use]
+    pub fn rehearses(&self, action: &Action) -> bool {
+        matches!(action, Action::Exec { background: false, .. })
+            && matches!(self.settings.confine, Confine::Overlay(..))
+    }
+
+    /// Runs a command over an overlay and says what it would change; `name` is for what of it is kept
+    /// aside.
+    pub async fn rehearse(&self, action: &Action, name: &str, acting: Acting<'_>) -> Prepared {
+        let Action::Exec { command, cwd, timeout_ms, background } = action else {
+            return self.prepare(action);
+        };
+        let begun = Instant::now();
+        let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
+        let rehearsal =
+            Rehearsal { roots: &self.roots, settings: &self.settings, known: &self.known, name };
+        let mut prepared = rehearsal.run(&run, acting).await;
+        for ran in prepared.ran.iter_mut().chain(&mut prepared.settled) {
+            ran.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        }
+        prepared
+    }
+
+    /// Before what a command changed is made to count: moves what of it is never read to where it is
+    /// kept, so that a crash in the middle can be completed.
+    pub fn stage(&self, prepared: &mut Prepared) -> Result<(), Refusal> {
+        rehearse::stage(&self.roots, prepared)
     }
 
     /// Starts a command in the background, in the runtime of the caller.
@@ -221,7 +264,7 @@ impl World {
         match action {
             Action::Exec { command, cwd, timeout_ms, background } => {
                 let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
-                exec::start(self.cwd(cwd.as_deref()), &self.settings, &run)
+                exec::start(&self.roots, &self.settings, &run)
             }
             _ => Err(Refusal::new(Status::FAILED, "not a command")),
         }
@@ -236,6 +279,7 @@ impl World {
         match apply::apply(&self.roots, &prepared.changes, List::Afresh, &contents) {
             Err(refusal) => refusal.into(),
             Ok(changes) => {
+                self.known.wrote(&self.roots, &changes);
                 let (status, text) = prepared.told.clone().unwrap_or((Status::OK, String::new()));
                 Performed { changes, ..Performed::told(status, text) }
             }

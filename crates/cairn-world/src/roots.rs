@@ -30,6 +30,11 @@ impl Roots {
         Ok(())
     }
 
+    /// All of them, the project's first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Workspace> + Clone {
+        std::iter::once(&self.main).chain(&self.others)
+    }
+
     pub(crate) fn main(&self) -> &Workspace {
         &self.main
     }

@@ -1,8 +1,10 @@
 //! What the world answers: what would happen, what happened, what is found after a crash.
 
 use crate::parts::Part;
+use crate::rehearse::Rehearsed;
 use cairn_sandbox::Spooled;
 use cairn_types::{Change, CommandOutput, Removed, Seen, Status};
+use std::sync::Arc;
 
 /// What an action would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +28,10 @@ pub struct Prepared {
     pub fresh: Vec<String>,
     /// How much it would remove, without what git ignores.
     pub removed: Removed,
+    /// How the command ended whose changes these are.
+    pub ran: Option<Performed>,
+    /// Where those changes are until they are made.
+    pub rehearsed: Option<Arc<Rehearsed>>,
     /// Set when it cannot or need not act: this is already its outcome.
     pub settled: Option<Performed>,
 }

@@ -222,7 +222,8 @@ mod tests {
         let was = state::at(&workspace, "f").unwrap();
         let state = was.clone().unwrap().0;
         let (path, kind) = ("f".to_owned(), ChangeKind::Modified);
-        let change = Change { path, kind, before: None, after: Some(state.clone()) };
+        let change =
+            Change { path, kind, before: None, after: Some(state.clone()), ignored: false };
         std::fs::write(&file, "someone else's\n").unwrap();
         for was in [was, None] {
             let refused = put(&workspace, &change, &state, (b"ours\n", &was));

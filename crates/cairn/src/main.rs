@@ -24,6 +24,7 @@ mod place;
 mod policy;
 mod private;
 mod run;
+mod sandbox;
 mod secrets;
 mod sessions;
 mod show;

@@ -74,8 +74,29 @@ impl Rulebook {
         let own = |_: &Rule, from| matches!(from, RuleFrom::User | RuleFrom::Answer);
         match self.allowed(case, now, own) {
             Some(source) => Judged::by_rule(RuleWord::Allow, source, Denies::Yes),
+            None if self.is_overlaid(case) => self.overlaid(case, mode, now),
             None => self.unruled(case, mode),
         }
+    }
+
+    /// Whether it runs over an overlay, so that nothing counts before it was looked at.
+    fn is_overlaid(&self, case: &Case<'_>) -> bool {
+        self.policy.overlay && case.op == OpName::Exec && !case.subject.beside
+    }
+
+    /// A command that no rule is about runs over an overlay; what it changed is judged as an edit.
+    fn overlaid(&self, case: &Case<'_>, mode: Mode, now: u64) -> Judged {
+        if case.changed.is_empty() || case.effect.is_read_only() {
+            let why = "runs over an overlay; what it changes is asked about".to_owned();
+            let (word, is_open) = (RuleWord::Allow, !self.policy.no_yolo);
+            return Judged { word, why, from: None, ceiling: false, is_open };
+        }
+        let subject = Subject { writes: case.changed.to_vec(), ..Subject::default() };
+        let (op, effect) = (OpName::Edit, Effect::World);
+        let judged = self.judge(&Case { op, effect, subject: &subject, ..*case }, mode, now);
+        // No yes that was said beforehand means that a command may change what runs next.
+        let guarded = case.changed.iter().any(|path| protected::is_guarded(path));
+        Judged { ceiling: judged.ceiling || guarded && judged.word == RuleWord::Ask, ..judged }
     }
 
     /// What holds where no rule speaks.

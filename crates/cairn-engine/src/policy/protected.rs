@@ -59,6 +59,31 @@ const NAMES: [&str; 50] = [
 const PLACES: [&str; 5] =
     [".github/workflows", ".github/actions", ".cargo/config", ".cargo/config.toml", ".ci/run"];
 
+/// Names of files that git often ignores and nobody can build again, or that hold what is secret.
+const PRECIOUS: [&str; 12] = [
+    ".env", ".envrc", ".local", ".pem", ".key", ".p12", ".pfx", ".sqlite", ".sqlite3", ".db",
+    ".tfstate", ".tfvars",
+];
+
+/// Whether a path is asked about although git ignores it.
+pub(crate) fn is_precious(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let is_named = |end: &&str| name.ends_with(*end) || name.starts_with(&format!("{end}."));
+    is(&path) || PRECIOUS.iter().any(|end| is_named(&end)) || name.contains("secret")
+}
+
+/// Whether a path says what git or this program runs next: only a person lets a command change it.
+pub(super) fn is_guarded(path: &str) -> bool {
+    let framed = format!("/{}/", path.to_lowercase());
+    let of_git = ["/hooks/", "/config/", "/config.worktree/", "/info/attributes/"];
+    let in_git = framed.find("/.git/").map(|at| &framed[at..]);
+    in_git.is_some_and(|inner| of_git.iter().any(|name| inner.contains(name)))
+        || ["/cairn.toml/", "/.cairn/", "/.githooks/", "/.husky/"]
+            .iter()
+            .any(|name| framed.contains(name))
+}
+
 /// Whether a path is one of them or lies in one. Letters count the same: some file systems think so.
 pub(super) fn is(path: &str) -> bool {
     let path = path.to_lowercase();

@@ -22,7 +22,9 @@ pub fn of(action: &Action) -> Subject {
         }
         Action::Move { from, to } => writes(vec![from.clone(), to.clone()]),
         Action::Kill { path } => writes(vec![path.clone()]),
-        Action::Exec { command, cwd, .. } => run(command, cwd.clone()),
+        Action::Exec { command, cwd, background, .. } => {
+            Subject { beside: *background, ..run(command, cwd.clone()) }
+        }
         Action::Todo { .. } | Action::Consult(_) => Subject::default(),
     }
 }

@@ -82,8 +82,13 @@ fn time_is_counted_while_it_works_and_not_while_nobody_drives_or_a_person_is_wai
     };
     let body = Drive { budgets: one(), ..drive(Mode::Act, Approval::Yolo) };
     let body = Body::Drive(body);
-    let begin =
-        Body::Begin(Begin { at: at(1, 1, 1), changes: Vec::new(), again: false, told: None });
+    let begin = Body::Begin(Begin {
+        at: at(1, 1, 1),
+        changes: Vec::new(),
+        again: false,
+        told: None,
+        ran: None,
+    });
     for (what, paused_by, expected) in [
         ("worked", begin, Some(Rail::Time)),
         ("waited for a person", by_person(), None),

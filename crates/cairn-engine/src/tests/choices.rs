@@ -199,7 +199,7 @@ fn what_a_person_chose_and_is_found_done_is_told_as_it_was_worked_out() {
     sim.record(recording);
     let told = ContentRef::of(b"in part");
     let changes = edit().changes[..1].to_vec();
-    let begin = Begin { at: at(1, 1, 1), changes, again: false, told: Some(told) };
+    let begin = Begin { at: at(1, 1, 1), changes, again: false, told: Some(told), ran: None };
     sim.record(Recording::of(Body::Begin(begin)));
     let Settlement::Record(found) = sim.engine.found(at(1, 1, 1), Found::Done, "") else {
         panic!("it is not settled");

@@ -134,6 +134,7 @@ fn half_done(approval: Approval) -> Sim {
         changes,
         again: false,
         told: None,
+        ran: None,
     })));
     sim
 }

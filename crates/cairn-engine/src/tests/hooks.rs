@@ -335,7 +335,13 @@ fn what_a_hook_said_is_not_asked_again_after_a_crash_at_any_fact() {
 // keeps: hook-facts
 #[test]
 fn what_began_before_a_hook_was_there_is_neither_repeated_nor_finished_past_it() {
-    let change = Change { path: "a".into(), kind: ChangeKind::Created, before: None, after: None };
+    let change = Change {
+        path: "a".into(),
+        kind: ChangeKind::Created,
+        before: None,
+        after: None,
+        ignored: false,
+    };
     for (hook, rules) in [
         ("PreToolUse h bash write", &["deny exec *", "deny edit"][..]),
         ("Accepting h bash write", &[]),
@@ -344,7 +350,7 @@ fn what_began_before_a_hook_was_there_is_neither_repeated_nor_finished_past_it()
             let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[call], Finish::Calls);
             sim.go();
             sim.prepared(at(1, 1, 1));
-            let begin = Begin { at: at(1, 1, 1), changes, again: false, told: None };
+            let begin = Begin { at: at(1, 1, 1), changes, again: false, told: None, ran: None };
             sim.record(Recording::of(Body::Begin(begin.clone())));
             drive_hooked(&mut sim, Approval::Yolo, &[hook]);
             let mut with_rules = sim.engine.drive.clone().unwrap();

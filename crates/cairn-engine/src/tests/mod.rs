@@ -154,6 +154,7 @@ impl Sim {
             changes: Vec::new(),
             again: false,
             told: None,
+            ran: None,
         })));
     }
 

@@ -43,10 +43,17 @@ pub struct Surroundings {
     pub overlays: bool,
 }
 
-/// What commands see of the machine. Made once; its private directories are gone with it.
+/// What commands see of the machine. Looked at when the first command needs it; its private directories
+/// are gone with it.
 #[derive(Debug)]
 pub struct Sandbox {
     around: Surroundings,
+    ready: Mutex<Option<Arc<Ready>>>,
+}
+
+/// What was found of the machine.
+#[derive(Debug)]
+pub(crate) struct Ready {
     own: Own,
     steps: Vec<Step>,
     shown: Vec<PathBuf>,
@@ -78,57 +85,39 @@ pub enum Access {
 /// The private layers of caches that one command has for itself.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    sandbox: Arc<Sandbox>,
+    pub(crate) ready: Arc<Ready>,
     n: usize,
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(slot) = self.sandbox.lock().get_mut(self.n) {
+        if let Some(slot) = self.ready.lock().get_mut(self.n) {
             *slot = false;
         }
     }
 }
 
 impl Sandbox {
-    /// Looks at the machine.
-    pub fn new(around: Surroundings) -> Result<Sandbox, SandboxError> {
-        let start = |source| SandboxError::Start { step: "a directory of its own", source };
-        let own = Own::make(&around.own).map_err(start)?;
-        for name in ["tmp", "home"] {
-            std::fs::create_dir(own.path().join(name)).map_err(start)?;
-        }
-        std::fs::write(own.path().join("nothing"), "").map_err(start)?;
-        let mut layout = Layout::default();
-        layout.system()?;
-        layout.own(&around, own.path())?;
-        let toolchains = toolchains(&around);
-        for path in &toolchains {
-            layout.show(path, false)?;
-        }
-        let caches = if around.overlays && around.level == Level::Workspace {
-            caches(&around)
-        } else {
-            Vec::new()
-        };
-        let Layout { steps, shown, .. } = layout;
-        Ok(Sandbox { around, own, steps, shown, caches, slots: Mutex::new(Vec::new()) })
-    }
-
-    /// How much commands are kept from.
+    /// For commands in these surroundings.
     #[must_use]
-    pub fn level(&self) -> Level {
-        self.around.level
+    pub fn new(around: Surroundings) -> Sandbox {
+        Sandbox { around, ready: Mutex::new(None) }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<bool>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What the machine shows, looked at once.
+    fn ready(&self) -> Result<Arc<Ready>, SandboxError> {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ready) = &*ready {
+            return Ok(Arc::clone(ready));
+        }
+        Ok(Arc::clone(ready.insert(Arc::new(Ready::new(&self.around)?))))
     }
 
     /// Layers for one more command; those of a command that ended are used again.
-    pub(crate) fn slot(sandbox: &Arc<Sandbox>) -> Result<Slot, SandboxError> {
+    pub(crate) fn slot(&self) -> Result<Slot, SandboxError> {
+        let ready = self.ready()?;
         let n = {
-            let mut slots = sandbox.lock();
+            let mut slots = ready.lock();
             let free = slots.iter().position(|taken| !taken).unwrap_or(slots.len());
             match slots.get_mut(free) {
                 Some(slot) => *slot = true,
@@ -136,8 +125,8 @@ impl Sandbox {
             }
             free
         };
-        let slot = Slot { sandbox: Arc::clone(sandbox), n };
-        for cache in 0..sandbox.caches.len() {
+        let slot = Slot { ready, n };
+        for cache in 0..slot.ready.caches.len() {
             for name in ["upper", "work"] {
                 std::fs::create_dir_all(slot.layer(cache).join(name))
                     .map_err(|source| SandboxError::Start { step: "a layer for caches", source })?;
@@ -146,15 +135,54 @@ impl Sandbox {
         Ok(slot)
     }
 
+    /// How much commands are kept from.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.around.level
+    }
+}
+
+impl Ready {
+    fn new(around: &Surroundings) -> Result<Ready, SandboxError> {
+        let start = |source| SandboxError::Start { step: "a directory of its own", source };
+        let own = Own::make(&around.own).map_err(start)?;
+        for name in ["tmp", "home"] {
+            std::fs::create_dir(own.path().join(name)).map_err(start)?;
+        }
+        std::fs::write(own.path().join("nothing"), "").map_err(start)?;
+        let mut layout = Layout::default();
+        layout.system()?;
+        layout.own(around, own.path())?;
+        for path in &toolchains(around) {
+            layout.show(path, false)?;
+        }
+        let caches = if around.overlays && around.level == Level::Workspace {
+            caches(around)
+        } else {
+            Vec::new()
+        };
+        let Layout { steps, shown, .. } = layout;
+        Ok(Ready { own, steps, shown, caches, slots: Mutex::new(Vec::new()) })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<bool>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sandbox {
     /// How one command is confined.
     pub(crate) fn confining(
         &self,
         confined: &Confined,
         slot: &Slot,
     ) -> Result<Confining, SandboxError> {
-        let mut layout =
-            Layout { steps: self.steps.clone(), shown: self.shown.clone(), made: BTreeSet::new() };
-        for (n, cache) in self.caches.iter().enumerate() {
+        let mut layout = Layout {
+            steps: slot.ready.steps.clone(),
+            shown: slot.ready.shown.clone(),
+            made: BTreeSet::new(),
+        };
+        for (n, cache) in slot.ready.caches.iter().enumerate() {
             layout.overlay(cache, None, &slot.layer(n))?;
         }
         for place in &confined.places {
@@ -163,7 +191,7 @@ impl Sandbox {
                 Access::Write => layout.write(&place.path, place.is)?,
             }
         }
-        self.mask(&mut layout, &confined.places)?;
+        self.mask(&mut layout, &confined.places, &slot.ready.own.path().join("nothing"))?;
         let mut writable: Vec<CString> = vec![c"/tmp".to_owned()];
         writable.extend(self.around.home().map(text).transpose()?);
         for place in &confined.places {
@@ -185,8 +213,12 @@ impl Sandbox {
     }
 
     /// Covers what nobody may see where it lies in something shown.
-    fn mask(&self, layout: &mut Layout, places: &[Place]) -> Result<(), SandboxError> {
-        let nothing = self.own.path().join("nothing");
+    fn mask(
+        &self,
+        layout: &mut Layout,
+        places: &[Place],
+        nothing: &Path,
+    ) -> Result<(), SandboxError> {
         let home = self.around.home();
         let secrets = home.into_iter().flat_map(|home| home::SECRETS.iter().map(|s| home.join(s)));
         let mut hidden: Vec<PathBuf> = secrets.chain(self.around.hidden.clone()).collect();
@@ -205,7 +237,7 @@ impl Sandbox {
                 layout.steps.push(Step::Empty { at: at.clone(), options });
                 layout.steps.push(Step::Seal(at));
             } else if found.is_file() {
-                layout.steps.push(Step::Bind(Bind::of(&nothing, &path)?));
+                layout.steps.push(Step::Bind(Bind::of(nothing, &path)?));
             }
         }
         Ok(())
@@ -214,7 +246,7 @@ impl Sandbox {
 
 impl Slot {
     fn layer(&self, cache: usize) -> PathBuf {
-        self.sandbox.own.path().join(format!("caches/{}/{cache}", self.n))
+        self.ready.own.path().join(format!("caches/{}/{cache}", self.n))
     }
 }
 

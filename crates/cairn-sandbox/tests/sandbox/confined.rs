@@ -35,7 +35,7 @@ impl Ground {
             processes: 512,
             overlays: true,
         });
-        Ground { sandbox: Arc::new(sandbox.unwrap()), holder }
+        Ground { sandbox: Arc::new(sandbox), holder }
     }
 
     fn env(holder: &Path) -> Vec<(String, String)> {

@@ -95,7 +95,7 @@ pub fn op(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
     };
     let by = By::Person("ada".to_owned());
     let decision = Decision::new(at, cairn_types::Verdict::Allow, by, Vec::new());
-    let begin = Begin { at, changes: Vec::new(), again: false, told: None };
+    let begin = Begin { at, changes: Vec::new(), again: false, told: None, ran: None };
     let mut facts = vec![
         (Body::Intent(intent), input),
         (Body::Decision(decision), Vec::new()),

@@ -154,6 +154,10 @@ fn found(workspace: &Workspace, gathered: Gathered) -> Found {
         removed.bytes += piece.counts.0.bytes;
     }
     let ignored = gathered.pieces.iter().filter(|piece| piece.ignored.is_some()).count();
-    let changes = gathered.pieces.into_iter().map(|piece| piece.change).collect();
+    let changes = gathered
+        .pieces
+        .into_iter()
+        .map(|piece| Change { ignored: piece.ignored.is_some(), ..piece.change })
+        .collect();
     Found { changes, contents: gathered.bytes.all, shown, label, removed, ignored }
 }

@@ -60,6 +60,12 @@ impl Scratch {
         }
     }
 
+    /// The directory that holds both.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where changes are gathered.
     #[must_use]
     pub fn upper(&self) -> PathBuf {

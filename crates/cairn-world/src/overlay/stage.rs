@@ -3,7 +3,7 @@
 
 use super::clear::clear;
 use super::layer::{self, special};
-use super::{Found, OWN_DIRECTORY, Scratch, TRASH};
+use super::{OWN_DIRECTORY, Scratch, TRASH};
 use crate::path;
 use crate::settled::Refusal;
 use crate::walk::names;
@@ -19,26 +19,30 @@ const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 /// Moves what is to be moved into place to where its changes say it is kept, and makes room for what
 /// comes out of its place. Where it had to be copied, the changes name the copies.
-pub fn stage(workspace: &Workspace, scratch: &Scratch, found: &mut Found) -> Result<(), Refusal> {
+pub fn stage(
+    workspace: &Workspace,
+    scratch: &Scratch,
+    changes: &mut Vec<Change>,
+) -> Result<(), Refusal> {
     let aside = |change: &Change| {
         let of =
             |state: &Option<cairn_types::FileState>| state.as_ref().and_then(|s| s.aside.clone());
         of(&change.before).or(of(&change.after))
     };
-    let Some(first) = found.changes.iter().find_map(aside) else { return Ok(()) };
+    let Some(first) = changes.iter().find_map(aside) else { return Ok(()) };
     let name = path::split(path::split(workspace.inner(&first.path)).0).0;
     let staged = room(workspace, name).map_err(|e| refusal(name, e)).and_then(|()| {
         let upper = rustix::fs::open(scratch.upper(), DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|e| refusal(name, e))?;
-        let mut changes = found.changes.clone();
-        for change in &mut changes {
+        let mut staged = changes.clone();
+        for change in &mut staged {
             bring(workspace, upper.as_fd(), change)?;
         }
-        Ok(changes)
+        Ok(staged)
     });
     match staged {
-        Ok(changes) => {
-            found.changes = changes;
+        Ok(staged) => {
+            *changes = staged;
             Ok(())
         }
         Err(problem) => {

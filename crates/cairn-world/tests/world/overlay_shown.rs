@@ -384,7 +384,7 @@ fn staged(form: Form) -> String {
                    echo more >> a.log; touch -d @1000000000 a.log target/deep/er/1";
     let scratch = place.run(command, "", When::After);
     let mut found = place.read(&scratch).unwrap();
-    stage(&place.workspace(), &scratch, &mut found).unwrap();
+    stage(&place.workspace(), &scratch, &mut found.changes).unwrap();
     let mut told = String::new();
     for change in &found.changes {
         let aside = change.after.as_ref().and_then(|after| after.aside.as_ref()).unwrap();

@@ -12,6 +12,9 @@ pub struct Rights {
     /// Look, change nothing: --mode read-only.
     #[arg(long, conflicts_with = "mode")]
     pub read_only: bool,
+    /// What commands are kept in: strict, workspace or open (docs/sandbox.md).
+    #[arg(long, value_name = "LEVEL", value_parser = ["strict", "workspace", "open"])]
+    pub sandbox: Option<String>,
     /// What it may do: read-only, plan, act or accept-edits.
     #[arg(long, value_name = "MODE", value_parser = crate::config::MODES.to_vec())]
     pub mode: Option<String>,

@@ -213,6 +213,20 @@ pub const KEYS: &[Key] = &[
         env: None,
         docs: "Whether --yolo may be given. If never, no rule and no answer for every command counts either.",
     },
+    Key {
+        name: "sandbox.level",
+        kind: Kind::Ladder(&["strict", "workspace", "open"]),
+        default: Default::Text("workspace"),
+        project: Project::Lowers,
+        env: Some("CAIRN_SANDBOX"),
+        docs: "What commands are kept in: see programs and the project, write to places of their own, no network (strict); also caches and debuggers (workspace); nothing at all (open). docs/sandbox.md has it all.",
+    },
+    count(
+        "sandbox.processes",
+        (400, 4096, 1 << 22),
+        Project::Lowers,
+        "Processes and threads that a command may have at once.",
+    ),
     rules(
         "policy.allow",
         Project::Never,

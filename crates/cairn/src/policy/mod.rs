@@ -10,7 +10,7 @@ mod table;
 use crate::cli::{PolicyArgs, PolicyCommand, Rights};
 use crate::config::{Config, Layer, Origin, Value};
 use crate::run::Usage;
-use crate::{log, out::say, place};
+use crate::{log, out::say, place, sandbox};
 use anyhow::Result;
 use cairn_engine::policy::{Reading, Rulebook};
 use cairn_store::Store;
@@ -138,7 +138,8 @@ pub fn configured(config: &Config, root: &Path, shell: &Path) -> Policy {
     };
     let no_yolo = config.text("policy.yolo") == Some("never");
     let home = place::env("HOME").unwrap_or_default();
-    Policy { root, home, strange_shell: !known.contains(&name), no_yolo, little, rules }
+    let strange_shell = !known.contains(&name);
+    Policy { root, home, strange_shell, overlay: false, no_yolo, little, rules }
 }
 
 /// What the rules keep from being read, by whatever way the world could come to read it.
@@ -194,6 +195,7 @@ pub fn remembered(
 fn in_force(config: &Config, root: &Path) -> Result<Policy> {
     let shell = place::shell(config);
     let mut policy = configured(config, root, &shell);
+    policy.overlay = sandbox::is_overlaid(config, root);
     if let Ok(store) = place::store_to_read() {
         let session = store.latest_session(&root.to_string_lossy())?;
         policy.rules.extend(remembered(&store, session.as_ref(), root, cairn_runtime::now_ms())?);
@@ -213,8 +215,8 @@ fn as_json(policy: &Policy) -> serde_json::Value {
         json!({"word": word, "rule": rule, "from": from, "place": place, "until": until})
     };
     let rules: Vec<_> = policy.rules.iter().map(rule).collect();
-    let Policy { root, strange_shell, no_yolo, little, .. } = policy;
-    json!({"root": root, "strange_shell": strange_shell, "no_yolo": no_yolo, "little": little, "rules": rules})
+    let Policy { root, strange_shell, overlay, no_yolo, little, .. } = policy;
+    json!({"root": root, "strange_shell": strange_shell, "overlay": overlay, "no_yolo": no_yolo, "little": little, "rules": rules})
 }
 
 fn show(json: bool) -> Result<ExitCode> {

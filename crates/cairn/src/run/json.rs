@@ -16,13 +16,10 @@ pub struct Json {
 }
 
 impl Json {
-    pub(super) fn began(&self, driver: &Driver, remarks: &[String], may_act: bool) {
+    pub(super) fn began(&self, driver: &Driver, remarks: &[String]) {
         let _ = self.place.set((driver.session_id().clone(), driver.run_id().clone()));
         for remark in remarks {
             self.event(&Event::Notice(remark.clone()));
-        }
-        if may_act {
-            self.event(&Event::Notice(super::screen::NOT_SANDBOXED.to_owned()));
         }
     }
 

@@ -20,7 +20,7 @@ mod thought;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, hooks, model, name, named, place, policy, secrets};
+use crate::{cli, hooks, model, name, named, place, policy, sandbox, secrets};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
@@ -32,7 +32,7 @@ use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_tools::hooks::Setup;
 use cairn_types::{Approval, Body, Budgets, Caps, Drive, Exceeded, Flags, Policy, Removed, RunId};
-use cairn_world::{Unread, Workspace, World};
+use cairn_world::{Confine, Unread, Workspace, World};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -155,6 +155,9 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     if let Some(usd) = &args.terms.max_cost {
         config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
     }
+    if let Some(level) = &args.rights.sandbox {
+        config.lay(Layer::flag("sandbox.level", "sandbox", Value::Text(level.clone()))?)?;
+    }
     policy::lay_flags(&mut config, &args.rights)?;
     Ok(config)
 }
@@ -260,8 +263,11 @@ impl Order<'_> {
         let folders = self.folders(&store, &place)?;
         let mut settings = world_settings(&self.config, &scrubber);
         settings.spool = Some(store.spool());
+        settings.confine = self.confine(&folders, &settings.env).await?;
         let mode = policy::mode(&self.config);
-        let policy = self.policy(&store, &place, &settings.shell)?;
+        let mut policy = self.policy(&store, &place, &settings.shell)?;
+        policy.overlay = matches!(settings.confine, Confine::Overlay(..));
+        let confined = sandbox::remark(&settings.confine).filter(|_| mode.may_act());
         settings.little = policy.little;
         settings.unread = policy::unread(&Rulebook::read(policy.clone())?);
         let found = self.hooks(&settings)?;
@@ -301,10 +307,17 @@ impl Order<'_> {
             },
         };
         let (driver, commands) = start.take(place, task).await?;
-        let remarks = chosen.remark.into_iter().chain(unseen).chain(found.remarks);
+        let remarks = chosen.remark.into_iter().chain(unseen).chain(found.remarks).chain(confined);
         let remarks: Vec<String> = remarks.collect();
-        shown.began(&driver, &remarks, mode.may_act());
+        shown.began(&driver, &remarks);
         Ok((driver, commands, shown))
+    }
+
+    /// How commands are confined.
+    async fn confine(&self, folders: &[PathBuf], env: &[(String, String)]) -> Result<Confine> {
+        let mut all = vec![self.root.clone()];
+        all.extend_from_slice(folders);
+        sandbox::confine(&self.config, &all, env).await
     }
 
     /// The folders besides the project's: those named now, and those the run had before.
@@ -455,6 +468,7 @@ fn world_settings(config: &Config, scrubber: &Scrubber) -> cairn_world::Settings
         timeout: Duration::from_millis(config.count("command_timeout_ms")),
         timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),
         way: cairn_sandbox::Way::Best,
+        confine: Confine::Open,
         spool: None,
         unread: Unread::default(),
         little: Removed::LITTLE,
@@ -487,10 +501,10 @@ impl Shown {
         }
     }
 
-    fn began(&self, driver: &Driver, remarks: &[String], may_act: bool) {
+    fn began(&self, driver: &Driver, remarks: &[String]) {
         match self {
-            Shown::Screen(screen) => screen.began(driver, remarks, may_act),
-            Shown::Json(json) => json.began(driver, remarks, may_act),
+            Shown::Screen(screen) => screen.began(driver, remarks),
+            Shown::Json(json) => json.began(driver, remarks),
         }
     }
 }

@@ -24,10 +24,6 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Said on start-up as long as it is true.
-pub const NOT_SANDBOXED: &str =
-    "Commands are not sandboxed yet: an allowed command can do whatever you can.";
-
 /// How many lines of a change that nobody is asked about are shown.
 const SHORT: usize = 40;
 /// How many lines of a question are shown before somebody asks for all of it.
@@ -90,13 +86,13 @@ impl Screen {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    pub(super) fn began(&self, driver: &Driver, remarks: &[String], may_act: bool) {
+    pub(super) fn began(&self, driver: &Driver, remarks: &[String]) {
         let mut state = self.state();
         state.store = Some(driver.store().clone());
         state.pen = Pen::new(crate::place::env("NO_COLOR").is_none());
         state.streams = std::io::stdout().is_terminal();
         state.remember_open_ops(driver);
-        for line in remarks.iter().map(String::as_str).chain(may_act.then_some(NOT_SANDBOXED)) {
+        for line in remarks {
             state.pen.line(Tone::Dim, line);
         }
     }

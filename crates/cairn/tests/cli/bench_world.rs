@@ -41,6 +41,8 @@ impl Bench {
             .env("HOME", self.temp.path())
             .env("USER", "tester")
             .env("CAIRN_HOME", self.temp.home())
+            // Most of these tests are about questions that are asked before a command runs.
+            .env("CAIRN_SANDBOX", "open")
             .env("CAIRN_MODEL", "openai/test")
             .env("OPENAI_BASE_URL", self.model.url())
             .env("OPENAI_API_KEY", "sk-secret-key")

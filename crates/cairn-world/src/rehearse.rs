@@ -1,0 +1,279 @@
+//! Commands over an overlay: one runs to its end, then what it changed is read as a proposal. Nothing of
+//! it counts until `commit`; dropping what was prepared forgets it.
+
+use crate::exec::{self, Run};
+use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
+use crate::roots::Roots;
+use crate::settled::{Performed, Prepared, Refusal};
+use crate::workspace::Workspace;
+use crate::{Acting, Settings};
+use cairn_sandbox::{Access, Confined, Place, Sandbox};
+use cairn_types::{Change, ChangeKind, Outcome, Status};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// So many changed paths are named to the model.
+const NAMED: usize = 20;
+
+/// How commands are confined.
+#[derive(Debug, Clone, Default)]
+pub enum Confine {
+    /// Not at all: the person chose so.
+    #[default]
+    Open,
+    /// They should be and cannot; this is why, and what to do.
+    Refused(String),
+    /// They are, on the files themselves.
+    Direct(Arc<Sandbox>),
+    /// They are; one that is waited for works on an overlay whose layers are made in this directory.
+    Overlay(Arc<Sandbox>, PathBuf),
+}
+
+/// What is known of the folders between commands: what stood there, and what was written by us.
+#[derive(Debug, Default)]
+pub(crate) struct Known(Mutex<Vec<(Census, Own)>>);
+
+/// The layers in which a command's changes are.
+#[derive(Debug)]
+pub struct Rehearsed {
+    scratches: Vec<Scratch>,
+}
+
+impl PartialEq for Rehearsed {
+    fn eq(&self, other: &Rehearsed) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Rehearsed {}
+
+/// A command that is to be run over an overlay.
+pub(crate) struct Rehearsal<'a> {
+    pub(crate) roots: &'a Arc<Roots>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) known: &'a Arc<Known>,
+    /// The name under which things are kept aside.
+    pub(crate) name: &'a str,
+}
+
+impl Confine {
+    /// What a command that works on the files themselves may touch; absent where it is not confined.
+    pub(crate) fn direct(&self, roots: &Roots, cwd: PathBuf) -> Result<Option<Confined>, Refusal> {
+        let sandbox = match self {
+            Confine::Open => return Ok(None),
+            Confine::Refused(why) => {
+                return Err(Refusal::new(Status::NOT_IMPLEMENTED, why.clone()));
+            }
+            Confine::Direct(sandbox) | Confine::Overlay(sandbox, _) => Arc::clone(sandbox),
+        };
+        let places =
+            roots.all().map(|root| place(root, Access::Write)).collect::<Result<_, _>>()?;
+        Ok(Some(Confined { sandbox, places, cwd }))
+    }
+}
+
+fn place(root: &Workspace, access: Access) -> Result<Place, Refusal> {
+    let found = rustix::fs::fstat(root.root())
+        .map_err(|e| crate::workspace::refusal(&root.path().display().to_string(), e))?;
+    Ok(Place { path: root.path().to_owned(), is: (found.st_dev, found.st_ino), access })
+}
+
+impl Rehearsal<'_> {
+    /// Runs the command and says what it would change. The command's own outcome is in `ran`, or in
+    /// `settled` where nothing is left to decide.
+    pub(crate) async fn run(&self, run: &Run<'_>, acting: Acting<'_>) -> Prepared {
+        let mut prepared = exec::prepare(self.roots.of(run.cwd.unwrap_or(".")), self.settings, run);
+        if prepared.settled.is_some() {
+            return prepared;
+        }
+        match self.try_run(run, acting).await {
+            Ok((ran, found, rehearsed)) => settle(&mut prepared, run, (ran, found, rehearsed)),
+            Err(refusal) => prepared.settled = Some(refusal.into()),
+        }
+        prepared
+    }
+
+    async fn try_run(
+        &self,
+        run: &Run<'_>,
+        acting: Acting<'_>,
+    ) -> Result<(Performed, Result<Vec<Found>, Refusal>, Rehearsed), Refusal> {
+        let Confine::Overlay(sandbox, layers) = &self.settings.confine else {
+            let text = "commands do not run over an overlay here";
+            return Err(Refusal::new(Status::NOT_IMPLEMENTED, text));
+        };
+        let scratches = scratches(self.roots, layers)?;
+        let places = self
+            .roots
+            .all()
+            .zip(&scratches)
+            .map(|(root, scratch)| place(root, Access::Overlay(scratch.path().to_owned())));
+        let places = places.collect::<Result<_, _>>()?;
+        let workspace = self.roots.of(run.cwd.unwrap_or("."));
+        let mut spec = exec::spec(workspace, self.settings, run)?;
+        let cwd = exec::inner_directory(workspace, run)?;
+        spec.confined = Some(Confined { sandbox: Arc::clone(sandbox), places, cwd });
+        let rehearsed = Rehearsed { scratches };
+        let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
+        let rehearsed =
+            beside(move || known.take(&roots, &rehearsed.scratches).map(|()| rehearsed)).await??;
+        let ran = exec::finish(spec, acting).await;
+        let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
+        let name = self.name.to_owned();
+        let (found, rehearsed) =
+            beside(move || (known.read(&roots, &rehearsed.scratches, &name), rehearsed)).await?;
+        Ok((ran, found, rehearsed))
+    }
+}
+
+/// Does something long beside the caller's thread.
+async fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|e| Refusal::new(Status::FAILED, format!("it did not end: {e}")))
+}
+
+fn scratches(roots: &Roots, layers: &Path) -> Result<Vec<Scratch>, Refusal> {
+    let scratch = |root| {
+        Scratch::new(layers, root)
+            .map_err(|problem| Refusal::new(Status::FAILED, problem.to_string()))
+    };
+    roots.all().map(scratch).collect()
+}
+
+/// What a command that ran and what was found of it come to.
+fn settle(
+    prepared: &mut Prepared,
+    run: &Run<'_>,
+    (mut ran, found, rehearsed): (Performed, Result<Vec<Found>, Refusal>, Rehearsed),
+) {
+    if ran.layers.is_empty() {
+        // It never ran.
+        prepared.settled = Some(ran);
+        return;
+    }
+    ran.layers.push(Outcome::OVERLAY.to_owned());
+    let found = match found {
+        Ok(found) => found,
+        Err(refusal) => {
+            ran.text = format!("{}\n{}", ran.text, refusal.text);
+            ran.status = refusal.status;
+            prepared.settled = Some(ran);
+            return;
+        }
+    };
+    let is_empty = found.iter().all(Found::is_empty);
+    if !ran.status.is_success() && !is_empty {
+        ran.text = format!("{}\nnothing of what it changed is kept", ran.text);
+    }
+    if !ran.status.is_success() {
+        prepared.settled = Some(ran);
+        return;
+    }
+    if !is_empty {
+        let indented: String = run.command.lines().map(|line| format!("  {line}\n")).collect();
+        let last = ran.text.lines().next_back().unwrap_or_default();
+        prepared.shown = format!("command:\n{indented}it ran over an overlay: {last}\n");
+        prepared.label.clear();
+    }
+    for Found { changes, contents, shown, label, removed, .. } in found {
+        if changes.is_empty() {
+            continue;
+        }
+        prepared.changes.extend(changes);
+        prepared.contents.extend(contents);
+        prepared.shown.push_str(&shown);
+        let and = if prepared.label.is_empty() { "" } else { "; " };
+        prepared.label = format!("{}{and}{label}", prepared.label);
+        prepared.removed.files += removed.files;
+        prepared.removed.bytes += removed.bytes;
+    }
+    if !is_empty {
+        let kept = format!("{}\n{}", ran.text, kept(&prepared.changes));
+        prepared.told = Some((ran.status, kept));
+        prepared.rehearsed = Some(Arc::new(rehearsed));
+    }
+    prepared.ran = Some(ran);
+}
+
+/// What the model is told of the changes that were kept.
+fn kept(changes: &[Change]) -> String {
+    let shown = changes.iter().filter(|change| !change.makes_directory() && !change.ignored);
+    let named: Vec<String> = shown
+        .clone()
+        .take(NAMED)
+        .map(|change| {
+            let word = match change.kind {
+                ChangeKind::Created => "new",
+                ChangeKind::Modified => "changed",
+                ChangeKind::Deleted => "removed",
+            };
+            format!("{word} {}", change.path)
+        })
+        .collect();
+    let ignored = changes.iter().filter(|change| change.ignored).count();
+    let mut told = named.join(", ");
+    let more = shown.count().saturating_sub(NAMED);
+    if more > 0 {
+        told = format!("{told} and {more} more");
+    }
+    match (told.is_empty(), ignored) {
+        (false, 0) => format!("kept: {told}"),
+        (false, _) => format!("kept: {told}, and what git ignores"),
+        (true, _) => "kept: only what git ignores".to_owned(),
+    }
+}
+
+impl Known {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Census, Own)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at what stands in the folders now.
+    fn take(&self, roots: &Roots, scratches: &[Scratch]) -> Result<(), Refusal> {
+        let mut known = self.lock();
+        known.resize_with(scratches.len(), Default::default);
+        for ((root, scratch), (census, _)) in roots.all().zip(scratches).zip(known.iter_mut()) {
+            census.take(root, scratch.mark())?;
+        }
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        roots: &Roots,
+        scratches: &[Scratch],
+        name: &str,
+    ) -> Result<Vec<Found>, Refusal> {
+        let known = self.lock();
+        let each = roots.all().zip(scratches).zip(known.iter());
+        each.map(|((root, scratch), (census, own))| {
+            overlay::read(root, scratch, &Terms { census, own, name })
+        })
+        .collect()
+    }
+
+    /// Remembers what was just written, so that it is not taken for somebody else's.
+    pub(crate) fn wrote(&self, roots: &Roots, changes: &[Change]) {
+        let mut known = self.lock();
+        known.resize_with(roots.all().count(), Default::default);
+        for (root, (_, own)) in roots.all().zip(known.iter_mut()) {
+            own.extend(overlay::written(root, changes));
+        }
+    }
+}
+
+/// Moves what a command made and nobody reads to where it is kept, before the commit begins.
+pub(crate) fn stage(roots: &Roots, prepared: &mut Prepared) -> Result<(), Refusal> {
+    let Some(rehearsed) = prepared.rehearsed.clone() else { return Ok(()) };
+    let mut staged = Vec::with_capacity(prepared.changes.len());
+    for (root, scratch) in roots.all().zip(&rehearsed.scratches) {
+        let is_here = |change: &&Change| std::ptr::eq(roots.of(&change.path), root);
+        let mut here: Vec<Change> = prepared.changes.iter().filter(is_here).cloned().collect();
+        overlay::stage(root, scratch, &mut here)?;
+        staged.append(&mut here);
+    }
+    prepared.changes = staged;
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! How commands are confined here: the level that was chosen, and what this machine can do about it. What
+//! it can do is found out by doing it, once per start of the machine, and kept in the home.
+
+use crate::config::Config;
+use crate::place;
+use anyhow::Result;
+use cairn_sandbox::{Can, Level, Sandbox, Surroundings};
+use cairn_world::Confine;
+use serde::{Deserialize, Serialize};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What was found out, and when that holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// This start of the machine, this user, this program.
+    of: String,
+    /// Why commands cannot be confined.
+    pub confine: Option<String>,
+    /// Why there are no overlays.
+    pub overlay: Option<String>,
+    /// The version of Landlock.
+    pub landlock: i32,
+    /// The layers that are in force.
+    pub layers: Vec<String>,
+}
+
+/// The level that commands are to run at.
+pub fn level(config: &Config) -> Level {
+    config.text("sandbox.level").and_then(Level::named).unwrap_or_default()
+}
+
+/// How commands in these folders are confined. `env` is what they are given.
+pub async fn confine(
+    config: &Config,
+    folders: &[PathBuf],
+    env: &[(String, String)],
+) -> Result<Confine> {
+    let level = level(config);
+    if level == Level::Open {
+        return Ok(Confine::Open);
+    }
+    let home = place::home()?;
+    let found = found(&home).await;
+    if let Some(why) = found.confine {
+        let fix = "`cairn doctor` says what is missing; --sandbox open runs commands unconfined";
+        return Ok(Confine::Refused(format!("commands cannot be confined here: {why}; {fix}")));
+    }
+    let overlays = found.overlay.is_none() && folders.iter().all(|folder| !holds_mounts(folder));
+    let hidden =
+        [Some(home.clone()), place::user_file().and_then(|f| f.parent().map(Path::to_owned))];
+    let sandbox = Arc::new(Sandbox::new(Surroundings {
+        home: place::env("HOME").map(PathBuf::from),
+        env: env.to_vec(),
+        hidden: hidden.into_iter().flatten().collect(),
+        own: home.join("sandbox"),
+        level,
+        processes: u32::try_from(config.count("sandbox.processes"))?,
+        overlays,
+    }));
+    if !overlays {
+        return Ok(Confine::Direct(sandbox));
+    }
+    let layers = home.join("overlays");
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&layers)?;
+    Ok(Confine::Overlay(sandbox, layers))
+}
+
+/// What a person is told when a run begins, where commands are not confined as they should be.
+pub fn remark(confine: &Confine) -> Option<String> {
+    match confine {
+        Confine::Open => {
+            let told = "Commands are not sandboxed (level open): an allowed command can do whatever you can.";
+            Some(told.to_owned())
+        }
+        Confine::Refused(why) => Some(format!("No command can run: {why}")),
+        Confine::Direct(_) => {
+            let told = "Overlays cannot be had here: commands are asked about before they run, and undo does not \
+                        cover what they change.";
+            Some(told.to_owned())
+        }
+        Confine::Overlay(..) => None,
+    }
+}
+
+/// Whether commands that are waited for run over an overlay, as far as that is known without trying.
+pub fn is_overlaid(config: &Config, root: &Path) -> bool {
+    let known = || place::home().ok().and_then(|home| kept(&home));
+    level(config) != Level::Open
+        && !holds_mounts(root)
+        && known().is_none_or(|found| found.confine.is_none() && found.overlay.is_none())
+}
+
+/// What this machine can do.
+pub async fn found(home: &Path) -> Found {
+    if let Some(found) = kept(home) {
+        return found;
+    }
+    let Can { confine, overlay, landlock, layers } =
+        cairn_sandbox::can(&home.join("sandbox")).await;
+    let why = |problem: Option<cairn_sandbox::SandboxError>| problem.map(|p| reason(&p));
+    let found = Found { of: of(), confine: why(confine), overlay: why(overlay), landlock, layers };
+    // Where it cannot be kept it is found out again.
+    if let Ok(text) = serde_json::to_string(&found) {
+        let _ = std::fs::write(home.join(FILE), text);
+    }
+    found
+}
+
+/// What a sandbox was refused, without the sentence around it.
+fn reason(problem: &cairn_sandbox::SandboxError) -> String {
+    match problem {
+        cairn_sandbox::SandboxError::Layer { what, source } => format!("{what}: {source}"),
+        other => other.to_string(),
+    }
+}
+
+const FILE: &str = "can.json";
+
+fn kept(home: &Path) -> Option<Found> {
+    let text = std::fs::read_to_string(home.join(FILE)).ok()?;
+    serde_json::from_str::<Found>(&text).ok().filter(|found| found.of == of())
+}
+
+/// When what was found out holds.
+fn of() -> String {
+    let start = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let namespace = std::fs::metadata("/proc/self/ns/mnt").map(|found| found.ino()).unwrap_or(0);
+    let user = rustix::process::geteuid().as_raw();
+    format!("{} {namespace} {user} {}", start.trim(), env!("CARGO_PKG_VERSION"))
+}
+
+/// Whether other file systems are mounted within a folder: an overlay would not show them.
+fn holds_mounts(folder: &Path) -> bool {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let Some(folder) = folder.to_str() else { return false };
+    let within = format!("{}/", folder.trim_end_matches('/'));
+    // Spaces and the like are written as octal escapes there.
+    let escaped = within.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011");
+    mounts.lines().filter_map(|line| line.split(' ').nth(4)).any(|at| at.starts_with(&escaped))
+}
