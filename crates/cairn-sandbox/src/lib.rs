@@ -6,6 +6,7 @@ mod editor;
 mod environment;
 mod guard;
 mod kept;
+pub mod network;
 mod report;
 mod run;
 mod running;
