@@ -1,15 +1,13 @@
 //! What the proxy bears: floods, slowness, crowds, and its own end.
 
-use super::{Origin, ask, head, open, proxy, status};
+use super::{NEVER, Origin, ask, head, open, proxy, status, whole};
 use cairn_sandbox::network::Options;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-
-/// A time that is never waited for unless something is broken.
-const NEVER: Duration = Duration::from_secs(30);
+use tokio::time::timeout;
 
 fn unchanged(_: &mut Options) {}
 
@@ -34,7 +32,7 @@ async fn a_head_without_an_end_is_cut_off() {
     let (mut from, mut to) = stream.split();
     let write = async { while to.write_all(&flood).await.is_ok() {} };
     let read = async { from.read_to_end(&mut read).await.map(|_| read) };
-    let (_, read) = tokio::time::timeout(NEVER, async { tokio::join!(write, read) }).await.unwrap();
+    let (_, read) = timeout(NEVER, async { tokio::join!(write, read) }).await.unwrap();
     // Whoever floods on after the answer is reset, and may lose it.
     let read = String::from_utf8(read.unwrap_or_default()).unwrap();
     assert!(read.is_empty() || read.starts_with("HTTP/1.1 431 "), "{read}");
@@ -43,6 +41,19 @@ async fn a_head_without_an_end_is_cut_off() {
     assert_eq!(status(at, &format!("CONNECT a.test:443 HTTP/1.1\r\n{field}\r\n")).await, 431);
     let field = format!("A: {}\r\n", "a".repeat(31 * 1024));
     assert_eq!(status(at, &format!("CONNECT a.test:443 HTTP/1.1\r\n{field}\r\n")).await, 403);
+}
+
+#[tokio::test]
+async fn a_client_that_is_still_speaking_when_it_is_answered_is_heard_out() {
+    let (_proxy, at) = proxy(&[], &[], unchanged);
+    let begun = "POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    let (mut client, answer) = open(at, begun).await;
+    assert!(answer.starts_with("HTTP/1.1 405 "));
+    for _ in 0..20 {
+        client.write_all(&[b'a'; 1024]).await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    whole(&mut client).await;
 }
 
 #[tokio::test]
@@ -69,7 +80,7 @@ async fn a_head_that_drips_is_not_waited_for() {
     let served = async {
         tokio::select! { () = drip => {}, read = from.read_exact(&mut answer) => { read.unwrap(); } }
     };
-    tokio::time::timeout(NEVER, served).await.unwrap();
+    timeout(NEVER, served).await.unwrap();
     assert_eq!(&answer, b"HTTP/1.1 408");
 }
 
@@ -81,9 +92,7 @@ async fn full() -> (SocketAddr, rustix::fd::OwnedFd, Vec<TcpStream>) {
     listen(&socket, 0).unwrap();
     let at = SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
     let mut held = Vec::new();
-    while let Ok(stream) =
-        tokio::time::timeout(Duration::from_millis(300), TcpStream::connect(at)).await
-    {
+    while let Ok(stream) = timeout(Duration::from_millis(300), TcpStream::connect(at)).await {
         held.push(stream.unwrap());
         assert!(held.len() < 64, "the line does not become full");
     }
@@ -131,7 +140,7 @@ async fn a_crowd_is_served_to_the_last() {
         let get = format!("GET http://{asked}/ HTTP/1.1\r\nHost: {asked}\r\n\r\n");
         crowd.spawn(async move { (n % 2 == 0, status(at, &get).await) });
     }
-    let served = tokio::time::timeout(NEVER, crowd.join_all()).await.unwrap();
+    let served = timeout(NEVER, crowd.join_all()).await.unwrap();
     assert!(served.iter().all(|(let_in, status)| *status == if *let_in { 200 } else { 403 }));
     assert_eq!(proxy.reached()[0].connections, 150);
     assert_eq!(proxy.refused().len(), 1);
@@ -147,7 +156,7 @@ async fn a_host_that_does_not_read_stops_its_client() {
     let (piece, bound) = (vec![0; 64 * 1024], 64 << 20);
     let mut taken = 0;
     let pause = Duration::from_millis(500);
-    while let Ok(wrote) = tokio::time::timeout(pause, client.write(&piece)).await {
+    while let Ok(wrote) = timeout(pause, client.write(&piece)).await {
         taken += wrote.unwrap();
         assert!(taken < bound, "{taken} bytes were taken for a host that reads none");
     }
@@ -166,12 +175,12 @@ async fn the_end_closes_every_connection_and_keeps_the_account() {
         if dropped {
             drop(proxy);
         } else {
-            proxy.end().await;
+            timeout(NEVER, proxy.end()).await.unwrap();
             assert_eq!((proxy.refused().len(), proxy.reached().len()), (1, 1));
             assert!(TcpStream::connect(at).await.is_err());
         }
         for stream in [&mut client, &mut host, &mut silent] {
-            let rest = tokio::time::timeout(NEVER, stream.read(&mut [0])).await.unwrap();
+            let rest = timeout(NEVER, stream.read(&mut [0])).await.unwrap();
             assert!(matches!(rest, Ok(0) | Err(_)), "{rest:?}");
         }
     }

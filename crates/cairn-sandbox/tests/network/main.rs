@@ -10,24 +10,31 @@ mod refusals;
 
 use cairn_sandbox::network::{HostPattern, Options, Proxy, Reach};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
-/// A server that answers every request alike and remembers who came.
+/// A time that is never waited for unless something is broken.
+const NEVER: Duration = Duration::from_secs(30);
+
+/// A server that answers every request alike and counts who comes.
 struct Origin {
     at: SocketAddr,
-    visitors: Arc<Mutex<Vec<SocketAddr>>>,
+    came: Arc<AtomicUsize>,
+    sent: AtomicUsize,
 }
 
 impl Origin {
     async fn start() -> Origin {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (at, visitors) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
-        let known = visitors.clone();
+        let (at, came) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
+        let count = came.clone();
         tokio::spawn(async move {
-            while let Ok((mut stream, from)) = listener.accept().await {
-                known.lock().unwrap().push(from);
+            while let Ok((mut stream, _)) = listener.accept().await {
+                count.fetch_add(1, Relaxed);
                 tokio::spawn(async move {
                     head(&mut stream).await;
                     stream
@@ -37,23 +44,20 @@ impl Origin {
                 });
             }
         });
-        Origin { at, visitors }
+        Origin { at, came, sent: AtomicUsize::new(0) }
     }
 
     fn port(&self) -> u16 {
         self.at.port()
     }
 
-    /// How many have come. Whoever was connected before this was called is counted: one more visitor
+    /// How many have come by themselves. Whoever was connected before this was called is counted: one more visitor
     /// is sent, visitors are taken in their order, and that one has been served.
     async fn visits(&self) -> usize {
         let mut last = TcpStream::connect(self.at).await.unwrap();
         last.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
-        let me = last.local_addr().unwrap();
         whole(&mut last).await;
-        let mut visitors = self.visitors.lock().unwrap();
-        visitors.retain(|known| *known != me);
-        visitors.len()
+        self.came.load(Relaxed) - self.sent.fetch_add(1, Relaxed) - 1
     }
 }
 
@@ -102,7 +106,7 @@ async fn status(at: SocketAddr, request: &str) -> u16 {
 async fn head(stream: &mut TcpStream) -> String {
     let mut read = Vec::new();
     while !read.ends_with(b"\r\n\r\n") {
-        match stream.read_u8().await {
+        match timeout(NEVER, stream.read_u8()).await.unwrap() {
             Ok(byte) => read.push(byte),
             Err(_) => break,
         }
@@ -113,6 +117,6 @@ async fn head(stream: &mut TcpStream) -> String {
 /// Reads to the end.
 async fn whole(stream: &mut TcpStream) -> String {
     let mut read = Vec::new();
-    stream.read_to_end(&mut read).await.unwrap();
+    timeout(NEVER, stream.read_to_end(&mut read)).await.unwrap().unwrap();
     String::from_utf8(read).unwrap()
 }

@@ -113,6 +113,7 @@ async fn requests_that_are_not_a_proxys_go_nowhere() {
         ),
         (format!("GET https://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n"), 400),
         (format!("GET ftp://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n"), 400),
+        (format!("GET http://{to}/#a HTTP/1.1\r\nHost: {to}\r\n\r\n"), 400),
         (format!("GET / HTTP/1.1\r\nHost: {to}\r\n\r\n"), 400),
         (format!("GET  http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n"), 400),
         (format!("GET http://{to}/ HTTP/2.0\r\nHost: {to}\r\n\r\n"), 400),
