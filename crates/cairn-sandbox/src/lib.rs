@@ -9,6 +9,7 @@ mod environment;
 mod guard;
 mod ids;
 mod kept;
+pub mod network;
 mod own;
 mod report;
 mod run;

@@ -1,0 +1,3 @@
+# Sourced: how the scripts speak.
+say() { printf 'backup: %s\n' "$*"; }
+fail() { say "$*" >&2; exit 1; }

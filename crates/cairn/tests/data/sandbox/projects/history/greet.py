@@ -1,0 +1,5 @@
+"""Greets."""
+
+
+def greet(name):
+    return "Hello, " + name
