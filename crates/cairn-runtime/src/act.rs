@@ -89,12 +89,12 @@ impl Driver {
             ats.iter().map(|at| self.action(*at)).collect::<Result<_, _>>()?;
         let world = self.world.clone();
         let cancel = CancellationToken::new();
-        let mut performing = Box::pin(join_all(actions.iter().map(|action| {
+        let mut performing = Box::pin(join_all(actions.iter().zip(ats).map(|(action, at)| {
             let (world, cancel) = (&world, &cancel);
             async move {
                 match action {
                     Action::Read(read) if rows::is_row(&read.path) => None,
-                    action => Some(world.look(action, cancel).await),
+                    action => Some(world.look(action, &rows::address(*at), cancel).await),
                 }
             }
         })));
@@ -183,7 +183,7 @@ impl Driver {
         prepared: &Prepared,
     ) -> Result<Performed, RunError> {
         match action {
-            Action::Exec { background: true, .. } => return Ok(self.start_beside(at, action)),
+            Action::Exec(exec) if exec.background => return Ok(self.start_beside(at, action)),
             Action::Kill { path } if rows::is_row(path) => return self.end_row(path).await,
             _ => {}
         }

@@ -69,7 +69,7 @@ impl Driver {
     async fn would_exactly(&self, action: &Action) -> Result<Prepared, RunError> {
         match action {
             Action::Kill { path } if rows::is_row(path) => self.would_end(path),
-            Action::Exec { background: true, .. } if self.streams.0.len() >= MOST => {
+            Action::Exec(exec) if exec.background && self.streams.0.len() >= MOST => {
                 let text = format!("{MOST} commands run in the background, and no more may");
                 Ok(settled(Status::LIMIT, text))
             }

@@ -39,7 +39,7 @@ pub(crate) fn refusal(scrubber: &Scrubber, tool: &str, args: &str) -> Option<Str
 /// passwords in URLs are too often part of an example or of a local set-up to tell.
 fn why_not(find: &Find, action: Option<&Action>) -> Option<String> {
     let is_edit = matches!(action, Some(Action::Edit { .. }));
-    let is_command = matches!(action, Some(Action::Exec { .. }));
+    let is_command = matches!(action, Some(Action::Exec(_)));
     match find {
         Find::Known(name) => Some(format!(
             "not done: the call holds the secret {name} itself. It is kept out of conversations; a \

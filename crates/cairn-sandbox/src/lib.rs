@@ -36,10 +36,12 @@ use std::time::Duration;
 /// A command to run.
 #[derive(Debug)]
 pub struct Spec {
-    /// What the shell is given to run.
+    /// What the shell is given to run; its last argument, unless it is empty.
     pub command: String,
-    /// The shell, started as `shell -c command`.
+    /// The shell, or another program that takes what it shall run.
     pub shell: PathBuf,
+    /// What it is given before the command: `-c --` of a shell.
+    pub flags: Vec<String>,
     /// The directory it runs in, as a handle, so that no path is looked up again.
     pub cwd: OwnedFd,
     /// Its whole environment.
@@ -69,6 +71,14 @@ pub trait Filter: fmt::Debug + Send + Sync {
 
     /// There is no more: gives the rest.
     fn finish(&mut self) -> Vec<u8>;
+}
+
+impl Spec {
+    /// What a shell is given before a command.
+    #[must_use]
+    pub fn shell_flags() -> Vec<String> {
+        vec!["-c".to_owned(), "--".to_owned()]
+    }
 }
 
 /// How a command's stderr is taken.

@@ -50,8 +50,13 @@ impl Texts {
     fn new(spec: &Spec) -> Result<Self, SandboxError> {
         let text = |what, bytes: &[u8]| CString::new(bytes).map_err(|_| SandboxError::Nul { what });
         let shell = text("the shell's path", spec.shell.as_os_str().as_bytes())?;
-        let command = text("the command", spec.command.as_bytes())?;
-        let argv = vec![shell.clone(), c"-c".to_owned(), c"--".to_owned(), command];
+        let mut argv = vec![shell.clone()];
+        for flag in &spec.flags {
+            argv.push(text("an argument", flag.as_bytes())?);
+        }
+        if !spec.command.is_empty() {
+            argv.push(text("the command", spec.command.as_bytes())?);
+        }
         let pairs = spec.env.iter().map(|(name, value)| format!("{name}={value}"));
         let envp =
             pairs.map(|pair| text("the environment", pair.as_bytes())).collect::<Result<_, _>>()?;

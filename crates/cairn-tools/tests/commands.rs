@@ -7,7 +7,7 @@ use cairn_tools::hooks::{
     Place, Request, Senseless, Setup, What, Word,
 };
 use cairn_tools::trust::{self, Trusted};
-use cairn_types::{Action, Approval, Coord, Mode, RunId, SessionId, Status, Verdict};
+use cairn_types::{Action, Approval, Coord, Exec, Mode, RunId, SessionId, Status, Verdict};
 use cairn_world::Workspace;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,8 +22,7 @@ fn setup(root: &Path) -> Setup {
 }
 
 fn event(root: &Path, kind: HookEvent) -> Event {
-    let action =
-        Action::Exec { command: "rm -rf x".into(), cwd: None, timeout_ms: None, background: false };
+    let action = Action::Exec(Exec { command: "rm -rf x".into(), ..Exec::default() });
     let call = Call { at: Coord { lap: 1, turn: 2, seq: 3 }, tool: "bash", action };
     let done = |status| Done { status, exit: Some(1), text: "out".into(), changes: Vec::new() };
     let proposal = String::from("p1.2.3");

@@ -45,17 +45,8 @@ pub enum Action {
         /// What to remove, or `log:///…` for the row of a command in the background.
         path: String,
     },
-    /// Run a command in the shell.
-    Exec {
-        /// The command.
-        command: String,
-        /// The directory beneath the root to run it in; the root when absent.
-        cwd: Option<String>,
-        /// When to end it; the configured limit when absent.
-        timeout_ms: Option<u64>,
-        /// Let it run beside what follows, without a limit of its own.
-        background: bool,
-    },
+    /// Run a command.
+    Exec(Exec),
     /// Keep the list of what is to be done.
     Todo {
         /// The whole list as it shall be.
@@ -63,6 +54,23 @@ pub enum Action {
     },
     /// Put something to a person.
     Consult(Consult),
+}
+
+/// A command to run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exec {
+    /// The command, or the code, for what runs it.
+    pub command: String,
+    /// What runs it, by name; the shell when absent.
+    pub runtime: Option<String>,
+    /// The directory beneath the root to run it in; the root when absent.
+    pub cwd: Option<String>,
+    /// When to end it; the configured limit when absent.
+    pub timeout_ms: Option<u64>,
+    /// Let it run beside what follows, without a limit of its own.
+    pub background: bool,
+    /// Nothing of what it changes is kept.
+    pub discard: bool,
 }
 
 /// What is put to a person.
@@ -178,7 +186,7 @@ impl Action {
             Action::Copy { .. } => OpName::Copy,
             Action::Move { .. } => OpName::Move,
             Action::Kill { .. } => OpName::Kill,
-            Action::Exec { .. } => OpName::Exec,
+            Action::Exec(_) => OpName::Exec,
             Action::Todo { .. } => OpName::Todo,
             Action::Consult(_) => OpName::Consult,
         }
@@ -202,7 +210,10 @@ impl Action {
             | Action::Kill { path } => path.clone(),
             Action::Edit { path: None, .. } => "patch".to_owned(),
             Action::Copy { from, to } | Action::Move { from, to } => format!("{from} → {to}"),
-            Action::Exec { command, .. } => command.clone(),
+            Action::Exec(exec) => match &exec.runtime {
+                Some(runtime) => format!("{runtime}: {}", exec.command),
+                None => exec.command.clone(),
+            },
             Action::Todo { items } => {
                 let done = items.iter().filter(|item| item.state == TodoState::Done).count();
                 format!("{done} of {} done", items.len())

@@ -19,7 +19,7 @@ mod status;
 mod stream;
 mod usage;
 
-pub use action::{Action, Consult, EditBody, Exchange, Find, Read, TodoItem, TodoState};
+pub use action::{Action, Consult, EditBody, Exchange, Exec, Find, Read, TodoItem, TodoState};
 pub use address::{Address, AddressError, RowAddress};
 pub use budget::{Budgets, Exceeded};
 pub use canonical::{CanonicalError, canonical, to_canonical};

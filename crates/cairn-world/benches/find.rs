@@ -128,7 +128,7 @@ fn row(name: &str, [ours, plain, sorted]: [Duration; 3], start_up: Option<Durati
 
 fn ask(runtime: &tokio::runtime::Runtime, world: &World, action: &Action) -> Performed {
     let cancel = CancellationToken::new();
-    let done = runtime.block_on(world.look(action, &cancel));
+    let done = runtime.block_on(world.look(action, "", &cancel));
     assert_eq!(done.status, Status::OK, "{action:?}: {}", done.text);
     done
 }

@@ -1,13 +1,14 @@
 //! Commands: what is shown before one runs, and what is told after it ran.
 
 use crate::roots::Roots;
+use crate::runtimes::Chosen;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
 use crate::{Acting, Background, Settings, output};
 use cairn_sandbox::{End, Errors, Filter, Finished, Running, SandboxError, Spec};
 use cairn_text::scrub::Window;
 use cairn_text::shown::clean;
-use cairn_types::Status;
+use cairn_types::{Exec, Status};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,29 +19,10 @@ const GRACE: Duration = Duration::from_millis(50);
 /// The length of a label, in characters.
 const LABEL: usize = 80;
 
-/// A command to run.
-pub(crate) struct Run<'a> {
-    pub(crate) command: &'a str,
-    pub(crate) cwd: Option<&'a str>,
-    pub(crate) timeout_ms: Option<u64>,
-    pub(crate) background: bool,
-}
-
-impl<'a> Run<'a> {
-    pub(crate) fn new(
-        command: &'a str,
-        cwd: Option<&'a str>,
-        timeout_ms: Option<u64>,
-        background: bool,
-    ) -> Self {
-        Self { command, cwd, timeout_ms, background }
-    }
-}
-
 /// What running a command would mean. The command stands last and indented, so that nothing in it
 /// can pass for a line of ours.
-pub(crate) fn prepare(workspace: &Workspace, settings: &Settings, run: &Run<'_>) -> Prepared {
-    let command = run.command;
+pub(crate) fn prepare(workspace: &Workspace, settings: &Settings, run: &Exec) -> Prepared {
+    let command = &run.command;
     let first = command.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default();
     let cleaned = clean(first);
     let mut label: String = cleaned.chars().take(LABEL).collect();
@@ -48,9 +30,10 @@ pub(crate) fn prepare(workspace: &Workspace, settings: &Settings, run: &Run<'_>)
         label.push('…');
     }
     let label = format!("run: {label}");
-    let cwd = match admit(command).and_then(|()| directory(workspace, run)) {
-        Ok(cwd) if cwd.path == "." => workspace.path().display().to_string(),
-        Ok(cwd) => workspace.path().join(cwd.path).display().to_string(),
+    let admitted = admit(command).and_then(|()| runs(settings, run));
+    let admitted = admitted.and_then(|(shell, ..)| Ok((shell, inner_directory(workspace, run)?)));
+    let (shell, cwd) = match admitted {
+        Ok((shell, cwd)) => (shell, cwd.display().to_string()),
         Err(refusal) => {
             return Prepared { label, settled: Some(refusal.into()), ..Prepared::default() };
         }
@@ -64,15 +47,15 @@ pub(crate) fn prepare(workspace: &Workspace, settings: &Settings, run: &Run<'_>)
     let shown = format!(
         "cwd: {}\nshell: {}\ntimeout: {limit}\nenvironment: {}\ncommand:\n{indented}",
         cwd,
-        settings.shell.display(),
+        shell.display(),
         names.join(" "),
     );
     Prepared { shown, label, ..Prepared::default() }
 }
 
 /// The directory a command runs in.
-fn directory(workspace: &Workspace, run: &Run<'_>) -> Result<Opened, Refusal> {
-    let opened = workspace.open_existing(run.cwd.unwrap_or("."))?;
+fn directory(workspace: &Workspace, run: &Exec) -> Result<Opened, Refusal> {
+    let opened = workspace.open_existing(run.cwd.as_deref().unwrap_or("."))?;
     if !opened.is_directory() {
         let text = format!("{} is not a directory", opened.path);
         return Err(Refusal::new(Status::CONFLICT, text));
@@ -95,7 +78,7 @@ fn admit(command: &str) -> Result<(), Refusal> {
 }
 
 /// When a command is ended, if ever: in the background only where that was asked for.
-fn limit(settings: &Settings, run: &Run<'_>) -> Option<Duration> {
+fn limit(settings: &Settings, run: &Exec) -> Option<Duration> {
     let asked = run.timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
     match run.background {
         true => asked,
@@ -104,7 +87,7 @@ fn limit(settings: &Settings, run: &Run<'_>) -> Option<Duration> {
 }
 
 /// The directory a command runs in, as it is named.
-pub(crate) fn inner_directory(workspace: &Workspace, run: &Run<'_>) -> Result<PathBuf, Refusal> {
+pub(crate) fn inner_directory(workspace: &Workspace, run: &Exec) -> Result<PathBuf, Refusal> {
     let opened = directory(workspace, run)?;
     Ok(match opened.path.as_str() {
         "." => workspace.path().to_owned(),
@@ -112,16 +95,30 @@ pub(crate) fn inner_directory(workspace: &Workspace, run: &Run<'_>) -> Result<Pa
     })
 }
 
+/// What runs a command: the program, what stands before the command, and whether it is read instead.
+fn runs(settings: &Settings, run: &Exec) -> Result<(PathBuf, Vec<String>, bool), Refusal> {
+    let Some(name) = &run.runtime else {
+        return Ok((settings.shell.clone(), Spec::shell_flags(), false));
+    };
+    let path = settings.env.iter().find(|(name, _)| name == "PATH");
+    let path = path.map_or("", |(_, value)| value.as_str());
+    let Chosen { program, runtime } = settings.runtimes.choose(name, path)?;
+    Ok((program, runtime.arguments, runtime.reads))
+}
+
 /// A command as the sandbox takes it, not confined yet, or why it cannot be run.
 pub(crate) fn spec(
     workspace: &Workspace,
     settings: &Settings,
-    run: &Run<'_>,
+    run: &Exec,
 ) -> Result<Spec, Refusal> {
-    admit(run.command)?;
+    admit(&run.command)?;
+    let (shell, flags, reads) = runs(settings, run)?;
+    let input = reads.then(|| run.command.clone().into_bytes());
     Ok(Spec {
-        command: run.command.to_owned(),
-        shell: settings.shell.clone(),
+        command: if reads { String::new() } else { run.command.clone() },
+        shell,
+        flags,
         cwd: directory(workspace, run)?.fd,
         env: settings.env.clone(),
         timeout: limit(settings, run).unwrap_or(Duration::MAX),
@@ -130,7 +127,7 @@ pub(crate) fn spec(
         way: settings.way,
         confined: None,
         filter: Some(Box::new(WithoutSecrets(settings.scrubber.window()))),
-        input: None,
+        input,
         errors: Errors::Joined,
     })
 }
@@ -150,19 +147,15 @@ impl Filter for WithoutSecrets {
 }
 
 /// A command that works on the files themselves.
-fn direct(roots: &Roots, settings: &Settings, run: &Run<'_>) -> Result<Spec, Refusal> {
-    let workspace = roots.of(run.cwd.unwrap_or("."));
+fn direct(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Spec, Refusal> {
+    let workspace = roots.of(run.cwd.as_deref().unwrap_or("."));
     let mut spec = spec(workspace, settings, run)?;
     spec.confined = settings.confine.direct(roots, inner_directory(workspace, run)?)?;
     Ok(spec)
 }
 
 /// Starts a command in the background.
-pub(crate) fn start(
-    roots: &Roots,
-    settings: &Settings,
-    run: &Run<'_>,
-) -> Result<Background, Refusal> {
+pub(crate) fn start(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Background, Refusal> {
     direct(roots, settings, run).map(|spec| Background::new(Running::start(spec)))
 }
 
@@ -170,7 +163,7 @@ pub(crate) fn start(
 pub(crate) async fn perform(
     roots: &Roots,
     settings: &Settings,
-    run: &Run<'_>,
+    run: &Exec,
     acting: Acting<'_>,
 ) -> Performed {
     match direct(roots, settings, run) {

@@ -23,6 +23,7 @@ mod rearrange;
 mod rehearse;
 mod removed;
 mod roots;
+mod runtimes;
 mod settled;
 mod small;
 mod state;
@@ -42,6 +43,7 @@ pub use media::{Kind as MediaKind, kind as media_kind};
 pub use parts::Part;
 pub use read::Lines;
 pub use rehearse::{Confine, Rehearsed};
+pub use runtimes::{Runtime, Runtimes};
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::same;
 pub use unread::{Door, Kept, Unread};
@@ -51,7 +53,7 @@ use apply::List;
 use cairn_sandbox::Way;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
-use cairn_types::{Action, Change, FileState, Removed, Status};
+use cairn_types::{Action, Change, Exec, FileState, Removed, Status};
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
 use std::path::PathBuf;
@@ -64,6 +66,8 @@ use tokio_util::sync::CancellationToken;
 pub struct Settings {
     /// The shell.
     pub shell: PathBuf,
+    /// What runs code besides it.
+    pub runtimes: Arc<Runtimes>,
     /// The whole environment of a command.
     pub env: Vec<(String, String)>,
     /// How long a command may take when it does not say.
@@ -102,6 +106,7 @@ impl Settings {
         let (timeout, timeout_max) = (Duration::from_secs(120), Duration::from_secs(600));
         Self {
             shell,
+            runtimes: Arc::new(Runtimes::with(Vec::new())),
             env,
             timeout,
             timeout_max,
@@ -157,8 +162,8 @@ impl World {
     }
 
     /// The workspace that a command runs in.
-    fn cwd(&self, cwd: Option<&str>) -> &Workspace {
-        self.roots.of(cwd.unwrap_or("."))
+    fn cwd(&self, exec: &Exec) -> &Workspace {
+        self.roots.of(exec.cwd.as_deref().unwrap_or("."))
     }
 
     /// What an action would do, without doing anything.
@@ -178,10 +183,7 @@ impl World {
             Action::Kill { path } => rearrange::prepare_kill(roots.of(path), path),
             Action::Move { from, to } => rearrange::prepare_move(roots, from, to),
             Action::Copy { from, to } => rearrange::prepare_copy(roots, from, to),
-            Action::Exec { command, cwd, timeout_ms, background } => {
-                let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
-                exec::prepare(self.cwd(cwd.as_deref()), &self.settings, &run)
-            }
+            Action::Exec(exec) => exec::prepare(self.cwd(exec), &self.settings, exec),
             Action::Find(_)
             | Action::List { .. }
             | Action::Read(_)
@@ -215,9 +217,8 @@ impl World {
     pub async fn act(&self, action: &Action, prepared: &Prepared, acting: Acting<'_>) -> Performed {
         let begun = Instant::now();
         let mut performed = match action {
-            Action::Exec { command, cwd, timeout_ms, background } if prepared.ran.is_none() => {
-                let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
-                exec::perform(&self.roots, &self.settings, &run, acting).await
+            Action::Exec(exec) if prepared.ran.is_none() => {
+                exec::perform(&self.roots, &self.settings, exec, acting).await
             }
             _ => self.change(prepared),
         };
@@ -232,21 +233,18 @@ impl World {
     /// Whether this is a command that runs over an overlay.
     #[must_use]
     pub fn rehearses(&self, action: &Action) -> bool {
-        matches!(action, Action::Exec { background: false, .. })
+        matches!(action, Action::Exec(exec) if !exec.background)
             && matches!(self.settings.confine, Confine::Overlay(..))
     }
 
     /// Runs a command over an overlay and says what it would change; `name` is for what of it is kept
     /// aside.
     pub async fn rehearse(&self, action: &Action, name: &str, acting: Acting<'_>) -> Prepared {
-        let Action::Exec { command, cwd, timeout_ms, background } = action else {
-            return self.prepare(action);
-        };
+        let Action::Exec(exec) = action else { return self.prepare(action) };
         let begun = Instant::now();
-        let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
         let rehearsal =
             Rehearsal { roots: &self.roots, settings: &self.settings, known: &self.known, name };
-        let mut prepared = rehearsal.run(&run, acting).await;
+        let mut prepared = rehearsal.run(exec, acting).await;
         for ran in prepared.ran.iter_mut().chain(&mut prepared.settled) {
             ran.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         }
@@ -262,10 +260,7 @@ impl World {
     /// Starts a command in the background, in the runtime of the caller.
     pub fn start(&self, action: &Action) -> Result<Background, Refusal> {
         match action {
-            Action::Exec { command, cwd, timeout_ms, background } => {
-                let run = exec::Run::new(command, cwd.as_deref(), *timeout_ms, *background);
-                exec::start(&self.roots, &self.settings, &run)
-            }
+            Action::Exec(exec) => exec::start(&self.roots, &self.settings, exec),
             _ => Err(Refusal::new(Status::FAILED, "not a command")),
         }
     }
@@ -286,9 +281,22 @@ impl World {
         }
     }
 
-    /// Looks; changes nothing. Reads and finds can be long, so they run beside the caller's thread.
-    pub async fn look(&self, action: &Action, cancel: &CancellationToken) -> Performed {
+    /// Looks; changes nothing. Reads and finds can be long, so they run beside the caller's thread. `row`
+    /// is where more than is told can be read.
+    pub async fn look(&self, action: &Action, row: &str, cancel: &CancellationToken) -> Performed {
         let begun = Instant::now();
+        if let Action::Exec(exec) = action {
+            let acting = Acting { row, cancel, on_output: &mut |_| {} };
+            let rehearsal = Rehearsal {
+                roots: &self.roots,
+                settings: &self.settings,
+                known: &self.known,
+                name: "",
+            };
+            let mut performed = rehearsal.look(exec, acting).await;
+            performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            return performed;
+        }
         let (roots, action) = (Arc::clone(&self.roots), action.clone());
         let cancelled = cancel.child_token();
         let _stop = cancelled.clone().drop_guard();
@@ -318,7 +326,7 @@ impl World {
             | Action::Copy { .. }
             | Action::Move { .. }
             | Action::Kill { .. }
-            | Action::Exec { .. }
+            | Action::Exec(_)
             | Action::Consult(_) => Err(Refusal::new(Status::FAILED, "not a look")),
         });
         let mut performed = looked

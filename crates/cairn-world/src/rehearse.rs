@@ -1,14 +1,14 @@
 //! Commands over an overlay: one runs to its end, then what it changed is read as a proposal. Nothing of
 //! it counts until `commit`; dropping what was prepared forgets it.
 
-use crate::exec::{self, Run};
+use crate::exec;
 use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
 use crate::roots::Roots;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::Workspace;
 use crate::{Acting, Settings};
-use cairn_sandbox::{Access, Confined, Place, Sandbox};
-use cairn_types::{Change, ChangeKind, Outcome, Status};
+use cairn_sandbox::{Access, Confined, Place, Sandbox, Spec};
+use cairn_types::{Change, ChangeKind, Exec, Outcome, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -81,9 +81,19 @@ fn place(root: &Workspace, access: Access) -> Result<Place, Refusal> {
 impl Rehearsal<'_> {
     /// Runs the command and says what it would change. The command's own outcome is in `ran`, or in
     /// `settled` where nothing is left to decide.
-    pub(crate) async fn run(&self, run: &Run<'_>, acting: Acting<'_>) -> Prepared {
-        let mut prepared = exec::prepare(self.roots.of(run.cwd.unwrap_or(".")), self.settings, run);
+    pub(crate) async fn run(&self, run: &Exec, acting: Acting<'_>) -> Prepared {
+        let mut prepared =
+            exec::prepare(self.roots.of(run.cwd.as_deref().unwrap_or(".")), self.settings, run);
         if prepared.settled.is_some() {
+            return prepared;
+        }
+        let runtime = run.runtime.as_deref();
+        if runtime.is_some_and(|name| self.settings.runtimes.discards(name)) {
+            let ran = self.look(run, acting).await;
+            match ran.status.is_success() {
+                true => prepared.ran = Some(ran),
+                false => prepared.settled = Some(ran),
+            }
             return prepared;
         }
         match self.try_run(run, acting).await {
@@ -93,11 +103,22 @@ impl Rehearsal<'_> {
         prepared
     }
 
-    async fn try_run(
-        &self,
-        run: &Run<'_>,
-        acting: Acting<'_>,
-    ) -> Result<(Performed, Result<Vec<Found>, Refusal>, Rehearsed), Refusal> {
+    /// Runs the command over an overlay that is thrown away: nothing of what it changed is looked at.
+    pub(crate) async fn look(&self, run: &Exec, acting: Acting<'_>) -> Performed {
+        match self.spec(run) {
+            Ok((spec, _scratches)) => {
+                let mut ran = exec::finish(spec, acting).await;
+                if !ran.layers.is_empty() {
+                    ran.layers.push(Outcome::OVERLAY.to_owned());
+                }
+                ran
+            }
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    /// The command as the sandbox takes it, over fresh layers.
+    fn spec(&self, run: &Exec) -> Result<(Spec, Vec<Scratch>), Refusal> {
         let Confine::Overlay(sandbox, layers) = &self.settings.confine else {
             let text = "commands do not run over an overlay here";
             return Err(Refusal::new(Status::NOT_IMPLEMENTED, text));
@@ -109,10 +130,19 @@ impl Rehearsal<'_> {
             .zip(&scratches)
             .map(|(root, scratch)| place(root, Access::Overlay(scratch.path().to_owned())));
         let places = places.collect::<Result<_, _>>()?;
-        let workspace = self.roots.of(run.cwd.unwrap_or("."));
+        let workspace = self.roots.of(run.cwd.as_deref().unwrap_or("."));
         let mut spec = exec::spec(workspace, self.settings, run)?;
         let cwd = exec::inner_directory(workspace, run)?;
         spec.confined = Some(Confined { sandbox: Arc::clone(sandbox), places, cwd });
+        Ok((spec, scratches))
+    }
+
+    async fn try_run(
+        &self,
+        run: &Exec,
+        acting: Acting<'_>,
+    ) -> Result<(Performed, Result<Vec<Found>, Refusal>, Rehearsed), Refusal> {
+        let (spec, scratches) = self.spec(run)?;
         let rehearsed = Rehearsed { scratches };
         let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
         let rehearsed =
@@ -145,7 +175,7 @@ fn scratches(roots: &Roots, layers: &Path) -> Result<Vec<Scratch>, Refusal> {
 /// What a command that ran and what was found of it come to.
 fn settle(
     prepared: &mut Prepared,
-    run: &Run<'_>,
+    run: &Exec,
     (mut ran, found, rehearsed): (Performed, Result<Vec<Found>, Refusal>, Rehearsed),
 ) {
     if ran.layers.is_empty() {

@@ -27,7 +27,7 @@ async fn many_directories_are_looked_into_with_few_open_files() {
     let action = Action::Find(Find { text, ..Find::default() });
     let maximum = getrlimit(Resource::Nofile).maximum;
     setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum }).unwrap();
-    let done = world.look(&action, &CancellationToken::new()).await;
+    let done = world.look(&action, "", &CancellationToken::new()).await;
     assert!(done.text.starts_with("d0/f\n1:\thit\n\nd1/f\n"), "{}", done.text);
     let end = "\n\n1100 more in 1100 files; next: skip=100";
     assert!(done.text.ends_with(end) && !done.text.contains("not readable"), "{}", done.text);

@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::place;
 use anyhow::Result;
 use cairn_sandbox::{Can, Level, Sandbox, Surroundings};
-use cairn_world::Confine;
+use cairn_world::{Confine, Runtime, Runtimes};
 use serde::{Deserialize, Serialize};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,23 @@ pub struct Found {
     pub landlock: i32,
     /// The layers that are in force.
     pub layers: Vec<String>,
+}
+
+/// What runs code, by name.
+pub fn runtimes(config: &Config) -> Runtimes {
+    let declared = config.names_of("executors.*.command").filter_map(|name| {
+        let command = config.list(&format!("executors.{name}.command"));
+        let (program, arguments) = command.split_first()?;
+        let effect = config.text(&format!("executors.{name}.effect"));
+        Some(Runtime {
+            name: name.to_owned(),
+            programs: vec![program.clone()],
+            arguments: arguments.to_vec(),
+            reads: false,
+            discards: matches!(effect, Some("pure" | "read")),
+        })
+    });
+    Runtimes::with(declared.collect())
 }
 
 /// The level that commands are to run at.

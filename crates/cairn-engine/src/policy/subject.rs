@@ -2,7 +2,7 @@
 //! runs, the hosts that names. Looks nothing up.
 
 use cairn_text::{patch, shell};
-use cairn_types::{Action, CommandLine, EditBody, Subject};
+use cairn_types::{Action, CommandLine, EditBody, Exec, Subject};
 
 /// The longest command whose text is kept for rules, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -22,9 +22,7 @@ pub fn of(action: &Action) -> Subject {
         }
         Action::Move { from, to } => writes(vec![from.clone(), to.clone()]),
         Action::Kill { path } => writes(vec![path.clone()]),
-        Action::Exec { command, cwd, background, .. } => {
-            Subject { beside: *background, ..run(command, cwd.clone()) }
-        }
+        Action::Exec(exec) => Subject { beside: exec.background, ..run(exec) },
         Action::Todo { .. } | Action::Consult(_) => Subject::default(),
     }
 }
@@ -41,8 +39,12 @@ fn edited(path: Option<&str>, body: &EditBody) -> Vec<String> {
     paths
 }
 
-fn run(command: &str, cwd: Option<String>) -> Subject {
-    let line = shell::parse(command);
+fn run(exec: &Exec) -> Subject {
+    let Exec { command, cwd, runtime, .. } = exec;
+    let line = match runtime.as_deref() {
+        None | Some("sh" | "bash") => shell::parse(command),
+        Some(runtime) => CommandLine::Unsure { why: format!("code for {runtime}") },
+    };
     let (hosts, text) = match &line {
         CommandLine::Known(commands) => {
             let words = commands.iter().flat_map(|simple| &simple.words);
@@ -55,7 +57,7 @@ fn run(command: &str, cwd: Option<String>) -> Subject {
             (Vec::new(), (command.len() <= LONGEST).then(|| command.to_owned()))
         }
     };
-    Subject { cwd, command: Some(line), text, hosts, ..Subject::default() }
+    Subject { cwd: cwd.clone(), command: Some(line), text, hosts, ..Subject::default() }
 }
 
 /// The host that a word names, as a URL or as `user@host:path` does.

@@ -66,6 +66,7 @@ async fn attempt(place: &Path, overlaid: bool) -> Result<Vec<String>, SandboxErr
     let spec = Spec {
         command: "echo > tried".to_owned(),
         shell: PathBuf::from("/bin/sh"),
+        flags: Spec::shell_flags(),
         cwd: OwnedFd::from(directory),
         env: Vec::new(),
         timeout: Duration::from_secs(10),

@@ -57,6 +57,7 @@ impl Ground {
         Spec {
             command: command.to_owned(),
             shell: PathBuf::from("/bin/sh"),
+            flags: Spec::shell_flags(),
             cwd: directory.into(),
             env: Ground::env(self.holder.path()),
             timeout: Duration::from_secs(60),

@@ -16,6 +16,7 @@ fn spec(directory: &Path, command: &str, way: Way) -> Spec {
     Spec {
         command: command.to_owned(),
         shell: shell(),
+        flags: Spec::shell_flags(),
         cwd: OwnedFd::from(std::fs::File::open(directory).unwrap()),
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         timeout: Duration::from_secs(60),

@@ -2,7 +2,9 @@
 
 use super::args::Args;
 use super::declare::{Argument, Fields, Kind, Param, fields, schema, told};
-use cairn_types::{Action, Consult, EditBody, Effect, Exchange, Find, Read, TodoItem, TodoState};
+use cairn_types::{
+    Action, Consult, EditBody, Effect, Exchange, Exec, Find, Read, TodoItem, TodoState,
+};
 use serde_json::{Value, json};
 
 /// A native tool.
@@ -150,14 +152,30 @@ fields! {
     /// output and its exit code. In the background it runs until it ends, is removed by its row, or
     /// the work is over; reading its row's #output shows what it printed.
     Bash {
-        /// The command, one string for the shell.
-        command: String, or "cmd" "script";
+        /// The command, one string for the shell, or code for another runtime.
+        command: String, or "cmd" "script" "code";
+        /// What runs it, such as bash, python, node or sqlite. Default the shell.
+        runtime: Option<String>, or "language" "interpreter";
         /// Directory relative to the project root. Default the root.
         cwd: Option<String>, or "workdir" "working_directory" "dir";
         /// When to end it, in milliseconds.
         timeout_ms: Option<u64>, or "timeout";
         /// Do not wait for it, as for a server. Default false.
         background: bool, or "run_in_background" "is_background";
+    }
+}
+
+fields! {
+    /// Run a shell command only to see what it prints: nothing of what it changes is kept.
+    Env {
+        /// The command, one string for the shell, or code for another runtime.
+        command: String, or "cmd" "script" "code";
+        /// What runs it, such as bash, python, node or sqlite. Default the shell.
+        runtime: Option<String>, or "language" "interpreter";
+        /// Directory relative to the project root. Default the root.
+        cwd: Option<String>, or "workdir" "working_directory" "dir";
+        /// When to end it, in milliseconds.
+        timeout_ms: Option<u64>, or "timeout";
     }
 }
 
@@ -304,8 +322,17 @@ impl Declared for Copy {
 impl Declared for Bash {
     fn action(self) -> Result<Action, String> {
         let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
-        let Bash { command, cwd, background, .. } = self;
-        Ok(Action::Exec { command, cwd, timeout_ms, background })
+        let Bash { command, runtime, cwd, background, .. } = self;
+        Ok(Action::Exec(Exec { command, runtime, cwd, timeout_ms, background, discard: false }))
+    }
+}
+
+impl Declared for Env {
+    fn action(self) -> Result<Action, String> {
+        let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
+        let Env { command, runtime, cwd, .. } = self;
+        let (background, discard) = (false, true);
+        Ok(Action::Exec(Exec { command, runtime, cwd, timeout_ms, background, discard }))
     }
 }
 
@@ -358,7 +385,7 @@ const fn tool<T: Declared>(
     }
 }
 
-static TOOLS: [Tool; 13] = [
+static TOOLS: [Tool; 14] = [
     tool::<ReadFile>("read", &["read_file", "view", "view_file", "open_file", "cat"], Effect::Read),
     tool::<Write>("write", &["write_file", "create_file", "create"], Effect::World),
     tool::<Edit>(
@@ -377,6 +404,7 @@ static TOOLS: [Tool; 13] = [
         &["shell", "sh", "exec", "run_command", "run_shell_command", "execute_command", "terminal"],
         Effect::Host,
     ),
+    tool::<Env>(ENV, &["try_command", "dry_run"], Effect::Read),
     tool::<Todo>("todo", &["todo_write", "todowrite", "update_plan", "todos"], Effect::Pure),
     tool::<AskUser>(
         ASK_USER,
@@ -386,6 +414,8 @@ static TOOLS: [Tool; 13] = [
     tool::<PresentPlan>(PRESENT_PLAN, &["exit_plan_mode", "propose_plan"], Effect::Pure),
 ];
 
+/// The tool that runs a command over an overlay that is thrown away.
+pub const ENV: &str = "env";
 /// The tool that asks a person.
 pub const ASK_USER: &str = "ask_user";
 /// The tool that puts a plan to a person.

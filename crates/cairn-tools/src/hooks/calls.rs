@@ -92,11 +92,12 @@ pub(super) fn shown_input(call: &Call, root: &str) -> Value {
         Action::Move { from, to } | Action::Copy { from, to } => {
             json!({"from": whole(from), "to": whole(to)})
         }
-        Action::Exec { command, cwd, timeout_ms, background } => json!({
-            "command": command,
-            "cwd": cwd.as_deref().map(whole),
-            "timeout": timeout_ms,
-            "run_in_background": background.then_some(true),
+        Action::Exec(exec) => json!({
+            "command": exec.command,
+            "runtime": exec.runtime,
+            "cwd": exec.cwd.as_deref().map(whole),
+            "timeout": exec.timeout_ms,
+            "run_in_background": exec.background.then_some(true),
         }),
         Action::Todo { items } => {
             let item = |item: &cairn_types::TodoItem| json!({"content": item.text, "status": shown_state(item.state)});

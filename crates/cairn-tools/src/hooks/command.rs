@@ -90,6 +90,7 @@ impl CommandHook {
         let spec = Spec {
             command: self.declared.command.clone(),
             shell: shell.clone(),
+            flags: Spec::shell_flags(),
             cwd: workspace.handle().map_err(|e| format!("its directory: {e}"))?,
             env,
             timeout: Duration::from_millis(self.declared.timeout_ms),

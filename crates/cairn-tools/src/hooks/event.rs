@@ -298,7 +298,7 @@ fn response(call: &Call, done: &Done) -> Value {
         "text": done.text,
         "changes": done.changes.iter().map(|change| change.path.as_str()).collect::<Vec<_>>(),
     });
-    if let Action::Exec { .. } = call.action {
+    if let Action::Exec(_) = call.action {
         said["stdout"] = json!(done.text);
         said["stderr"] = json!("");
         said["exit"] = json!(done.exit);

@@ -198,12 +198,11 @@ fn cut(text: &str) -> String {
 mod tests {
     use super::super::event::{Call, Done, Event, Place, Request, Senseless, What, Word};
     use super::*;
-    use cairn_types::{Action, Approval, Coord, Mode, RunId, SessionId, Status, Verdict};
+    use cairn_types::{Action, Approval, Coord, Exec, Mode, RunId, SessionId, Status, Verdict};
     use proptest::prelude::*;
 
     fn event(kind: HookEvent) -> Event {
-        let action =
-            Action::Exec { command: "ls".into(), cwd: None, timeout_ms: None, background: false };
+        let action = Action::Exec(Exec { command: "ls".into(), ..Exec::default() });
         let call = Call { at: Coord { lap: 1, turn: 1, seq: 1 }, tool: "bash", action };
         let done =
             Done { status: Status::OK, exit: Some(0), text: String::new(), changes: Vec::new() };

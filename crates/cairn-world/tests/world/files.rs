@@ -1,7 +1,7 @@
 //! What the world promises: nothing outside the root is reached, edits are whole or not at all, and
 //! what is told is the same for the same files. Real files, real links, real commands.
 
-use cairn_types::{Action, Change, EditBody, Exchange, Find, OpName, Read, Status};
+use cairn_types::{Action, Change, EditBody, Exchange, Exec, Find, OpName, Read, Status};
 use cairn_world::{Acting, Performed, Probe, Settings, Workspace, World};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -105,7 +105,7 @@ fn find(glob: Option<&str>, text: Option<&str>) -> Action {
 }
 
 fn exec(command: &str, timeout_ms: Option<u64>) -> Action {
-    Action::Exec { command: command.to_owned(), cwd: None, timeout_ms, background: false }
+    Action::Exec(Exec { command: command.to_owned(), timeout_ms, ..Exec::default() })
 }
 
 /// Each escape in three parts: the path works without us, we refuse it, nothing outside changed.
@@ -507,8 +507,9 @@ async fn a_command_is_shown_from_our_data_and_cannot_fake_a_line_of_it() {
     );
     assert_eq!((prepared.shown.as_str(), prepared.label.as_str()), (&*expected, "run: make…"));
     let beside = |timeout_ms| {
-        let (command, cwd) = ("make".to_owned(), None);
-        place.world.prepare(&Action::Exec { command, cwd, timeout_ms, background: true }).shown
+        let (command, background) = ("make".to_owned(), true);
+        let exec = Exec { command, timeout_ms, background, ..Exec::default() };
+        place.world.prepare(&Action::Exec(exec)).shown
     };
     assert!(beside(None).contains("\ntimeout: none, it runs in the background\n"));
     assert!(beside(Some(9_000_000)).contains("\ntimeout: 9000000 ms\n"));

@@ -408,6 +408,22 @@ pub const KEYS: &[Key] = &[
         None,
         "A folder for all requests and raw responses; nothing is recorded when absent.",
     ),
+    Key {
+        name: "executors.*.command",
+        kind: Kind::List,
+        default: Default::Empty,
+        project: Project::Never,
+        env: None,
+        docs: "Of [executors.NAME]: the program that runs code of that name, and its arguments before the code, such as [\"ruby\", \"-e\"]. sh, bash, python, node and sqlite are known.",
+    },
+    Key {
+        name: "executors.*.effect",
+        kind: Kind::Word(&["pure", "read", "host"]),
+        default: Default::Text("host"),
+        project: Project::Never,
+        env: None,
+        docs: "Of [executors.NAME]: whether code may change something (host) or nothing of what it changes is kept (read, pure).",
+    },
     text(
         "providers.*.base_url",
         Project::Never,

@@ -305,6 +305,11 @@ impl Config {
         self.settings().filter_map(|(name, _)| keys::starred("providers.*.base_url", name))
     }
 
+    /// The names that stand for the star of this key.
+    pub fn names_of<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a str> {
+        self.settings().filter_map(move |(name, _)| keys::starred(pattern, name))
+    }
+
     /// Numbers by the name that stands for the star of this key.
     pub fn starred(&self, pattern: &str) -> BTreeMap<String, u64> {
         let numbers = self.settings().filter_map(|(name, setting)| {

@@ -4,7 +4,7 @@
 use crate::run::Usage;
 use cairn_engine::policy::subject_of;
 use cairn_surface::native;
-use cairn_types::{Action, EditBody, Effect, Find, OpName, Read, Subject};
+use cairn_types::{Action, EditBody, Effect, Exec, Find, OpName, Read, Subject};
 
 /// An op that nobody has asked for.
 pub struct Spoken {
@@ -66,12 +66,7 @@ pub fn op(words: &[&str]) -> Result<Spoken, Usage> {
     let (tool, effect, action) = match *name {
         "exec" if rest.is_empty() => return Err(usage("exec takes a command")),
         "exec" => {
-            let action = Action::Exec {
-                command: command(rest),
-                cwd: None,
-                timeout_ms: None,
-                background: false,
-            };
+            let action = Action::Exec(Exec { command: command(rest), ..Exec::default() });
             ("bash", Effect::Host, action)
         }
         "find" => {

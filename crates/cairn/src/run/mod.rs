@@ -464,6 +464,7 @@ fn no_model() -> Usage {
 fn world_settings(config: &Config, scrubber: &Scrubber) -> cairn_world::Settings {
     cairn_world::Settings {
         shell: place::shell(config),
+        runtimes: Arc::new(sandbox::runtimes(config)),
         env: secrets::environment(config, scrubber),
         timeout: Duration::from_millis(config.count("command_timeout_ms")),
         timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),
