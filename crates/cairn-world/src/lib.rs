@@ -2,6 +2,7 @@
 //! workspace files. It decides nothing about who may do what.
 
 mod apply;
+mod aside;
 mod background;
 mod choose;
 mod context;
@@ -40,7 +41,7 @@ pub use media::{Kind as MediaKind, kind as media_kind};
 pub use parts::Part;
 pub use read::Lines;
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
-pub use state::same;
+pub use state::alike;
 pub use unread::{Door, Kept, Unread};
 pub use workspace::{Workspace, WorldError};
 
@@ -320,7 +321,22 @@ impl World {
 
     /// What stands at a path beneath the root, given as it really is.
     pub fn state(&self, path: &str) -> Result<Option<FileState>, Refusal> {
-        Ok(state::at(self.roots.of(path), path)?.map(|(state, _)| state))
+        self.state_among(path, &[])
+    }
+
+    /// The same; what is moved and not written is told as the one of these that it is, and not read.
+    pub fn state_among(
+        &self,
+        path: &str,
+        known: &[&FileState],
+    ) -> Result<Option<FileState>, Refusal> {
+        Ok(state::among(self.roots.of(path), path, known)?.map(|(state, _)| state))
+    }
+
+    /// Whether what a state of this path tells of, which is moved and not written, lies aside.
+    #[must_use]
+    pub fn lies_aside(&self, path: &str, state: &FileState) -> bool {
+        aside::lies(self.roots.of(path), state)
     }
 
     /// The bytes of the file at a path beneath the root, given as it really is.

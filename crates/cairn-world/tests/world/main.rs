@@ -8,6 +8,8 @@
     reason = "a test fails by panicking, and holds git's own word against ours"
 )]
 
+mod aside;
+mod aside_cut;
 mod choices;
 mod edits;
 mod files;
