@@ -28,6 +28,7 @@ mod state;
 mod swap;
 mod temporary;
 mod todo;
+mod trash;
 mod unread;
 mod walk;
 mod workspace;
@@ -42,6 +43,7 @@ pub use parts::Part;
 pub use read::Lines;
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::alike;
+pub use trash::{Trash, TrashBatch, TrashSize};
 pub use unread::{Door, Kept, Unread};
 pub use workspace::{Workspace, WorldError};
 

@@ -115,7 +115,11 @@ pub(crate) fn durable(dir: &OwnedFd) -> Result<(), Problem> {
 }
 
 /// Sets the mode of a directory; a link that took its place meanwhile is not followed.
-pub(crate) fn set_mode(dir: BorrowedFd<'_>, name: &str, mode: u32) -> Result<(), Errno> {
+pub(crate) fn set_mode<P: rustix::path::Arg>(
+    dir: BorrowedFd<'_>,
+    name: P,
+    mode: u32,
+) -> Result<(), Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(dir, name, flags, Mode::empty())?;
     let path = format!("/proc/self/fd/{}", handle.as_raw_fd());

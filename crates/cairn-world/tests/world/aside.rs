@@ -2,7 +2,7 @@
 //! all that is in them, and never at the cost of what somebody else put there.
 
 use crate::keeps::as_a_person;
-use cairn_types::{Action, Aside, Change, EditBody, FileKind, FileState, Find, Hash, Read, Status};
+use cairn_types::{Action, Aside, Change, FileKind, FileState, Hash, Status};
 use cairn_world::{Acting, Performed, Prepared, Probe, Settings, Workspace, World, inverse};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -426,59 +426,4 @@ fn a_state_is_known_by_its_number_and_is_not_read() {
     let other = FileState { aside: Some(Aside { path: String::new(), inode: 1 }), ..moved };
     let now = bed.world().state_among("x", &[&other]).unwrap().unwrap();
     assert!(now.hash.is_some() && now.aside.is_none());
-}
-
-// keeps: moved-aside
-#[tokio::test]
-async fn no_op_finds_lists_reads_or_changes_what_is_kept_aside() {
-    let mut bed = Bed::new();
-    let change = bed.change("x", (Thing::Directory, Thing::Absent), 0);
-    bed.apply(&[change]).unwrap();
-    fs::write(bed.root.join("seen"), "f").unwrap();
-    fs::write(bed.root.join(".cairn/hooks.toml"), "seen").unwrap();
-    symlink(".cairn/trash", bed.root.join("link")).unwrap();
-    let world = bed.world();
-    let cancel = CancellationToken::new();
-    let told = async |action: Action| {
-        let done = world.look(&action, &cancel).await;
-        format!("{} {}", done.status, done.text)
-    };
-    let listed = |path: &str| Action::List { path: path.into(), depth: 9, ignored: true };
-    let found = |glob: Option<&str>, text: Option<&str>| {
-        let (glob, text) = (glob.map(str::to_owned), text.map(str::to_owned));
-        Action::Find(Find { glob, text, ignored: true, ..Find::default() })
-    };
-    assert_eq!(
-        told(listed(".")).await,
-        "200 .cairn/\n.cairn/.gitignore\n.cairn/hooks.toml\nlink\nseen"
-    );
-    assert_eq!(told(listed(".cairn")).await, "200 .gitignore\nhooks.toml");
-    let all = told(found(Some("**"), None)).await;
-    assert!(all.contains("hooks.toml") && !all.contains("trash"), "{all}");
-    let lines = told(found(None, Some("/./"))).await;
-    assert!(lines.contains("seen") && !lines.contains("trash"), "{lines}");
-    for path in [".cairn/trash", ".cairn/trash/op/before/0/second", "link/op", "link"] {
-        let read = Action::Read(Read { path: path.into(), first: 1, limit: 9, hashes: false });
-        assert!(told(read).await.starts_with("403"), "{path}");
-        assert!(told(listed(path)).await.starts_with("403"), "{path}");
-        let under = Find { under: Some(path.into()), glob: Some("*".into()), ..Find::default() };
-        assert!(told(Action::Find(under)).await.starts_with("403"), "{path}");
-    }
-    let body = EditBody::Whole { content: "mine".into() };
-    let edit = |path: &str| Action::Edit { path: Some(path.into()), body: body.clone() };
-    let into = |path: &str| Action::Move { from: "seen".into(), to: path.into() };
-    let kill = |path: &str| Action::Kill { path: path.into() };
-    let out = |path: &str| Action::Copy { from: path.into(), to: "copy".into() };
-    for action in [
-        edit(".cairn/trash/op/new"),
-        edit("link/new"),
-        into(".cairn/trash/op/new"),
-        kill(".cairn/trash/op"),
-        kill(".cairn"),
-        out(".cairn"),
-        out("link/op"),
-    ] {
-        let settled = world.prepare(&action).settled.map(|settled| settled.status);
-        assert_eq!(settled, Some(Status::REFUSED), "{action:?}");
-    }
 }

@@ -16,4 +16,5 @@ mod files;
 mod find;
 mod keeps;
 mod rearrange;
+mod trash;
 mod unread;
