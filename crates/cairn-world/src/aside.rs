@@ -126,10 +126,7 @@ pub(crate) fn instead(
         Err(Errno::NOENT) => return Err(Problem::Stale),
         Err(Errno::XDEV) => return Err(Problem::OtherSystem),
         Err(e) if swap::is_unknown(e) => {
-            let beside = Names::new(change).aside;
-            swap::take_away(place.dir.as_fd(), place.name, &beside, was)?;
-            shift(&aside, &place)?;
-            return settle(&place, &aside);
+            return instead_plainly(&aside, &place, (&Names::new(change).aside, was));
         }
         exchanged => exchanged?,
     }
@@ -138,6 +135,32 @@ pub(crate) fn instead(
         return settle(&place, &aside);
     }
     Err(give_back(&aside, &place, state))
+}
+
+/// The same where the file system cannot exchange: a crash between the two leaves the place empty.
+fn instead_plainly(
+    aside: &Place<'_>,
+    place: &Place<'_>,
+    (beside, was): (&str, &Seen),
+) -> Result<(), Problem> {
+    let (dir, name) = place.spot();
+    match swap::carry((dir, name), (dir, beside)) {
+        Err(Errno::NOENT) => return Err(Problem::Stale),
+        carried => carried?,
+    }
+    let moved = if swap::is(dir, beside, was) { shift(aside, place) } else { Err(Errno::STALE) };
+    let removed = moved.and_then(|()| {
+        swap::remove(dir, beside, was).inspect_err(|_| {
+            let _ = shift(place, aside);
+        })
+    });
+    match removed {
+        Ok(()) => settle(place, aside),
+        Err(e) => match swap::put_back(dir, beside, name) {
+            Problem::Stale => Err(e.into()),
+            kept => Err(kept),
+        },
+    }
 }
 
 /// What came out is somebody else's: it goes back into its place.
@@ -283,5 +306,134 @@ fn put_right(place: &Place<'_>, aside: &Place<'_>, (state, change): (&FileState,
         }
     } else if place.stat().is_none() && !is_after {
         let _ = shift(aside, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    const SLOT: &str = ".cairn/trash/op/after/0";
+
+    /// A workspace with a place, and a slot in the trash for what is moved there.
+    fn bed() -> (tempfile::TempDir, Workspace) {
+        let holder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(holder.path().join(SLOT).parent().unwrap()).unwrap();
+        let workspace = Workspace::open(holder.path()).unwrap();
+        (holder, workspace)
+    }
+
+    /// Writes a file and gives its state, as one that is moved.
+    fn ours(root: &Path, workspace: &Workspace) -> FileState {
+        fs::write(root.join("ours"), "ours").unwrap();
+        let (state, stat) = state::at(workspace, "ours").unwrap().unwrap();
+        let aside = Some(Aside { path: SLOT.to_owned(), inode: stat.st_ino });
+        FileState { hash: None, aside, ..state }
+    }
+
+    /// Brings what is ours, or something else of this content, to a path.
+    fn put(root: &Path, path: &str, what: Option<&str>) {
+        match what {
+            None => {}
+            Some("ours") => fs::rename(root.join("ours"), root.join(path)).unwrap(),
+            Some(other) => fs::write(root.join(path), other).unwrap(),
+        }
+    }
+
+    fn found(root: &Path) -> (Option<String>, Option<String>) {
+        let read = |path: &str| fs::read_to_string(root.join(path)).ok();
+        (read("place"), read(SLOT))
+    }
+
+    fn told<'a>(
+        (place, slot): (Option<&'a str>, Option<&'a str>),
+    ) -> (Option<String>, Option<String>) {
+        (place.map(str::to_owned), slot.map(str::to_owned))
+    }
+
+    #[test]
+    fn what_a_dead_process_left_in_the_trash_is_removed_if_it_is_known_and_goes_back_if_not() {
+        type Two = (Option<&'static str>, Option<&'static str>);
+        let check = |is_after: bool, left: Two, expected: Two| {
+            let (holder, workspace) = bed();
+            let root = holder.path();
+            let moved = ours(root, &workspace);
+            fs::write(root.join("was"), "was").unwrap();
+            let was = state::at(&workspace, "was").unwrap().map(|(state, _)| state);
+            put(root, "place", left.0);
+            put(root, SLOT, left.1);
+            let (before, after) = if is_after { (was, Some(moved)) } else { (Some(moved), was) };
+            clear(&workspace, &Change::between("place".to_owned(), before, after));
+            assert_eq!(found(root), told(expected), "{is_after} {left:?}");
+        };
+        let (was, ours, theirs) = (Some("was"), Some("ours"), Some("theirs"));
+        check(true, (ours, was), (ours, None));
+        check(true, (ours, theirs), (theirs, ours));
+        check(true, (was, ours), (was, ours));
+        check(true, (theirs, ours), (theirs, ours));
+        check(true, (theirs, was), (theirs, was));
+        check(false, (None, ours), (None, ours));
+        check(false, (None, theirs), (theirs, None));
+        check(false, (was, ours), (was, ours));
+        check(false, (theirs, theirs), (theirs, theirs));
+    }
+
+    #[test]
+    fn a_second_name_that_a_dead_process_gave_is_removed() {
+        let (holder, workspace) = bed();
+        let root = holder.path();
+        let moved = ours(root, &workspace);
+        put(root, "place", Some("ours"));
+        fs::hard_link(root.join("place"), root.join(SLOT)).unwrap();
+        clear(&workspace, &Change::between("place".to_owned(), None, Some(moved)));
+        assert_eq!(found(root), told((Some("ours"), None)));
+        assert_eq!(root.join("place").metadata().unwrap().nlink(), 1);
+    }
+
+    #[test]
+    fn what_came_out_of_a_place_at_the_last_moment_goes_back_and_the_newer_stays() {
+        let check = |place: Option<&str>, expected: (Option<&str>, Option<&str>), kept: bool| {
+            let (holder, workspace) = bed();
+            let root = holder.path();
+            let moved = ours(root, &workspace);
+            put(root, "place", place);
+            put(root, SLOT, Some("theirs"));
+            let at = (Place::aside(&workspace, &moved), Place::of(&workspace, "place"));
+            let problem = give_back(&at.0.unwrap(), &at.1.unwrap(), &moved);
+            let is = if kept { Problem::Aside(SLOT.to_owned()) } else { Problem::Stale };
+            assert_eq!((problem, found(root)), (is, told(expected)), "{place:?}");
+        };
+        check(Some("ours"), (Some("theirs"), Some("ours")), false);
+        check(Some("newer"), (Some("newer"), Some("theirs")), true);
+        check(None, (Some("theirs"), None), false);
+    }
+
+    #[test]
+    fn a_file_system_that_cannot_exchange_is_moved_into_all_the_same() {
+        let (holder, workspace) = bed();
+        let root = holder.path();
+        let moved = ours(root, &workspace);
+        put(root, SLOT, Some("ours"));
+        put(root, "place", Some("was"));
+        let was = state::at(&workspace, "place").unwrap().unwrap();
+        let at = (Place::aside(&workspace, &moved), Place::of(&workspace, "place"));
+        let (aside, place) = (at.0.unwrap(), at.1.unwrap());
+        instead_plainly(&aside, &place, ("beside", &was)).unwrap();
+        assert_eq!(found(root), told((Some("ours"), None)));
+        shift(&place, &aside).unwrap();
+        put(root, "place", Some("theirs"));
+        assert_eq!(instead_plainly(&aside, &place, ("beside", &was)), Err(Problem::Stale));
+        assert_eq!(found(root), told((Some("theirs"), Some("ours"))));
+        // A directory that is not empty stays, and what should take its place does too.
+        fs::remove_file(root.join("place")).unwrap();
+        fs::create_dir(root.join("place")).unwrap();
+        let was = state::at(&workspace, "place").unwrap().unwrap();
+        fs::write(root.join("place/f"), "theirs").unwrap();
+        assert_eq!(instead_plainly(&aside, &place, ("beside", &was)), Err(Problem::Stale));
+        assert_eq!(fs::read_to_string(root.join("place/f")).unwrap(), "theirs");
+        assert!(aside.holds(&moved) && !root.join("beside").exists());
     }
 }
