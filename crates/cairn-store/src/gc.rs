@@ -101,6 +101,15 @@ fn sweep(conn: &Connection, home: &Home, gc: &Gc) -> Result<Swept, StoreError> {
     Ok((freed, files, old))
 }
 
+/// The runs of which everything is kept.
+pub(crate) fn living(
+    conn: &Connection,
+    home: &Home,
+    since: u64,
+) -> Result<HashSet<RunId>, StoreError> {
+    Ok(by_age(conn, home, since)?.0)
+}
+
 /// The runs that live (young, driven now, or the parents of such), and the others.
 fn by_age(
     conn: &Connection,

@@ -234,6 +234,11 @@ impl Store {
         self.alone(|conn| gc::gc(conn, &self.0.home, what))
     }
 
+    /// The runs of which `gc` keeps everything: touched since then, driven now, or parents of such.
+    pub fn living(&self, since: u64) -> Result<HashSet<RunId>, StoreError> {
+        self.read(|conn| gc::living(conn, &self.0.home, since))
+    }
+
     /// Gives a session a name, or takes it away.
     pub fn rename(&self, session: &SessionId, name: Option<&str>) -> Result<(), StoreError> {
         self.alone(|conn| {

@@ -93,6 +93,20 @@ pub struct Aside {
     pub inode: u64,
 }
 
+impl Aside {
+    /// Where things are kept aside, beneath each root.
+    pub const TRASH: &'static str = ".cairn/trash";
+
+    /// The parts of a path beneath a root that leads into its trash: what was moved together, and the
+    /// way to one thing in it. None for a path that leads anywhere else, by its letters alone.
+    #[must_use]
+    pub fn in_trash(path: &str) -> Option<(&str, &str)> {
+        let (name, rest) = path.strip_prefix(Self::TRASH)?.strip_prefix('/')?.split_once('/')?;
+        let plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
+        (plain(name) && rest.split('/').all(plain)).then_some((name, rest))
+    }
+}
+
 /// The kinds of thing at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -103,4 +117,31 @@ pub enum FileKind {
     Directory,
     /// A symbolic link.
     Symlink,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_path_inside_the_trash_leads_into_it() {
+        let check = |path: &str, expected: Option<(&str, &str)>| {
+            assert_eq!(Aside::in_trash(path), expected, "{path:?}");
+        };
+        check(".cairn/trash/op/before/0", Some(("op", "before/0")));
+        check(".cairn/trash/op/0", Some(("op", "0")));
+        check(".cairn/trash/op", None);
+        check(".cairn/trash/op/", None);
+        check(".cairn/trash//0", None);
+        check(".cairn/trash/../x", None);
+        check(".cairn/trash/op/../../x", None);
+        check(".cairn/trash/op/./0", None);
+        check(".cairn/trash/op//0", None);
+        check(".cairn/trash/op/a\0b", None);
+        check(".cairn/trashy/op/0", None);
+        check("/.cairn/trash/op/0", None);
+        check("./.cairn/trash/op/0", None);
+        check("src/main.rs", None);
+        check("", None);
+    }
 }

@@ -1,6 +1,7 @@
 //! Makes a list of changes come true, all of them or none, and tells after a crash how far it came.
 //! Every op that changes files, and every undo, goes through here.
 
+use crate::aside;
 use crate::leftovers;
 use crate::path;
 use crate::roots::Roots;
@@ -9,7 +10,7 @@ use crate::state::{self, Standing, same};
 use crate::swap::Problem;
 use crate::workspace::{Workspace, refusal};
 use crate::write;
-use cairn_types::{Change, ChangeKind, FileKind, FileState, Hash, Status};
+use cairn_types::{Aside, Change, ChangeKind, FileKind, FileState, Hash, Status};
 use rustix::io::Errno;
 use std::cmp::Reverse;
 
@@ -35,8 +36,8 @@ pub(crate) fn apply(
 ) -> Result<Vec<Change>, Refusal> {
     let mut todo = Vec::with_capacity(changes.len());
     for change in changes {
-        let now = state::at(roots.of(&change.path), &change.path)?;
-        match standing(change, &now) {
+        let now = state::of_change(roots.of(&change.path), change)?;
+        match standing(roots, change, &now) {
             Probe::Done if list == List::GoOn => {}
             Probe::Partly if list == List::GoOn => todo.push((change, now)),
             Probe::NotDone => todo.push((change, now)),
@@ -76,11 +77,17 @@ impl Failure {
         let is_made = matches!(problem, Problem::NotDurable(_));
         let refusal = match problem {
             Problem::Stale => changed_since(path),
-            Problem::Kept(name) => {
-                let kept = path::joined(path::split(path).0, &name);
-                let text = format!("{path} was changed just now, and is as it was last saved");
-                let text = format!("{text}; what stood there shortly before is kept as {kept}");
-                Refusal::new(Status::CONFLICT, text)
+            Problem::Kept(name) => kept_as(path, &path::joined(path::split(path).0, &name)),
+            Problem::Aside(kept) => kept_as(path, &kept),
+            Problem::Gone => {
+                let text = format!("what {path} should be is no longer in {}", Aside::TRASH);
+                Refusal::new(Status::NOT_FOUND, text)
+            }
+            Problem::OtherSystem => {
+                let trash = Aside::TRASH;
+                let text =
+                    format!("{path} is on another file system than {trash}: it cannot be moved");
+                Refusal::new(Status::FAILED, text)
             }
             Problem::NotDurable(e) => {
                 let e = std::io::Error::from(e);
@@ -93,18 +100,24 @@ impl Failure {
     }
 }
 
+fn kept_as(path: &str, kept: &str) -> Refusal {
+    let text = format!("{path} was changed just now, and is as it was last saved");
+    let text = format!("{text}; what stood there shortly before is kept as {kept}");
+    Refusal::new(Status::CONFLICT, text)
+}
+
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Failure { refusal, is_made: false }
     }
 }
 
-/// The directories among some states, the inner before the outer.
+/// The directories among some states that are made and not moved, the inner before the outer.
 fn directories<'a>(
     changes: &[&'a Change],
     state: impl Fn(&'a Change) -> Option<&'a FileState>,
 ) -> Vec<(&'a str, &'a FileState)> {
-    let is_directory = |state: &&FileState| state.kind == FileKind::Directory;
+    let is_directory = |state: &&FileState| write::is_written_directory(state);
     let mut found: Vec<_> = changes
         .iter()
         .filter_map(|change| Some((change.path.as_str(), state(change).filter(is_directory)?)))
@@ -178,11 +191,13 @@ fn in_order(mut todo: Vec<(&Change, Standing)>) -> Vec<(&Change, Standing)> {
     todo
 }
 
-/// Whether a path becomes something of another kind.
+/// Whether a path becomes something of another kind. One that is moved is: what is in it goes, or
+/// comes, with it.
 fn is_turned(change: &Change) -> bool {
-    let kind = |state: &Option<FileState>| state.as_ref().map(|s| s.kind);
-    match (kind(&change.before), kind(&change.after)) {
-        (Some(before), Some(after)) => before != after,
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => {
+            before.kind != after.kind || before.aside.is_some() || after.aside.is_some()
+        }
         _ => false,
     }
 }
@@ -193,10 +208,49 @@ fn one(
     now: &Standing,
     contents: &Contents<'_>,
 ) -> Result<(), Failure> {
-    let failed = |problem| Failure::of(&change.path, problem);
-    let Some(after) = &change.after else {
-        return write::take_away(roots.of(&change.path), change, now).map_err(failed);
+    let is_there = |before: &FileState| now.as_ref().is_none_or(|n| same(Some(&n.0), Some(before)));
+    let moved = change.before.as_ref().filter(|before| before.aside.is_some());
+    let Some(before) = moved.filter(|before| is_there(before)) else {
+        return bring(roots, change, now, contents);
     };
+    let workspace = roots.of(&change.path);
+    if now.is_some() {
+        aside::away(workspace, &change.path, before)
+            .map_err(|problem| Failure { is_made: false, ..Failure::of(&change.path, problem) })?;
+    }
+    let brought = bring(roots, change, &None, contents);
+    match brought {
+        // It goes back, unless somebody else's is in its place by now.
+        Err(failure) if !failure.is_made => match aside::back(workspace, &change.path, before) {
+            Ok(()) | Err(Problem::NotDurable(_)) => Err(failure),
+            Err(_) => {
+                let kept = before.aside.as_ref().map_or("", |aside| aside.path.as_str());
+                Err(kept_as(&change.path, kept).into())
+            }
+        },
+        brought => brought,
+    }
+}
+
+/// Brings what a change leads to into its place, where what is moved away no longer is.
+fn bring(
+    roots: &Roots,
+    change: &Change,
+    now: &Standing,
+    contents: &Contents<'_>,
+) -> Result<(), Failure> {
+    let failed = |problem| Failure::of(&change.path, problem);
+    let workspace = roots.of(&change.path);
+    let Some(after) = &change.after else {
+        return write::take_away(workspace, change, now).map_err(failed);
+    };
+    if after.aside.is_some() {
+        let moved = match now {
+            None => aside::back(workspace, &change.path, after),
+            Some(was) => aside::instead(workspace, change, after, was),
+        };
+        return moved.map_err(failed);
+    }
     let bytes = match after.hash {
         None => Vec::new(),
         Some(hash) => contents(&hash).ok_or_else(|| {
@@ -204,7 +258,7 @@ fn one(
             Refusal::new(Status::NOT_FOUND, text)
         })?,
     };
-    write::put(roots.of(&change.path), change, after, (&bytes, now)).map_err(failed)
+    write::put(workspace, change, after, (&bytes, now)).map_err(failed)
 }
 
 /// Takes back what was done of a list that could not be finished. Names the paths that are not as
@@ -213,8 +267,8 @@ fn roll_back(roots: &Roots, done: &[&Change], contents: &Contents<'_>) -> Vec<St
     let mut left = Vec::new();
     for change in done.iter().rev() {
         let back = inverse(change);
-        let taken_back = match state::at(roots.of(&back.path), &back.path) {
-            Ok(now) => match standing(&back, &now) {
+        let taken_back = match state::of_change(roots.of(&back.path), &back) {
+            Ok(now) => match standing(roots, &back, &now) {
                 Probe::Done => true,
                 Probe::Neither => false,
                 Probe::NotDone | Probe::Partly => match one(roots, &back, &now, contents) {
@@ -244,8 +298,8 @@ fn rolled_back(problem: Refusal, left: Vec<String>) -> Refusal {
 /// Those of the changes that stand as they were meant, as they are now.
 pub(crate) fn made(roots: &Roots, changes: &[Change]) -> Vec<Change> {
     let is_made = |change: &&Change| {
-        let now = state::at(roots.of(&change.path), &change.path);
-        now.is_ok_and(|now| standing(change, &now) == Probe::Done)
+        let now = state::of_change(roots.of(&change.path), change);
+        now.is_ok_and(|now| standing(roots, change, &now) == Probe::Done)
     };
     changes.iter().filter(is_made).filter_map(|change| as_it_now_is(roots, change).ok()).collect()
 }
@@ -253,7 +307,7 @@ pub(crate) fn made(roots: &Roots, changes: &[Change]) -> Vec<Change> {
 fn as_it_now_is(roots: &Roots, change: &Change) -> Result<Change, Refusal> {
     let after = match &change.after {
         None => None,
-        Some(meant) => match state::at(roots.of(&change.path), &change.path) {
+        Some(meant) => match state::of_change(roots.of(&change.path), change) {
             Ok(Some((state, _))) if is_what_was_meant(&state, meant) => Some(state),
             _ => Some(meant.clone()),
         },
@@ -269,11 +323,19 @@ fn is_what_was_meant(state: &FileState, meant: &FileState) -> bool {
 }
 
 /// How far one change came. `Partly` is a directory that is as before or as meant, but still open to
-/// its owner so that things in it could come or go.
-fn standing(change: &Change, now: &Standing) -> Probe {
+/// its owner so that things in it could come or go; or a place that what was there is moved away
+/// from, and that nothing else is in yet.
+fn standing(roots: &Roots, change: &Change, now: &Standing) -> Probe {
     let now = now.as_ref().map(|(state, _)| state);
     let (before, after) = (change.before.as_ref(), change.after.as_ref());
-    let is_between = || write::is_opened(after, now) || write::is_opened(before, now);
+    let lies = |state: Option<&FileState>| {
+        state.is_some_and(|state| aside::lies(roots.of(&change.path), state))
+    };
+    let is_between = || {
+        write::is_opened(after, now)
+            || write::is_opened(before, now)
+            || (now.is_none() && lies(before))
+    };
     match (same(now, after), same(now, before)) {
         (true, _) => Probe::Done,
         (false, true) => Probe::NotDone,
@@ -287,8 +349,8 @@ pub(crate) fn probe(roots: &Roots, expected: &[Change]) -> Probe {
     leftovers::clear(roots, expected);
     let mut found: Option<Probe> = None;
     for change in expected {
-        let this = state::at(roots.of(&change.path), &change.path)
-            .map_or(Probe::Neither, |now| standing(change, &now));
+        let this = state::of_change(roots.of(&change.path), change)
+            .map_or(Probe::Neither, |now| standing(roots, change, &now));
         found = Some(match (found, this) {
             (None, this) => this,
             (Some(before), this) if before == this => this,

@@ -1,6 +1,7 @@
 //! Clears up what a process that is gone left beside the files it was changing. What is known, as it
 //! was before or as it was to be, is removed; anything else is somebody else's and goes back.
 
+use crate::aside;
 use crate::path;
 use crate::roots::Roots;
 use crate::state::{self, Seen, same};
@@ -21,6 +22,9 @@ pub(crate) fn clear(roots: &Roots, changes: &[Change]) {
     }
     for changes in by_directory.values() {
         clear_in_one(roots, changes);
+    }
+    for change in changes {
+        aside::clear(roots.of(&change.path), change);
     }
 }
 

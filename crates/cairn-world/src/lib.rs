@@ -2,6 +2,7 @@
 //! workspace files. It decides nothing about who may do what.
 
 mod apply;
+mod aside;
 mod background;
 mod choose;
 mod context;
@@ -30,6 +31,7 @@ mod state;
 mod swap;
 mod temporary;
 mod todo;
+mod trash;
 mod unread;
 mod walk;
 mod workspace;
@@ -45,7 +47,8 @@ pub use read::Lines;
 pub use rehearse::{Confine, Rehearsed};
 pub use runtimes::{Runtime, Runtimes};
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
-pub use state::same;
+pub use state::alike;
+pub use trash::{Trash, TrashBatch, TrashSize};
 pub use unread::{Door, Kept, Unread};
 pub use workspace::{Workspace, WorldError};
 
@@ -373,7 +376,22 @@ impl World {
 
     /// What stands at a path beneath the root, given as it really is.
     pub fn state(&self, path: &str) -> Result<Option<FileState>, Refusal> {
-        Ok(state::at(self.roots.of(path), path)?.map(|(state, _)| state))
+        self.state_among(path, &[])
+    }
+
+    /// The same; what is moved and not written is told as the one of these that it is, and not read.
+    pub fn state_among(
+        &self,
+        path: &str,
+        known: &[&FileState],
+    ) -> Result<Option<FileState>, Refusal> {
+        Ok(state::among(self.roots.of(path), path, known)?.map(|(state, _)| state))
+    }
+
+    /// Whether what a state of this path tells of, which is moved and not written, lies aside.
+    #[must_use]
+    pub fn lies_aside(&self, path: &str, state: &FileState) -> bool {
+        aside::lies(self.roots.of(path), state)
     }
 
     /// The bytes of the file at a path beneath the root, given as it really is.

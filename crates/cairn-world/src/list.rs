@@ -1,10 +1,10 @@
 //! Lists a directory, some levels deep, without what is ignored. Follows no link, and never shows
-//! `.git`.
+//! `.git` or what is kept aside.
 
 use crate::find::rules::{self, Rules};
 use crate::path;
 use crate::settled::{Performed, Refusal};
-use crate::walk::names;
+use crate::walk::{Name, names};
 use crate::workspace::{Workspace, entry, refusal};
 use cairn_types::Status;
 use rustix::fs::OFlags;
@@ -39,11 +39,13 @@ pub(crate) fn perform(
         return Ok(Performed::told(Status::OK, text));
     }
     let how = How { depth: how.depth.clamp(1, MAX_DEPTH), ..how };
-    let mut listing = Listing { rows: Vec::new(), more: 0, hidden: 0, how, cancel };
+    let rows = Vec::new();
+    let mut listing = Listing { root: String::new(), rows, more: 0, hidden: 0, how, cancel };
     let (rules, full) = match how.ignored {
         true => (None, Vec::new()),
         false => rules_above(workspace, &opened.path)?,
     };
+    listing.root = opened.path;
     listing.add(&opened.fd, String::new(), &full, rules.as_ref())?;
     Ok(listing.told())
 }
@@ -69,6 +71,8 @@ pub(crate) fn rules_above(
 }
 
 struct Listing<'a> {
+    /// Where the directory that is listed really is.
+    root: String,
     rows: Vec<String>,
     more: usize,
     hidden: usize,
@@ -95,8 +99,10 @@ impl Listing<'_> {
             true => None,
             false => Rules::inside(above, dir.as_fd(), &found, full.len()),
         };
+        let within = if prefix.is_empty() { self.root.clone() } else { prefix.clone() };
         let level = prefix.matches('/').count() as u64 + 1;
-        for name in found.iter().filter(|name| !name.bare().eq_ignore_ascii_case(b".git")) {
+        let is_shown = |name: &&Name| !path::is_hidden(within.as_bytes(), name.bare());
+        for name in found.iter().filter(is_shown) {
             let path = [full, &name.sort_key].concat();
             let bare = path.strip_suffix(b"/").unwrap_or(&path);
             if rules.as_ref().is_some_and(|r| r.leave_out(bare, name.directory().is_some())) {

@@ -2,7 +2,7 @@
 //! here.
 
 use crate::settled::Refusal;
-use cairn_types::Status;
+use cairn_types::{Aside, Status};
 use std::path::Path;
 
 /// The longest path taken, in bytes.
@@ -37,16 +37,38 @@ pub(crate) fn relative(given: &str, roots: &[&Path]) -> Result<String, Refusal> 
         given
     };
     let parts: Vec<&str> = inner.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
-    refuse_git(given, &parts)?;
+    refuse_hidden(given, &parts)?;
     Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
 }
 
-/// Refuses what lies in a repository's own directory.
-pub(crate) fn refuse_git(given: &str, parts: &[&str]) -> Result<(), Refusal> {
-    if parts.iter().any(|part| part.eq_ignore_ascii_case(".git")) {
-        return Err(Refusal::new(Status::REFUSED, format!("{given} is inside .git")));
+/// Refuses what lies in a repository's own directory, and what is kept aside.
+pub(crate) fn refuse_hidden(given: &str, parts: &[&str]) -> Result<(), Refusal> {
+    let refuse =
+        |what: &str| Err(Refusal::new(Status::REFUSED, format!("{given} is inside {what}")));
+    for (nth, part) in parts.iter().enumerate() {
+        let above = nth.checked_sub(1).map_or("", |above| parts[above]);
+        if part.eq_ignore_ascii_case(".git") {
+            return refuse(".git");
+        }
+        if is_trash(above.as_bytes(), part.as_bytes()) {
+            return refuse(Aside::TRASH);
+        }
     }
     Ok(())
+}
+
+/// Whether a name in a directory is one that no op looks at: a repository's own directory, or what is
+/// kept aside. `directory` is the way to that directory, with or without a slash at its end.
+pub(crate) fn is_hidden(directory: &[u8], name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b".git") || is_trash(directory, name)
+}
+
+/// Whether a name in a directory is where things are kept aside.
+pub(crate) fn is_trash(directory: &[u8], name: &[u8]) -> bool {
+    let (above, trash) = Aside::TRASH.split_once('/').unwrap_or_default();
+    let bare = directory.strip_suffix(b"/").unwrap_or(directory);
+    let last = bare.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    name.eq_ignore_ascii_case(trash.as_bytes()) && last.eq_ignore_ascii_case(above.as_bytes())
 }
 
 /// The path without `..`, as its text reads; `None` when it climbs above the root.
@@ -109,6 +131,10 @@ mod tests {
         check("a/.git/config", "403 a/.git/config is inside .git");
         check(".GIT", "403 .GIT is inside .git");
         check(".gitignore", ".gitignore");
+        check(".cairn/trash", "403 .cairn/trash is inside .cairn/trash");
+        check("a/.Cairn//Trash/op/0", "403 a/.Cairn//Trash/op/0 is inside .cairn/trash");
+        check(".cairn/hooks.toml", ".cairn/hooks.toml");
+        check("trash/.cairn", "trash/.cairn");
         check("", "400 the path is empty");
         check("a\nb", "400 the path a\\nb holds control characters");
         check(&"x".repeat(4097), "400 the path is 4097 bytes long, more than 4096");

@@ -205,6 +205,11 @@ impl Tree {
         self.refuse_large(dir, name, root)?;
         let standing: Standing = state::named(dir, name, &path)?;
         let Some((state, _)) = standing else { return Ok(()) };
+        let (above, _) = crate::path::split(&path);
+        if crate::path::is_trash(above.as_bytes(), name.as_bytes()) {
+            let text = format!("{root} holds what is kept aside for undoing, {path}");
+            return Err(Refusal::new(Status::REFUSED, text));
+        }
         if name.eq_ignore_ascii_case(".git") || self.own.contains(&path) {
             let text = format!("{root} holds a repository's own directory, {path}");
             return Err(Refusal::new(Status::REFUSED, text));

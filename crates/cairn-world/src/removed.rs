@@ -1,9 +1,11 @@
-//! How much a list of changes would remove, without what git ignores: that can be made again.
+//! How much a list of changes would remove, without what git ignores: that can be made again. What is
+//! moved aside counts as what is removed; a whole directory is one thing, of the bytes its row says.
 
 use crate::list::rules_above;
 use crate::path;
 use crate::roots::Roots;
 use crate::workspace::Workspace;
+use crate::write::is_written_directory;
 use cairn_types::{Change, FileKind, Removed};
 use std::collections::HashMap;
 
@@ -13,7 +15,7 @@ pub(crate) fn by(roots: &Roots, changes: &[Change], little: Removed) -> Removed 
         .iter()
         .filter(|change| change.after.is_none())
         .filter_map(|change| {
-            let state = change.before.as_ref().filter(|state| state.kind != FileKind::Directory)?;
+            let state = change.before.as_ref().filter(|state| !is_written_directory(state))?;
             Some((change, state.bytes.unwrap_or(0)))
         })
         .collect();
@@ -30,7 +32,9 @@ pub(crate) fn by(roots: &Roots, changes: &[Change], little: Removed) -> Removed 
         .into_iter()
         .filter(|(change, _)| {
             let workspace = roots.of(&change.path);
-            !is_ignored(workspace, workspace.inner(&change.path), false, &mut known)
+            let is_directory =
+                change.before.as_ref().is_some_and(|state| state.kind == FileKind::Directory);
+            !is_ignored(workspace, workspace.inner(&change.path), is_directory, &mut known)
         })
         .collect();
     sum(&kept)
@@ -58,4 +62,36 @@ fn is_ignored(
         known.insert(real.to_owned(), ignored);
     }
     ignored
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_types::{Aside, FileState};
+
+    #[test]
+    fn what_is_moved_aside_counts_unless_it_is_ignored() {
+        let holder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(holder.path().join(".git")).unwrap();
+        std::fs::write(holder.path().join(".gitignore"), "target/\n*.o\n").unwrap();
+        let roots = Roots::new(Workspace::open(holder.path()).unwrap());
+        let gone = |path: &str, kind: FileKind, bytes: Option<u64>, is_moved: bool| {
+            let aside = is_moved.then(|| Aside { path: String::new(), inode: 1 });
+            let (mode, hash, mtime_ns, link) = (0o755, None, None, None);
+            let (uid, gid) = (None, None);
+            let state = FileState { kind, hash, bytes, mode, mtime_ns, link, uid, gid, aside };
+            Change::between(path.to_owned(), Some(state), None)
+        };
+        let check = |changes: &[Change], files: u64, bytes: u64| {
+            let none = Removed { files: 0, bytes: 0 };
+            assert_eq!(by(&roots, changes, none), Removed { files, bytes });
+        };
+        let target = gone("target", FileKind::Directory, Some(200), true);
+        let object = gone("main.o", FileKind::File, Some(30), true);
+        let large = gone("film", FileKind::File, Some(4), true);
+        let tree = gone("films", FileKind::Directory, Some(50), true);
+        let written = gone("src", FileKind::Directory, None, false);
+        check(&[target.clone(), object.clone(), written.clone()], 0, 0);
+        check(&[target, object, large, tree, written], 2, 54);
+    }
 }

@@ -3,7 +3,7 @@
 use crate::path;
 use crate::settled::Refusal;
 use crate::workspace::{Workspace, entry, refusal};
-use cairn_types::{FileKind, FileState, Hash, Status};
+use cairn_types::{Change, FileKind, FileState, Hash, Status};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 use rustix::io::Errno;
 use std::fs::File;
@@ -18,23 +18,68 @@ pub(crate) type Standing = Option<Seen>;
 
 /// What stands at a real path.
 pub(crate) fn at(workspace: &Workspace, path: &str) -> Result<Standing, Refusal> {
+    among(workspace, path, &[])
+}
+
+/// What stands at the path of a change, as far as the change knows it.
+pub(crate) fn of_change(workspace: &Workspace, change: &Change) -> Result<Standing, Refusal> {
+    let known: Vec<&FileState> = [&change.before, &change.after].into_iter().flatten().collect();
+    among(workspace, &change.path, &known)
+}
+
+/// What stands at a real path. Something that is moved and not written is told as the one of these
+/// that it is, and is not read.
+pub(crate) fn among(
+    workspace: &Workspace,
+    path: &str,
+    known: &[&FileState],
+) -> Result<Standing, Refusal> {
     let (directory, name) = path::split(path);
     let dir = match workspace.directory(directory) {
         Ok(dir) => dir,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
         Err(e) => return Err(refusal(path, e)),
     };
-    named(dir.as_fd(), name, path)
+    let known: Vec<&FileState> = known.iter().copied().filter(|s| s.aside.is_some()).collect();
+    if known.is_empty() {
+        return named(dir.as_fd(), name, path);
+    }
+    let stat = match stat_of(dir.as_fd(), name, path)? {
+        Some(stat) => stat,
+        None => return Ok(None),
+    };
+    match known.iter().find(|state| is_moved_one(state, &stat)) {
+        Some(state) => {
+            let now = of(&stat, state.kind);
+            let bytes = state.bytes.and(u64::try_from(stat.st_size).ok());
+            Ok(Some((FileState { bytes, aside: state.aside.clone(), ..now }, stat)))
+        }
+        None => named(dir.as_fd(), name, path),
+    }
+}
+
+/// Whether something is what a state that is moved and not written knows by its number.
+pub(crate) fn is_moved_one(state: &FileState, stat: &Stat) -> bool {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Directory,
+        _ => return false,
+    };
+    state.kind == kind && state.aside.as_ref().is_some_and(|aside| aside.inode == stat.st_ino)
+}
+
+fn stat_of(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Option<Stat>, Refusal> {
+    match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(e) => Err(refusal(path, e)),
+    }
 }
 
 /// What stands under a name in a directory; `path` is for sentences.
 pub(crate) fn named(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Standing, Refusal> {
     let refuse = |e: Errno| refusal(path, e);
-    let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => stat,
-        Err(Errno::NOENT) => return Ok(None),
-        Err(e) => return Err(refuse(e)),
-    };
+    let Some(stat) = stat_of(dir, name, path)? else { return Ok(None) };
     let state = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
             let file = File::from(entry(dir, name.as_bytes(), OFlags::RDONLY).map_err(refuse)?);
@@ -99,10 +144,28 @@ pub(crate) fn of(stat: &Stat, kind: FileKind) -> FileState {
     FileState { kind, hash: None, bytes: None, mode, mtime_ns, link: None, uid, gid, aside: None }
 }
 
-/// Whether two states are the same but for their times and owners. A link's mode means nothing.
+/// Whether two states are the same but for their times and owners. A link's mode means nothing. Of
+/// what is moved and not written only its kind and its number are looked at.
 #[must_use]
 pub fn same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
     let mode = |s: &FileState| if s.kind == FileKind::Symlink { 0 } else { s.mode };
-    let key = |s: Option<&FileState>| s.map(|s| (s.kind, s.hash, mode(s), s.link.clone()));
-    key(one) == key(other)
+    let key = |s: &FileState| match &s.aside {
+        Some(aside) => (s.kind, Some(aside.inode), None, 0, None),
+        None => (s.kind, None, s.hash, mode(s), s.link.clone()),
+    };
+    one.map(key) == other.map(key)
+}
+
+/// Whether two states are the same as far as rows can tell. What was moved into its place and is then
+/// edited is read, and known by its content from there on: its size and time say that it is the one.
+#[must_use]
+pub fn alike(one: Option<&FileState>, other: Option<&FileState>) -> bool {
+    let looks = |s: &FileState| Some((s.kind, s.mode, s.bytes?, s.mtime_ns?));
+    match (one, other) {
+        (Some(one), Some(other)) if one.aside.is_some() != other.aside.is_some() => {
+            let (one, other) = (looks(one), looks(other));
+            one.is_some_and(|(kind, ..)| kind == FileKind::File) && one == other
+        }
+        (one, other) => same(one, other),
+    }
 }

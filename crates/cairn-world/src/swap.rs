@@ -16,6 +16,13 @@ pub(crate) enum Problem {
     /// Something else is there by now, and what was there shortly before is kept under this name
     /// beside it.
     Kept(String),
+    /// Something else is there by now, and what was there shortly before lies at this path, in the
+    /// trash.
+    Aside(String),
+    /// What should be moved into its place lies nowhere any more.
+    Gone,
+    /// It cannot be moved: its place and the trash are on two file systems.
+    OtherSystem,
     /// It is in its place, but may not be after a power cut.
     NotDurable(Errno),
     /// The system's reason.
@@ -31,24 +38,32 @@ impl From<Errno> for Problem {
     }
 }
 
+/// A name in an open directory.
+pub(crate) type Spot<'a> = (BorrowedFd<'a>, &'a str);
+
 /// Puts what stands under `ready` where nothing is.
 pub(crate) fn place(dir: BorrowedFd<'_>, ready: &str, name: &str) -> Result<(), Problem> {
-    match rename_to_nothing(dir, ready, name) {
-        Err(e) if is_unknown(e) => place_plainly(dir, ready, name),
-        placed => Ok(placed?),
+    Ok(carry((dir, ready), (dir, name))?)
+}
+
+/// Moves something to where nothing is; nothing is ever overwritten.
+pub(crate) fn carry(from: Spot<'_>, to: Spot<'_>) -> Result<(), Errno> {
+    match rename_to_nothing(from, to) {
+        Err(e) if is_unknown(e) => carry_plainly(from, to),
+        carried => carried,
     }
 }
 
 /// The same where the file system knows no such rename: a second name is never given over another.
-fn place_plainly(dir: BorrowedFd<'_>, ready: &str, name: &str) -> Result<(), Problem> {
-    match rustix::fs::linkat(dir, ready, dir, name, AtFlags::empty()) {
-        Ok(()) => Ok(rustix::fs::unlinkat(dir, ready, AtFlags::empty())?),
-        Err(Errno::EXIST) => Err(Problem::Stale),
+fn carry_plainly(from: Spot<'_>, to: Spot<'_>) -> Result<(), Errno> {
+    match rustix::fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()) {
+        Ok(()) => rustix::fs::unlinkat(from.0, from.1, AtFlags::empty()),
+        Err(Errno::EXIST) => Err(Errno::EXIST),
         // A directory, or a file system without second names.
-        Err(_) => match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => Ok(rustix::fs::renameat(dir, ready, dir, name)?),
-            Err(e) => Err(e.into()),
-            Ok(_) => Err(Problem::Stale),
+        Err(_) => match rustix::fs::statat(to.0, to.1, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => rustix::fs::renameat(from.0, from.1, to.0, to.1),
+            Err(e) => Err(e),
+            Ok(_) => Err(Errno::EXIST),
         },
     }
 }
@@ -152,7 +167,7 @@ pub(crate) fn take_away(
         return Ok(remove(dir, name, was)?);
     }
     still_there(dir, name, was)?;
-    match rename_to_nothing(dir, name, aside) {
+    match rename_to_nothing((dir, name), (dir, aside)) {
         Ok(()) if is(dir, aside, was) => Ok(remove(dir, aside, was)?),
         Ok(()) => Err(put_back(dir, aside, name)),
         Err(Errno::NOENT) => Err(Problem::Stale),
@@ -171,19 +186,24 @@ pub(crate) fn put_back(dir: BorrowedFd<'_>, aside: &str, name: &str) -> Problem 
 }
 
 pub(crate) fn exchange(dir: BorrowedFd<'_>, one: &str, other: &str) -> Result<(), Errno> {
-    rustix::fs::renameat_with(dir, one, dir, other, RenameFlags::EXCHANGE)
+    exchange_between((dir, one), (dir, other))
 }
 
-fn rename_to_nothing(dir: BorrowedFd<'_>, from: &str, to: &str) -> Result<(), Errno> {
-    rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE)
+/// Lets two things in two directories change places.
+pub(crate) fn exchange_between(one: Spot<'_>, other: Spot<'_>) -> Result<(), Errno> {
+    rustix::fs::renameat_with(one.0, one.1, other.0, other.1, RenameFlags::EXCHANGE)
+}
+
+fn rename_to_nothing(from: Spot<'_>, to: Spot<'_>) -> Result<(), Errno> {
+    rustix::fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE)
 }
 
 /// Whether a file system, or a kernel, says that it knows no such rename.
-fn is_unknown(error: Errno) -> bool {
+pub(crate) fn is_unknown(error: Errno) -> bool {
     matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
-fn remove(dir: BorrowedFd<'_>, name: &str, what: &Seen) -> Result<(), Errno> {
+pub(crate) fn remove(dir: BorrowedFd<'_>, name: &str, what: &Seen) -> Result<(), Errno> {
     let flags = match what.0.kind {
         FileKind::Directory => AtFlags::REMOVEDIR,
         FileKind::File | FileKind::Symlink => AtFlags::empty(),
@@ -199,7 +219,7 @@ pub(crate) fn remove_if(dir: BorrowedFd<'_>, name: &str, what: &Seen) {
 }
 
 /// A first look, so that a place is not disturbed without need.
-fn still_there(dir: BorrowedFd<'_>, name: &str, was: &Seen) -> Result<(), Problem> {
+pub(crate) fn still_there(dir: BorrowedFd<'_>, name: &str, was: &Seen) -> Result<(), Problem> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(now) if key(&now, was.0.kind) == key(&was.1, was.0.kind) => Ok(()),
         Ok(_) | Err(Errno::NOENT) => Err(Problem::Stale),
@@ -209,7 +229,7 @@ fn still_there(dir: BorrowedFd<'_>, name: &str, was: &Seen) -> Result<(), Proble
 
 /// Whether under a name stands just what was seen, by its content too: a clock can be too coarse to
 /// show a change.
-fn is(dir: BorrowedFd<'_>, name: &str, was: &Seen) -> bool {
+pub(crate) fn is(dir: BorrowedFd<'_>, name: &str, was: &Seen) -> bool {
     let kind = was.0.kind;
     match state::named(dir, name, name) {
         Ok(Some((state, stat))) => {
@@ -320,10 +340,10 @@ mod tests {
         place_with(|root, dir, seen, _| {
             replace_plainly(dir, "ours", "f", seen).unwrap();
             assert_eq!(told(root), "f=ours");
-            place_plainly(dir, "f", "g").unwrap();
+            carry_plainly((dir, "f"), (dir, "g")).unwrap();
             assert_eq!(told(root), "g=ours");
             SAVES(root);
-            assert_eq!(place_plainly(dir, "g", "f"), Err(Problem::Stale));
+            assert_eq!(carry_plainly((dir, "g"), (dir, "f")), Err(Errno::EXIST));
             assert_eq!(replace_plainly(dir, "g", "f", seen), Err(Problem::Stale));
             assert_eq!(told(root), "f=THEIRS g=ours");
         });

@@ -238,7 +238,7 @@ impl Workspace {
             || Refusal::new(Status::NOT_TEXT, format!("{given} leads to a path that is not UTF-8"));
         let inner = inner.to_str().ok_or_else(not_utf8)?;
         let parts: Vec<&str> = inner.split('/').collect();
-        path::refuse_git(given, &parts)?;
+        path::refuse_hidden(given, &parts)?;
         if git_dir::named(self.root(), inner).iter().any(|own| real.starts_with(own)) {
             let text = format!("{given} is inside a repository's own directory");
             return Err(Refusal::new(Status::REFUSED, text));

@@ -89,10 +89,15 @@ pub(crate) fn open_up(workspace: &Workspace, path: &str, mode: u32) -> Result<()
     set_mode(workspace.directory(directory)?.as_fd(), name, mode | OPEN)
 }
 
+/// Whether a state is a directory that is made, and not moved with all that is in it.
+pub(crate) fn is_written_directory(state: &FileState) -> bool {
+    state.kind == FileKind::Directory && state.aside.is_none()
+}
+
 /// Whether a directory is as `state` says but for being open to its owner.
 pub(crate) fn is_opened(state: Option<&FileState>, now: Option<&FileState>) -> bool {
     let mode = |state: Option<&FileState>| {
-        state.filter(|state| state.kind == FileKind::Directory).map(|state| state.mode)
+        state.filter(|state| is_written_directory(state)).map(|state| state.mode)
     };
     match (mode(state), mode(now)) {
         (Some(mode), Some(now)) => mode & OPEN != OPEN && now == mode | OPEN,
@@ -100,7 +105,8 @@ pub(crate) fn is_opened(state: Option<&FileState>, now: Option<&FileState>) -> b
     }
 }
 
-fn durable(dir: &OwnedFd) -> Result<(), Problem> {
+/// Makes what came into a directory, or went from it, safe against a power cut.
+pub(crate) fn durable(dir: &OwnedFd) -> Result<(), Problem> {
     match rustix::fs::fsync(dir) {
         // A file system that knows no such thing for directories.
         Ok(()) | Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
@@ -109,7 +115,11 @@ fn durable(dir: &OwnedFd) -> Result<(), Problem> {
 }
 
 /// Sets the mode of a directory; a link that took its place meanwhile is not followed.
-fn set_mode(dir: BorrowedFd<'_>, name: &str, mode: u32) -> Result<(), Errno> {
+pub(crate) fn set_mode<P: rustix::path::Arg>(
+    dir: BorrowedFd<'_>,
+    name: P,
+    mode: u32,
+) -> Result<(), Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(dir, name, flags, Mode::empty())?;
     let path = format!("/proc/self/fd/{}", handle.as_raw_fd());

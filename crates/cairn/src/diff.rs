@@ -29,6 +29,10 @@ pub fn diff(args: &cli::Diff) -> Result<ExitCode> {
     for (path, parts) in &paths {
         let parts = || parts.iter().filter(|part| is_shown(part));
         if args.stat && !args.json && parts().next().is_some() {
+            if let Some(moved) = parts().find_map(moved) {
+                let _ = writeln!(out, "{}", clean(&moved));
+                continue;
+            }
             let counts = parts().map(|part| counted(&store, part));
             let (added, removed) = counts.fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1));
             let _ = writeln!(out, "{}  +{added} -{removed}", clean(path));
@@ -67,7 +71,7 @@ fn parts<'a>(changes: impl Iterator<Item = &'a Change>) -> BTreeMap<String, Vec<
     for change in changes {
         let parts = paths.entry(change.path.clone()).or_default();
         match parts.last_mut() {
-            Some(part) if cairn_world::same(part.after.as_ref(), change.before.as_ref()) => {
+            Some(part) if cairn_world::alike(part.after.as_ref(), change.before.as_ref()) => {
                 let (before, after) = (part.before.take(), change.after.clone());
                 *part = Change::between(change.path.clone(), before, after);
             }
@@ -77,11 +81,13 @@ fn parts<'a>(changes: impl Iterator<Item = &'a Change>) -> BTreeMap<String, Vec<
     paths
 }
 
-/// Whether a change has lines to show: directories have none.
+/// Whether a change has lines to show: directories have none, unless they are moved with all that is
+/// in them.
 fn is_shown(change: &Change) -> bool {
-    let is_dir = |s: &Option<FileState>| s.as_ref().is_none_or(|s| s.kind == FileKind::Directory);
+    let is_made = |s: &FileState| s.kind == FileKind::Directory && s.aside.is_none();
+    let is_dir = |s: &Option<FileState>| s.as_ref().is_none_or(is_made);
     let only_directories = is_dir(&change.before) && is_dir(&change.after);
-    !only_directories && !cairn_world::same(change.before.as_ref(), change.after.as_ref())
+    !only_directories && !cairn_world::alike(change.before.as_ref(), change.after.as_ref())
 }
 
 /// Lines added and removed.
@@ -94,6 +100,9 @@ fn counted(store: &Store, change: &Change) -> (usize, usize) {
 fn sides(store: &Store, change: &Change) -> Option<(String, String)> {
     let side = |state: &Option<FileState>| -> Option<String> {
         let Some(state) = state else { return Some(String::new()) };
+        if state.aside.is_some() {
+            return None;
+        }
         match (state.hash, &state.link) {
             (Some(hash), _) => String::from_utf8(store.content(&hash).ok()?).ok(),
             (None, Some(link)) => Some(link.clone()),
@@ -105,6 +114,9 @@ fn sides(store: &Store, change: &Change) -> Option<(String, String)> {
 
 /// The change as a unified diff; a sentence where the bytes are not text or not kept.
 pub fn of(store: &Store, change: &Change) -> String {
+    if let Some(moved) = moved(change) {
+        return format!("{moved}\n");
+    }
     let name = |state: &Option<FileState>, prefix: &str| match state {
         Some(_) => format!("{prefix}/{}", change.path),
         None => "/dev/null".to_owned(),
@@ -118,4 +130,23 @@ pub fn of(store: &Store, change: &Change) -> String {
         ),
         None => format!("{}: not text, or its bytes are no longer kept\n", change.path),
     }
+}
+
+/// A change of something that is moved and not written, in one line.
+pub fn moved(change: &Change) -> Option<String> {
+    let is_moved = |state: &Option<FileState>| state.as_ref().is_some_and(|s| s.aside.is_some());
+    let what = match (is_moved(&change.before), is_moved(&change.after)) {
+        (false, false) => return None,
+        (true, false) => "moved aside",
+        (false, true) => "moved into its place",
+        (true, true) => "moved aside, and another into its place",
+    };
+    Some(format!("{} ({what})", told(change)))
+}
+
+/// The path of a change, with a slash where it is a directory's.
+fn told(change: &Change) -> String {
+    let state = change.after.as_ref().or(change.before.as_ref());
+    let slash = if state.is_some_and(|s| s.kind == FileKind::Directory) { "/" } else { "" };
+    format!("{}{slash}", change.path)
 }

@@ -6,9 +6,10 @@ use crate::RunError;
 use crate::client::client_run;
 use cairn_store::{RunRow, Store};
 use cairn_types::{
-    Body, Change, Coord, Effect, Fact, Hash, Intent, OpName, RunId, SessionId, Settled,
+    Body, Change, Coord, Effect, Fact, FileState, Hash, Intent, OpName, RunId, SessionId, Settled,
 };
-use cairn_world::same;
+use cairn_world::alike;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 /// A row that changed files.
@@ -103,6 +104,17 @@ impl History {
         let all = all.chain(undone.iter().flat_map(|undo| &undo.changes));
         let freed = store.missing(all.filter_map(|change| change.before.as_ref()?.hash))?;
         Ok(History { run: run.clone(), rows, commands, others, undone, freed })
+    }
+
+    /// What this path once was, or is, that is moved and not written, newest first.
+    pub(super) fn moved<'a>(&'a self, path: &str) -> Vec<&'a FileState> {
+        let rows = self.rows.iter().chain(&self.others).map(|row| (row.when, &row.changes));
+        let undone = self.undone.iter().map(|undo| (undo.when, &undo.changes));
+        let mut all: Vec<(u64, &Vec<Change>)> = rows.chain(undone).collect();
+        all.sort_by_key(|(when, _)| Reverse(*when));
+        let here = all.into_iter().flat_map(|(_, changes)| changes).filter(|c| c.path == path);
+        let states = here.flat_map(|c| [&c.after, &c.before]).flatten();
+        states.filter(|state| state.aside.is_some()).collect()
     }
 
     /// Whether all that a row of this run changed was undone and is still so.
@@ -213,6 +225,6 @@ pub(crate) fn changed_since(
             states.insert(path, Change::between(change.path, before, change.after));
         }
     }
-    let differs = |c: &Change| !same(c.before.as_ref(), c.after.as_ref());
+    let differs = |c: &Change| !alike(c.before.as_ref(), c.after.as_ref());
     Ok(states.into_iter().filter(|(_, change)| differs(change)).map(|(path, _)| path).collect())
 }

@@ -4,7 +4,7 @@ use super::history::{Changed, Command, History, Span};
 use super::standing::{RedoInput, UndoInput, Undone};
 use crate::client::ClientOp;
 use cairn_types::{By, Change, Coord, FileKind, FileState, Hash, RunId};
-use cairn_world::{World, same};
+use cairn_world::{World, alike};
 use std::collections::{BTreeMap, HashSet};
 
 /// Something that an undo does not overwrite.
@@ -87,7 +87,7 @@ impl Plan {
         let mut left = usize::MAX;
         while left != self.conflicts.len() {
             left = self.conflicts.len();
-            self.leave_what_was_freed(at.0);
+            self.leave_what_was_freed(at.0, at.1);
             self.keep_what_was_moved(rows);
         }
         self.leave_full_directories(at.1);
@@ -134,20 +134,22 @@ impl Plan {
         (history, world): (&History, &World),
         insist: bool,
     ) {
-        let now = match world.state(path) {
+        let known = history.moved(path);
+        let now = match world.state_among(path, &known) {
             Ok(now) => now,
             Err(refusal) => return self.conflict(path, refusal.text, false),
         };
-        if same(now.as_ref(), net.before.as_ref()) {
+        if alike(now.as_ref(), net.before.as_ref()) {
             return;
         }
-        if !same(now.as_ref(), net.after.as_ref()) {
+        if !alike(now.as_ref(), net.after.as_ref()) {
             let (why, known) = whose(history, path, now.as_ref(), net);
             if !(insist && known) {
                 return self.conflict(path, why, known);
             }
         }
-        self.changes.push(Change::between(path.to_owned(), now, net.before.clone()));
+        let former = net.before.as_ref().map(|state| lying(world, path, state, &known).clone());
+        self.changes.push(Change::between(path.to_owned(), now, former));
     }
 
     fn conflict(&mut self, path: &str, why: String, may_insist: bool) {
@@ -156,18 +158,28 @@ impl Plan {
 
     /// What would have to become bytes that are not kept any more stays as it is. What is overwritten
     /// or removed is kept first, so its bytes can be had.
-    fn leave_what_was_freed(&mut self, history: &History) {
+    fn leave_what_was_freed(&mut self, history: &History, world: &World) {
         let held: HashSet<Hash> =
             self.changes.iter().filter_map(|c| c.before.as_ref()?.hash).collect();
+        let is_cleared = |change: &Change| {
+            let moved = change.after.as_ref().filter(|state| state.aside.is_some());
+            moved.is_some_and(|state| !world.lies_aside(&change.path, state))
+        };
         let is_freed = |change: &Change| {
             let hash = change.after.as_ref().and_then(|state| state.hash);
             hash.is_some_and(|hash| history.freed.contains(&hash) && !held.contains(&hash))
+                || is_cleared(change)
         };
         let (freed, changes): (Vec<Change>, Vec<Change>) =
             std::mem::take(&mut self.changes).into_iter().partition(is_freed);
         self.changes = changes;
-        for Change { path, .. } in freed {
-            let why = format!("{path} cannot go back: its former content was freed by `cairn gc`");
+        for Change { path, after, .. } in freed {
+            let why = match after.is_some_and(|state| state.aside.is_some()) {
+                true => format!("{path} cannot go back: what it was is no longer in the trash"),
+                false => {
+                    format!("{path} cannot go back: its former content was freed by `cairn gc`")
+                }
+            };
             self.conflict(&path, why, false);
         }
     }
@@ -230,9 +242,9 @@ impl Plan {
         goes.sort_by(|a, b| b.cmp(a));
         let mut stays: Vec<String> = Vec::new();
         for path in &goes {
-            let is_dir = |c: &&Change| {
-                c.path == *path && c.before.as_ref().is_some_and(|s| s.kind == FileKind::Directory)
-            };
+            // One that is moved goes with all that is in it.
+            let is_made = |s: &FileState| s.kind == FileKind::Directory && s.aside.is_none();
+            let is_dir = |c: &&Change| c.path == *path && c.before.as_ref().is_some_and(is_made);
             if !self.changes.iter().any(|c| is_dir(&c)) {
                 continue;
             }
@@ -284,9 +296,26 @@ impl Plan {
     }
 }
 
+/// A state that is moved as the row tells it that knows where it lies now: undone and done again by
+/// several rows, the same thing has been kept in several places.
+fn lying<'a>(
+    world: &World,
+    path: &str,
+    state: &'a FileState,
+    known: &[&'a FileState],
+) -> &'a FileState {
+    let Some(aside) = &state.aside else { return state };
+    let is_it = |known: &&&FileState| {
+        known.kind == state.kind
+            && known.aside.as_ref().is_some_and(|other| other.inode == aside.inode)
+            && world.lies_aside(path, known)
+    };
+    if world.lies_aside(path, state) { state } else { known.iter().find(is_it).unwrap_or(&state) }
+}
+
 /// What happened to a path between two rows, if the second did not find what the first left.
 fn gap(history: &History, net: &Net, row: &Changed, change: &Change) -> Option<Conflict> {
-    if same(net.after.as_ref(), change.before.as_ref()) {
+    if alike(net.after.as_ref(), change.before.as_ref()) {
         return None;
     }
     let (path, from, to) = (&change.path, net.last, row.at);
@@ -296,12 +325,12 @@ fn gap(history: &History, net: &Net, row: &Changed, change: &Change) -> Option<C
     let mut by: Option<&Changed> = None;
     for other in history.others.iter().filter(|other| meanwhile(other.when)) {
         for step in other.changes.iter().filter(|step| step.path == *path) {
-            if same(at, step.before.as_ref()) {
+            if alike(at, step.before.as_ref()) {
                 (at, by) = (step.after.as_ref(), Some(other));
             }
         }
     }
-    let known = by.filter(|_| same(at, change.before.as_ref()));
+    let known = by.filter(|_| alike(at, change.before.as_ref()));
     let why = match (known, history.commands.iter().find(|c| meanwhile(c.when))) {
         (Some(other), _) => {
             let (run, at) = (&other.run, other.at);
@@ -323,7 +352,7 @@ fn whose(history: &History, path: &str, now: Option<&FileState>, net: &Net) -> (
     let others = history.others.iter().filter(|row| row.when >= net.when);
     let came = |row: &&Changed| row.changes.iter().any(|c| c.path == path);
     let wrote =
-        |row: &&Changed| row.changes.iter().any(|c| c.path == path && same(c.after.as_ref(), now));
+        |row: &&Changed| row.changes.iter().any(|c| c.path == path && alike(c.after.as_ref(), now));
     let later: Vec<&Changed> = own.chain(others).filter(came).collect();
     let newest = later.iter().map(|row| row.when).max();
     let last = later.into_iter().filter(|row| Some(row.when) == newest).find(wrote);
@@ -337,6 +366,7 @@ fn whose(history: &History, path: &str, now: Option<&FileState>, net: &Net) -> (
     let what = match (now, &net.after) {
         (None, _) => "removed",
         (Some(_), None) => "made again",
+        (Some(now), Some(after)) if after.aside.is_some() && now.kind == after.kind => "replaced",
         (Some(now), Some(after)) if now.hash == after.hash && now.kind == after.kind => {
             "given another mode"
         }

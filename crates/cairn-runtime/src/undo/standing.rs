@@ -165,7 +165,7 @@ pub fn needed(store: &Store) -> Result<HashSet<Hash>, RunError> {
 }
 
 /// What ops were about to change whose end was not seen.
-fn unfinished(facts: &[Fact]) -> impl Iterator<Item = &Change> {
+pub(super) fn unfinished(facts: &[Fact]) -> impl Iterator<Item = &Change> {
     let mut begun: HashMap<Coord, &[Change]> = HashMap::new();
     for fact in facts {
         match &fact.body {

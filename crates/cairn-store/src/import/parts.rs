@@ -11,7 +11,7 @@ use crate::keys::Keys;
 use crate::verify::lines::{
     CheckpointLine, FactLine, Header as BundleHeader, Origin, ReceiptLine, RunLine,
 };
-use cairn_types::{Body, Change, Fact, ForkPoint, RunId, to_canonical};
+use cairn_types::{Aside, Body, Change, Fact, ForkPoint, RunId, to_canonical};
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
@@ -113,8 +113,13 @@ impl Parts {
             }
             _ => &[],
         };
-        match changes.iter().find(|change| !is_beneath(&change.path)) {
-            Some(change) => refuse(format!("the path {:?} leaves its root", change.path)),
+        if let Some(change) = changes.iter().find(|change| !is_beneath(&change.path)) {
+            return refuse(format!("the path {:?} leaves its root", change.path));
+        }
+        let states = changes.iter().flat_map(|change| [&change.before, &change.after]).flatten();
+        let mut asides = states.filter_map(|state| state.aside.as_ref());
+        match asides.find(|aside| Aside::in_trash(&aside.path).is_none()) {
+            Some(aside) => refuse(format!("the path {:?} is not in the trash", aside.path)),
             None => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::kit::{Bench, Driver, end, session};
 use cairn_store::{Import, Imported, StoreError, Verdict, verify_bytes};
-use cairn_types::{Body, Change, canonical};
+use cairn_types::{Aside, Body, Change, FileKind, FileState, canonical};
 use std::fs::File;
 use std::io::Write;
 
@@ -242,30 +242,64 @@ async fn what_a_deletion_left_when_it_was_cut_off_is_removed_later_and_nothing_e
     assert_eq!(bench.store.verify_session(&other, None).unwrap().verdict, Verdict::Refuted);
 }
 
+/// What an import says of a session, signed as it should be, with one row that claims this change.
+async fn why_refused(change: &Change, is_looked_at: bool) -> String {
+    let (here, there) = (Bench::new(), Bench::new());
+    let mut driver = Driver::start(&here.store, 1).await;
+    let mut op = crate::kit::op(1, "evil");
+    if let Some((Body::Outcome(outcome), contents)) = op.pop() {
+        let evil = cairn_types::Outcome { changes: vec![change.clone()], ..outcome.clone() };
+        match is_looked_at {
+            true => op.push((Body::Performed(evil), contents)),
+            false => op.push((Body::Outcome(evil), contents)),
+        }
+        op.extend(is_looked_at.then(|| (Body::Outcome(outcome), Default::default())));
+    }
+    driver.commit(op).await;
+    driver.commit(end()).await;
+    assert_eq!(here.verdict(None), Verdict::Unanchored, "it is signed as it should be");
+    let imported = import(&there, &export(&here).await);
+    let why = imported.err().map(|why| why.to_string()).unwrap_or_default();
+    assert_eq!(why.is_empty(), contents(&there) > 0, "{why}");
+    why
+}
+
 // keeps: hostile-import
 #[tokio::test]
 async fn a_home_that_signs_whatever_it_likes_cannot_send_paths_that_leave_the_root() {
     let paths = ["../out", "/etc/passwd", "a/../../b", ""];
     for (path, is_looked_at) in paths.into_iter().flat_map(|path| [(path, false), (path, true)]) {
-        let (here, there) = (Bench::new(), Bench::new());
-        let mut driver = Driver::start(&here.store, 1).await;
-        let mut op = crate::kit::op(1, "evil");
-        if let Some((Body::Outcome(outcome), contents)) = op.pop() {
-            let changes = vec![Change::between(path.to_owned(), None, None)];
-            let evil = cairn_types::Outcome { changes, ..outcome.clone() };
-            match is_looked_at {
-                true => op.push((Body::Performed(evil), contents)),
-                false => op.push((Body::Outcome(evil), contents)),
-            }
-            op.extend(is_looked_at.then(|| (Body::Outcome(outcome), Default::default())));
-        }
-        driver.commit(op).await;
-        driver.commit(end()).await;
-        assert_eq!(here.verdict(None), Verdict::Unanchored, "it is signed as it should be");
-        let why = import(&there, &export(&here).await).unwrap_err().to_string();
+        let change = Change::between(path.to_owned(), None, None);
+        let why = why_refused(&change, is_looked_at).await;
         assert!(why.contains("leaves its root"), "{why}");
-        assert_eq!(contents(&there), 0);
     }
+}
+
+// keeps: hostile-import
+#[tokio::test]
+async fn a_home_that_signs_whatever_it_likes_cannot_name_asides_outside_the_trash() {
+    let change = |path: &str, is_after: bool| {
+        let state = FileState {
+            kind: FileKind::Directory,
+            hash: None,
+            bytes: None,
+            mode: 0o755,
+            mtime_ns: None,
+            link: None,
+            uid: None,
+            gid: None,
+            aside: Some(Aside { path: path.to_owned(), inode: 1 }),
+        };
+        let (before, after) = if is_after { (None, Some(state)) } else { (Some(state), None) };
+        Change::between("target".to_owned(), before, after)
+    };
+    for path in ["src", "/etc", ".cairn/trash/../../x", ".cairn/hooks.toml", ".cairn/trash", ""] {
+        for (is_after, is_looked_at) in [(false, false), (true, false), (true, true)] {
+            let why = why_refused(&change(path, is_after), is_looked_at).await;
+            assert!(why.contains("is not in the trash"), "{path} {why}");
+        }
+    }
+    assert_eq!(why_refused(&change(".cairn/trash/op/before/0", true), false).await, "");
 }
 
 // keeps: hostile-import

@@ -5,6 +5,7 @@ use super::look::Seen;
 use super::order::Piece;
 use super::pattern::Paths;
 use super::rules::{Above, Rules};
+use crate::path;
 use crate::unread::Unread;
 use crate::walk::{Name, names};
 use crate::workspace::entry;
@@ -138,10 +139,11 @@ impl Plan<'_> {
     /// to it from the repository's directory, and all but its first `lead` bytes from the root.
     fn wants(&self, full: &[u8], lead: usize, name: &Name, rules: Option<&Rules>) -> bool {
         let is_directory = name.directory().is_some();
-        if name.bare().eq_ignore_ascii_case(b".git") || !(is_directory || name.is_file()) {
+        let path = &full[lead..];
+        let directory = &path[..path.len() - name.sort_key.len()];
+        if path::is_hidden(directory, name.bare()) || !(is_directory || name.is_file()) {
             return false;
         }
-        let path = &full[lead..];
         if self.unread.passes_over(self.lead, path) {
             return false;
         }

@@ -126,7 +126,7 @@ fn save_until(root: &Path, done: &AtomicBool, seen: &Mutex<BTreeSet<Vec<u8>>>) -
 }
 
 /// Works as somebody who is not root, on a thread of its own, in a directory that is theirs.
-fn as_a_person(work: impl FnOnce(&Path) + Send) {
+pub(crate) fn as_a_person(work: impl FnOnce(&Path) + Send) {
     let holder = tempfile::tempdir().unwrap();
     let root = holder.path();
     if rustix::process::geteuid().is_root() {

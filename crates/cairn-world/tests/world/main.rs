@@ -8,6 +8,8 @@
     reason = "a test fails by panicking, and holds git's own word against ours"
 )]
 
+mod aside;
+mod aside_cut;
 mod choices;
 mod edits;
 mod files;
@@ -17,4 +19,5 @@ mod overlay;
 mod overlay_random;
 mod overlay_shown;
 mod rearrange;
+mod trash;
 mod unread;

@@ -2,6 +2,7 @@
 
 use super::Deed;
 use crate::cli::Careful;
+use crate::diff;
 use crate::out::say;
 use cairn_runtime::undo::Plan;
 use cairn_text::shown::clean;
@@ -71,7 +72,8 @@ impl Report<'_> {
         let mut lines = self.deed.passed.clone();
         let shows_changes = !self.blocked || self.how.dry_run;
         for change in self.plan.changes.iter().filter(|_| shows_changes) {
-            lines.push(format!("  {} {}", self.verb(change.kind), change.path));
+            let what = diff::moved(change).unwrap_or_else(|| change.path.clone());
+            lines.push(format!("  {} {what}", self.verb(change.kind)));
         }
         for conflict in &self.plan.conflicts {
             let force = if conflict.may_insist { "; --force overwrites it" } else { "" };

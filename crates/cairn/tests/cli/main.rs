@@ -9,6 +9,7 @@
     reason = "a test fails by panicking and says what it counted"
 )]
 
+mod aside;
 mod attacks;
 mod bad_ground;
 mod bad_input;
