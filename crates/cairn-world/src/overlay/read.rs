@@ -91,8 +91,18 @@ impl Reader<'_> {
         while let Some(visit) = todo.pop() {
             self.directory(&visit, &mut todo)?;
         }
+        self.root_mode();
         self.gathered.pieces.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(())
+    }
+
+    /// A changed mode of the workspace itself is not committed: it has no path of its own.
+    fn root_mode(&mut self) {
+        let mode = |stat: Result<Stat, Errno>| stat.ok().map(|stat| stat.st_mode & 0o7777);
+        let upper = mode(rustix::fs::fstat(&self.upper));
+        if upper != mode(rustix::fs::fstat(self.workspace.root())) {
+            self.gathered.leave_out(".", "the mode of the workspace itself");
+        }
     }
 
     fn directory(&mut self, visit: &Visit, todo: &mut Vec<Visit>) -> Result<(), Refusal> {

@@ -58,6 +58,7 @@ fn what_others_did_in_a_directory_that_goes_is_a_conflict() {
             "d/in/er/3 was changed outside while the command ran; nothing of what it changed is kept"
         ],
     );
+    check("rm -r d; mkdir -p d/in; echo n > d/in/n", "true", expect!["creates d/in/n, removes 3 files: d d/in d/in/n e e/x"]);
     check(
         "mv d m",
         "echo 4 >> d/1",
@@ -66,6 +67,11 @@ fn what_others_did_in_a_directory_that_goes_is_a_conflict() {
         ],
     );
 }
+
+/// Removes a directory and makes it anew, with the same number if that can be had.
+const MADE_ANEW: &str = "n=0; i=$(stat -c %i d/in); rm -r d/in; \
+    while mkdir d/in; [ $(stat -c %i d/in) != $i ] && [ $n -lt 50 ]; do \
+    mv d/in x$n; n=$((n + 1)); done; rm -rf x*";
 
 #[test]
 fn a_directory_that_is_another_one_by_now_is_a_conflict() {
@@ -85,7 +91,7 @@ fn a_directory_that_is_another_one_by_now_is_a_conflict() {
     );
     check(
         "echo n > d/in/n",
-        "rm -r d/in; mkdir d/in",
+        MADE_ANEW,
         expect![
             "d/in/n was changed outside while the command ran; nothing of what it changed is kept"
         ],
@@ -208,6 +214,8 @@ fn closed_files_and_directories_are_read_all_the_same() {
         let found = place.found(command);
         let paths: Vec<&str> = found.changes.iter().map(|c| c.path.as_str()).collect();
         assert_eq!(paths, ["d", "f", "g", "n", "n/m", "n/m/2"], "{form:?}");
+        let left_out = found.shown.lines().last();
+        assert_eq!(left_out, Some("left out: . (the mode of the workspace itself)"), "{form:?}");
         for change in found.changes.iter().filter(|change| change.path != "f") {
             let mode = change.after.as_ref().unwrap().mode;
             assert_eq!(mode, 0, "{form:?} {}", change.path);
