@@ -58,7 +58,11 @@ fn what_others_did_in_a_directory_that_goes_is_a_conflict() {
             "d/in/er/3 was changed outside while the command ran; nothing of what it changed is kept"
         ],
     );
-    check("rm -r d; mkdir -p d/in; echo n > d/in/n", "true", expect!["creates d/in/n, removes 3 files: d d/in d/in/n e e/x"]);
+    check(
+        "rm -r d; mkdir -p d/in; echo n > d/in/n",
+        "true",
+        expect!["creates d/in/n, removes 3 files: d d/in d/in/n e e/x"],
+    );
     check(
         "mv d m",
         "echo 4 >> d/1",
@@ -143,6 +147,14 @@ fn an_ignored_path_that_others_changed_is_left_out_alone() {
         +c
         left out, since it was changed outside meanwhile: out/1
     "#]],
+    );
+    // Although both have the same size and time.
+    check(
+        "echo c >> out/1; touch -d @5 out/1",
+        "echo o >> out/1; touch -d @5 out/1",
+        expect![[r#"
+            left out, since it was changed outside meanwhile: out/1
+        "#]],
     );
     check(
         "rm -r out",

@@ -472,7 +472,8 @@ fn what_comes_from_another_file_system_is_copied_with_its_modes_and_times() {
         1/er: dir 500, as it was
         1/er/1: file 644 "1\n", as it was
         1/link: link x, as it was
-    "#]].assert_eq(&told);
+    "#]]
+    .assert_eq(&told);
 }
 
 const GIT: &str =
