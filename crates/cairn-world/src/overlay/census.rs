@@ -7,10 +7,10 @@ use crate::find::rules::{self, Rules};
 use crate::path;
 use crate::settled::Refusal;
 use crate::workspace::{Workspace, refusal};
-use rustix::fs::{AtFlags, FileType, RawDir, Stat};
+use rustix::fs::{AtFlags, FileType, RawDir, Stat, StatxFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 /// Room for names between two questions to the kernel.
@@ -53,15 +53,25 @@ impl Identity {
         Identity { inode: stat.st_ino, mode: stat.st_mode, owner: (stat.st_uid, stat.st_gid) }
     }
 
-    pub(super) fn is_same_one(&self, other: &Stat) -> bool {
+    fn is_same_one(&self, other: &Stat) -> bool {
         self.inode == other.st_ino
     }
+}
+
+/// When something was made, where the file system says so.
+fn born(dir: BorrowedFd<'_>, path: &str) -> Option<Time> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    let found = rustix::fs::statx(dir, path, flags, StatxFlags::BTIME).ok()?;
+    let is_known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+    is_known.then(|| (found.stx_btime.tv_sec, i64::from(found.stx_btime.tv_nsec)))
 }
 
 /// One directory.
 #[derive(Debug)]
 struct Directory {
     identity: Identity,
+    /// When it was made, where the file system says so: numbers are given again.
+    born: Option<Time>,
     changed: Time,
     /// Whether a later change of it is sure to show.
     settled: bool,
@@ -210,6 +220,12 @@ impl Census {
         self.directories.get(path).map(|directory| directory.identity)
     }
 
+    /// Whether a directory that was not ignored is still the same one; none when nobody looked.
+    pub(super) fn is_same_one(&self, root: BorrowedFd<'_>, path: &str, now: &Stat) -> Option<bool> {
+        let was = self.directories.get(path)?;
+        Some(was.identity.is_same_one(now) && was.born == born(root, path))
+    }
+
     /// Whether a path is ignored, of which it is known that the directory it is in is not. Rules that
     /// a command made do not count: it would decide what is shown of it.
     pub(super) fn ignores(&self, path: &str, is_directory: bool) -> bool {
@@ -265,9 +281,9 @@ impl Directory {
         }
         names.sort();
         let identity = Identity::of(stat);
-        let changed = changed(stat);
+        let (born, changed) = (born(handle.as_fd(), "."), changed(stat));
         let (rule_files, rules) = ([None; 3], None);
-        Ok(Directory { identity, changed, settled, names, inner, rule_files, rules })
+        Ok(Directory { identity, born, changed, settled, names, inner, rule_files, rules })
     }
 
     fn find(&self, name: &[u8]) -> Option<u64> {

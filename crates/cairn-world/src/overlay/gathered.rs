@@ -132,8 +132,8 @@ impl Gathered {
         }
     }
 
-    pub(super) fn leave_out(&mut self, path: &[u8], why: &str) {
-        self.left_out.push((path::shown(path), why.to_owned()));
+    pub(super) fn leave_out(&mut self, path: &str, why: &str) {
+        self.left_out.push((path::shown(path.as_bytes()), why.to_owned()));
     }
 }
 

@@ -104,7 +104,13 @@ pub fn read(workspace: &Workspace, scratch: &Scratch, terms: &Terms<'_>) -> Resu
         })
         .map_err(refused)?;
     let mark = scratch.mark();
-    let vouch = Vouch { census: terms.census, own: terms.own, mark, in_doubt: mark.is_in_doubt() };
+    let vouch = Vouch {
+        root: workspace.root(),
+        census: terms.census,
+        own: terms.own,
+        mark,
+        in_doubt: mark.is_in_doubt(),
+    };
     let gathered = Gathered::default();
     let mut reader = Reader { workspace, upper, terms, vouch, gathered, read: 0 };
     reader.walk()?;

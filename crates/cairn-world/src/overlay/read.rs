@@ -91,8 +91,18 @@ impl Reader<'_> {
         while let Some(visit) = todo.pop() {
             self.directory(&visit, &mut todo)?;
         }
+        self.root_mode();
         self.gathered.pieces.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(())
+    }
+
+    /// A changed mode of the workspace itself is not committed: it has no path of its own.
+    fn root_mode(&mut self) {
+        let mode = |stat: Result<Stat, Errno>| stat.ok().map(|stat| stat.st_mode & 0o7777);
+        let upper = mode(rustix::fs::fstat(&self.upper));
+        if upper != mode(rustix::fs::fstat(self.workspace.root())) {
+            self.gathered.leave_out(".", "the mode of the workspace itself");
+        }
     }
 
     fn directory(&mut self, visit: &Visit, todo: &mut Vec<Visit>) -> Result<(), Refusal> {
@@ -126,17 +136,19 @@ impl Reader<'_> {
 
     fn item(&mut self, here: &Here<'_>, item: &Item, todo: &mut Vec<Visit>) -> Result<(), Refusal> {
         let Ok(name) = std::str::from_utf8(&item.name) else {
-            let path = [here.visit.path.as_bytes(), b"/", &item.name].concat();
+            let shown = String::from_utf8_lossy(&item.name);
+            let path = path::joined(&here.visit.path, &shown);
             self.gathered.leave_out(&path, "its name is not UTF-8");
             return Ok(());
         };
         let path = path::joined(&here.visit.path, name);
         if path.len() > MAX_PATH {
-            self.gathered.leave_out(&path.as_bytes()[..64], "its path is too long");
+            let begin: String = path.chars().take(64).collect();
+            self.gathered.leave_out(&format!("{begin}…"), "its path is too long");
             return Ok(());
         }
         if path == OWN_DIRECTORY {
-            self.gathered.leave_out(path.as_bytes(), "it is Cairn's own");
+            self.gathered.leave_out(&path, "it is Cairn's own");
             return Ok(());
         }
         let lower = here.stat(name).map_err(|e| refusal(&path, e))?;
@@ -146,11 +158,11 @@ impl Reader<'_> {
             (What::Gone, None) => Ok(()),
             (What::Gone, Some(_)) => self.gone(here, &met),
             (What::Special(what), _) => {
-                self.gathered.leave_out(path.as_bytes(), what);
+                self.gathered.leave_out(&path, what);
                 Ok(())
             }
             (_, Some(None)) => {
-                self.gathered.leave_out(path.as_bytes(), "it takes the place of a special file");
+                self.gathered.leave_out(&path, "it takes the place of a special file");
                 Ok(())
             }
             (What::Directory | What::Opaque, _) => self.folder(here, met, todo),
@@ -208,7 +220,10 @@ impl Reader<'_> {
         }
         let (Some(stat), Some(lower)) = (&met.lower, &here.lower) else { return false };
         if met.ignored.is_some() {
-            return met.item.origin != Origin::New && before.state.mtime_ns == after.state.mtime_ns;
+            // What was written since has another time than what nobody touched.
+            return met.item.origin != Origin::New
+                && before.state.mtime_ns == after.state.mtime_ns
+                && self.vouch.is_older(stat);
         }
         let below =
             Place { dir: lower.as_fd(), name: met.name, path: met.path, stat, is_ours: false };
@@ -285,7 +300,7 @@ impl Reader<'_> {
         if kind(stat) == Some(FileKind::Directory) {
             let same = !here.around.is_foreign
                 && self.vouch.is_same_directory(met.path, stat, Origin::New);
-            let count = self.vouch.untouched_tree(self.workspace.root(), met.path);
+            let count = self.vouch.untouched_tree(met.path);
             return Ok(count.filter(|_| same).map(|count| Side::whole(stat, count)));
         }
         let same = self.vouch.is_as_it_was(here.around, met.path, Some(stat));
@@ -312,7 +327,7 @@ impl Reader<'_> {
         let Some(stat) = &met.lower else { return Ok(()) };
         let before = match (kind(stat), &met.ignored) {
             (None, _) => {
-                self.gathered.leave_out(met.path.as_bytes(), "a special file is not removed");
+                self.gathered.leave_out(met.path, "a special file is not removed");
                 return Ok(());
             }
             (Some(FileKind::Directory), None) => self.removed(here, met.path, stat)?,
@@ -333,7 +348,9 @@ impl Reader<'_> {
         found.sort();
         for name in found.iter().filter(|name| !items.iter().any(|item| item.name == name.bare())) {
             let Ok(text) = std::str::from_utf8(name.bare()) else {
-                self.gathered.leave_out(name.bare(), "its name is not UTF-8, so it stays");
+                let shown = String::from_utf8_lossy(name.bare());
+                let path = path::joined(&here.visit.path, &shown);
+                self.gathered.leave_out(&path, "its name is not UTF-8, so it stays");
                 continue;
             };
             let path = path::joined(&here.visit.path, text);
@@ -361,7 +378,7 @@ impl Reader<'_> {
         while let Some((path, around)) = todo.pop() {
             let Some(inside) = self.inside(&path) else {
                 // Nobody may look into it, or something in it has no name that can be told.
-                let count = self.vouch.untouched_tree(self.workspace.root(), top);
+                let count = self.vouch.untouched_tree(top);
                 let same = self.vouch.is_as_it_was(here.around, top, Some(stat));
                 return Ok(count.filter(|_| same).map(|count| Side::whole(stat, count)));
             };
@@ -394,7 +411,7 @@ impl Reader<'_> {
         let is_directory = kind(&stat) == Some(FileKind::Directory);
         let whole = is_directory && ignored.is_some();
         let count = match whole {
-            true => self.vouch.untouched_tree(self.workspace.root(), &path),
+            true => self.vouch.untouched_tree(&path),
             false => Some(super::gathered::Count::default()),
         };
         let same = match whole {

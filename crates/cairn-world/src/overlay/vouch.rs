@@ -15,6 +15,8 @@ use std::os::fd::BorrowedFd;
 /// What is known of how the workspace was.
 #[derive(Debug)]
 pub(super) struct Vouch<'a> {
+    /// The workspace.
+    pub(super) root: BorrowedFd<'a>,
     pub(super) census: &'a Census,
     pub(super) own: &'a Own,
     pub(super) mark: &'a Mark,
@@ -58,7 +60,7 @@ impl Vouch<'_> {
     }
 
     /// Whether something was last changed before the overlay was made.
-    fn is_older(&self, now: &Stat) -> bool {
+    pub(super) fn is_older(&self, now: &Stat) -> bool {
         match self.mark.age(now) {
             Age::Before => true,
             Age::Doubtful => self.own.has(now),
@@ -71,8 +73,8 @@ impl Vouch<'_> {
         if self.in_doubt {
             return false;
         }
-        if let Some(was) = self.census.directory(path) {
-            return was.is_same_one(now);
+        if let Some(is_same) = self.census.is_same_one(self.root, path, now) {
+            return is_same;
         }
         match (self.census.had(path), origin) {
             (Had::Nothing, _) => false,
@@ -83,9 +85,9 @@ impl Vouch<'_> {
     }
 
     /// What is beneath a directory of the workspace, if none of it was touched.
-    pub(super) fn untouched_tree(&self, root: BorrowedFd<'_>, path: &str) -> Option<Count> {
+    pub(super) fn untouched_tree(&self, path: &str) -> Option<Count> {
         let (mut untouched, mut count) = (!self.in_doubt, Count::default());
-        each(root, path, &mut |stat| {
+        each(self.root, path, &mut |stat| {
             untouched &= self.is_older(stat);
             count.add(counted(stat));
         });
@@ -130,5 +132,41 @@ fn each(root: BorrowedFd<'_>, path: &str, see: &mut dyn FnMut(&Stat)) {
                 todo.push([&path, b"/".as_slice(), bare].concat());
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overlay::{Scratch, written};
+    use crate::workspace::Workspace;
+    use cairn_types::Change;
+
+    #[test]
+    fn what_was_changed_in_the_very_tick_is_vouched_for_only_if_we_wrote_it() {
+        let holder = tempfile::tempdir().unwrap();
+        let (root, scratch) = (holder.path().join("root"), holder.path().join("scratch"));
+        std::fs::create_dir(&root).unwrap();
+        std::fs::create_dir(&scratch).unwrap();
+        std::fs::write(root.join("f"), "f").unwrap();
+        let workspace = Workspace::open(&root).unwrap();
+        let scratch = Scratch::new(&scratch, &workspace).unwrap();
+        let mut census = Census::new();
+        census.take(&workspace, scratch.mark()).unwrap();
+        let stat = |name: &str| rustix::fs::stat(root.join(name)).unwrap();
+        let around = Around { is_foreign: false, is_still: true };
+        let (at_f, f) = (Mark::of(&stat("f")), stat("f"));
+        let check = |own: &Own, in_doubt: bool, expected: bool| {
+            let root = workspace.root();
+            let vouch = Vouch { root, census: &census, own, mark: &at_f, in_doubt };
+            assert_eq!(vouch.is_as_it_was(around, "f", Some(&f)), expected, "{own:?} {in_doubt}");
+        };
+        let mut own = Own::default();
+        check(&own, false, false);
+        own.extend(written(&workspace, &[Change::between("f".to_owned(), None, None)]));
+        check(&own, false, true);
+        check(&own, true, false);
+        own.clear();
+        check(&own, false, false);
     }
 }

@@ -16,6 +16,8 @@ mod files;
 mod find;
 mod keeps;
 mod overlay;
+mod overlay_census;
+mod overlay_guard;
 mod overlay_random;
 mod overlay_shown;
 mod rearrange;

@@ -75,6 +75,8 @@ pub struct Place {
     pub form: Form,
     pub census: Census,
     pub own: Own,
+    /// Where what commands change is gathered.
+    pub scratch: PathBuf,
     /// Where what the command saw at its end is copied to.
     pub copy: Option<PathBuf>,
 }
@@ -86,8 +88,9 @@ impl Place {
         for name in ["lower", "merged", "scratch"] {
             fs::create_dir(holder.path().join(name)).unwrap();
         }
-        let mut place =
-            Place { holder, form, census: Census::new(), own: Own::default(), copy: None };
+        let scratch = holder.path().join("scratch");
+        let (census, own) = (Census::new(), Own::default());
+        let mut place = Place { holder, form, census, own, scratch, copy: None };
         place.give();
         place.outside(fill);
         place.rest();
@@ -132,7 +135,7 @@ impl Place {
     /// Runs a command over an overlay, with somebody acting outside.
     pub fn run(&mut self, command: &str, outside: &str, when: When) -> Scratch {
         let workspace = self.workspace();
-        let scratch = Scratch::new(&self.holder.path().join("scratch"), &workspace).unwrap();
+        let scratch = Scratch::new(&self.scratch, &workspace).unwrap();
         self.give_scratch(&scratch);
         self.census.take(&workspace, scratch.mark()).unwrap();
         if matches!(when, When::Before) {

@@ -426,6 +426,56 @@ fn what_is_moved_waits_without_the_kernels_marks() {
     .assert_eq(&told[0]);
 }
 
+#[test]
+fn where_a_project_keeps_files_beside_the_trash_only_the_trash_is_ignored() {
+    let check = |fill: &str, ignored: &str| {
+        let mut place = Place::new(Form::Namespace, &format!("{PROJECT}; {fill}"));
+        let scratch = place.run("echo more >> a.log", "", When::After);
+        let mut found = place.read(&scratch).unwrap();
+        stage(&place.workspace(), &scratch, &mut found).unwrap();
+        let rules = fs::read_to_string(place.lower().join(ignored));
+        assert_eq!(rules.unwrap(), "*\n", "{fill}");
+    };
+    check("true", ".cairn/.gitignore");
+    check("mkdir .cairn; echo h > .cairn/hooks.toml", ".cairn/trash/.gitignore");
+    check("mkdir .cairn; printf '*\n' > .cairn/.gitignore", ".cairn/.gitignore");
+}
+
+#[test]
+fn what_comes_from_another_file_system_is_copied_with_its_modes_and_times() {
+    let elsewhere = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut place = Place::new(Form::Namespace, PROJECT);
+    place.scratch = elsewhere.path().to_owned();
+    let command = "mkdir -p target/deep/er; echo 1 > target/deep/er/1; ln -s x target/deep/link; \
+                   chmod 500 target/deep/er; touch -h -d @1000000000 target/deep/er/1 target/deep/link; \
+                   touch -d @1000000000 target/deep/er; rm target/debug/o; echo s >> src/s";
+    let scratch = place.run(command, "", When::After);
+    let mut found = place.read(&scratch).unwrap();
+    stage(&place.workspace(), &scratch, &mut found).unwrap();
+    let trash = place.lower().join(".cairn/trash/r-1-2-3/after");
+    let mut told = format!("{}\n", found.label);
+    for (path, what) in picture(&trash) {
+        let meta = trash.join(&path).symlink_metadata().unwrap();
+        let time = if meta.mtime() == 1_000_000_000 { ", as it was" } else { "" };
+        told.push_str(&format!("{path}: {what}{time}\n"));
+    }
+    for change in &found.changes {
+        let Some(aside) = change.after.as_ref().and_then(|after| after.aside.as_ref()) else {
+            continue;
+        };
+        let meta = place.lower().join(&aside.path).symlink_metadata().unwrap();
+        assert_eq!(meta.ino(), aside.inode, "{}", change.path);
+    }
+    expect![[r#"
+        changes src/s, and target/
+        1: dir 755
+        1/er: dir 500, as it was
+        1/er/1: file 644 "1\n", as it was
+        1/link: link x, as it was
+    "#]]
+    .assert_eq(&told);
+}
+
 const GIT: &str =
     "git -c user.name=n -c user.email=e -c commit.gpgsign=false -c core.hooksPath=/dev/null";
 
@@ -474,7 +524,7 @@ fn what_git_did_is_told_in_one_line_and_what_git_may_run_by_name() {
     expect![[r#"
         git's own files: 2
         = git's own files"#]]
-    .assert_eq(&label("git update-index --refresh -q; touch .git/x; echo y > .git/y"));
+    .assert_eq(&label("touch .git/x; echo y > .git/y"));
 }
 
 #[test]
