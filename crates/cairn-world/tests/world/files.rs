@@ -68,7 +68,7 @@ fn world_with_spool(root: &Path, spool: Option<PathBuf>) -> World {
 async fn perform(world: &World, action: &Action, expected: &[Change]) -> Performed {
     let cancel = CancellationToken::new();
     if matches!(action.op(), OpName::Find | OpName::Read) {
-        return world.look(action, &cancel).await;
+        return world.look(action, "", &cancel).await;
     }
     let mut prepared = world.prepare(action);
     if !expected.is_empty() {

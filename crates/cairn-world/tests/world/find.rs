@@ -92,7 +92,7 @@ fn look(
         ..Find::default()
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(world.look(&action, cancel))
+    runtime.block_on(world.look(&action, "", cancel))
 }
 
 // keeps: finds

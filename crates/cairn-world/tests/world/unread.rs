@@ -54,7 +54,7 @@ fn put(root: &Path, name: &str, text: &str) {
 
 fn told(world: &World, action: &Action) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let done = runtime.block_on(world.look(action, &CancellationToken::new()));
+    let done = runtime.block_on(world.look(action, "", &CancellationToken::new()));
     format!("{} {}", done.status, done.text)
 }
 

@@ -122,7 +122,7 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         Body::Prompt(Prompt { lap: 1, text, media: Vec::new(), writer: Writer::Client }),
         Body::Intent(intent),
         Body::Decision(Decision::new(at, Verdict::Allow, By::Yolo, Vec::new())),
-        Body::Begin(Begin { at, changes, again: false, told: None }),
+        Body::Begin(Begin { at, changes, again: false, told: None, ran: None }),
         Body::Outcome(outcome),
         Body::End(End { lap: 1, status: Status::OK, rail: None, why: String::new() }),
     ]
