@@ -56,6 +56,11 @@ impl Identity {
     fn is_same_one(&self, other: &Stat) -> bool {
         self.inode == other.st_ino
     }
+
+    /// Whether another, as a copy is, has the same mode and owner.
+    pub(super) fn looks_like(&self, other: &Stat) -> bool {
+        Identity { inode: self.inode, ..Identity::of(other) } == *self
+    }
 }
 
 /// When something was made, where the file system says so.

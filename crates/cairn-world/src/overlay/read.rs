@@ -252,7 +252,14 @@ impl Reader<'_> {
         let after = Side::directory(&met.item.stat);
         let vouched = self.vouch.is_as_it_was(here.around, met.path, met.lower.as_ref());
         match (&met.lower, below) {
-            (None, _) if met.item.origin != Origin::New => is_foreign = true,
+            // It was copied from a directory that is gone by now.
+            (None, _) if met.item.origin != Origin::New => {
+                is_foreign = true;
+                let was = self.terms.census.directory(met.path);
+                if was.is_some_and(|was| !was.looks_like(&met.item.stat)) {
+                    self.gathered.conflict(met.path, met.ignored.as_ref());
+                }
+            }
             (Some(stat), Some(FileKind::Directory)) => {
                 let before = Side::directory(stat);
                 match before.is_as(&after) {

@@ -113,6 +113,11 @@ fn a_directory_that_is_another_one_by_now_is_a_conflict() {
         ],
     );
     check(
+        "chmod 700 d; true",
+        "mv d away",
+        expect!["d was changed outside while the command ran; nothing of what it changed is kept"],
+    );
+    check(
         "chmod 700 d",
         "chmod 750 d",
         expect!["d was changed outside while the command ran; nothing of what it changed is kept"],
