@@ -432,7 +432,7 @@ fn where_a_project_keeps_files_beside_the_trash_only_the_trash_is_ignored() {
         let mut place = Place::new(Form::Namespace, &format!("{PROJECT}; {fill}"));
         let scratch = place.run("echo more >> a.log", "", When::After);
         let mut found = place.read(&scratch).unwrap();
-        stage(&place.workspace(), &scratch, &mut found).unwrap();
+        stage(&place.workspace(), &scratch, &mut found.changes).unwrap();
         let rules = fs::read_to_string(place.lower().join(ignored));
         assert_eq!(rules.unwrap(), "*\n", "{fill}");
     };
@@ -451,7 +451,7 @@ fn what_comes_from_another_file_system_is_copied_with_its_modes_and_times() {
                    touch -d @1000000000 target/deep/er; rm target/debug/o; echo s >> src/s";
     let scratch = place.run(command, "", When::After);
     let mut found = place.read(&scratch).unwrap();
-    stage(&place.workspace(), &scratch, &mut found).unwrap();
+    stage(&place.workspace(), &scratch, &mut found.changes).unwrap();
     let trash = place.lower().join(".cairn/trash/r-1-2-3/after");
     let mut told = format!("{}\n", found.label);
     for (path, what) in picture(&trash) {
