@@ -20,7 +20,7 @@ async fn no_op_finds_lists_reads_or_changes_what_is_kept_aside() {
     let world = bed.world();
     let cancel = CancellationToken::new();
     let told = async |action: Action| {
-        let done = world.look(&action, &cancel).await;
+        let done = world.look(&action, "", &cancel).await;
         format!("{} {}", done.status, done.text)
     };
     let listed = |path: &str| Action::List { path: path.into(), depth: 9, ignored: true };
