@@ -107,6 +107,8 @@ pub enum Event {
     },
     #[serde(rename = "op/began")]
     OpBegan { op_at: String, changes: Vec<Change>, again: bool },
+    #[serde(rename = "op/running")]
+    OpRunning { op_at: String },
     #[serde(rename = "op/output")]
     OpOutput { op_at: String, text: String },
     #[serde(rename = "op/settled")]

@@ -46,6 +46,8 @@ pub enum Event {
         /// Why.
         why: String,
     },
+    /// A command runs over an overlay; nothing of it is durable yet.
+    Running(Coord),
     /// A running command printed something.
     Output {
         /// The op.

@@ -42,6 +42,7 @@ impl Driver {
     ) -> Result<Prepared, RunError> {
         self.flush().await?;
         let (world, sink) = (self.world.clone(), self.sink.clone());
+        sink.event(&Event::Running(at));
         let cancel = CancellationToken::new();
         let mut on_output = |piece: &[u8]| {
             let text = String::from_utf8_lossy(piece).into_owned();

@@ -229,7 +229,10 @@ fn settle(
 
 /// What the model is told of the changes that were kept.
 fn kept(changes: &[Change]) -> String {
+    let of_git = |change: &&Change| change.path == ".git" || change.path.contains(".git/");
     let shown = changes.iter().filter(|change| !change.makes_directory() && !change.ignored);
+    let git = shown.clone().filter(of_git).count();
+    let shown = shown.filter(|change| !of_git(change));
     let named: Vec<String> = shown
         .clone()
         .take(NAMED)
@@ -248,11 +251,12 @@ fn kept(changes: &[Change]) -> String {
     if more > 0 {
         told = format!("{told} and {more} more");
     }
-    match (told.is_empty(), ignored) {
-        (false, 0) => format!("kept: {told}"),
-        (false, _) => format!("kept: {told}, and what git ignores"),
-        (true, _) => "kept: only what git ignores".to_owned(),
+    let others = [("git's own files", git), ("what git ignores", ignored)];
+    for (what, _) in others.iter().filter(|(_, count)| *count > 0) {
+        let and = if told.is_empty() { "" } else { ", and " };
+        told = format!("{told}{and}{what}");
     }
+    format!("kept: {told}")
 }
 
 impl Known {

@@ -23,6 +23,7 @@ pub fn event(told: &Told, session: &t::SessionId, run: &t::RunId) -> Envelope {
             wait_ms: *wait_ms,
             why: why.clone(),
         }),
+        Told::Running(at) => ephemeral(Event::OpRunning { op_at: at.to_string() }),
         Told::Output { at, text } => {
             ephemeral(Event::OpOutput { op_at: at.to_string(), text: text.clone() })
         }

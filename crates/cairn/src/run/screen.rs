@@ -16,8 +16,8 @@ use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
 use cairn_types::{
-    Approval, Begin, Body, By, Coord, Decision, Drive, Fact, Hooked, Intent, OpName, Outcome,
-    PicoUsd, Proposal, ProposalKind, Remember, Settled, Verdict, Writer,
+    Approval, Body, By, Coord, Decision, Drive, Fact, Hooked, Intent, OpName, Outcome, PicoUsd,
+    Proposal, ProposalKind, Remember, Settled, Verdict, Writer,
 };
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
@@ -213,6 +213,7 @@ impl Sink for Screen {
                 }
             }
             Event::Output { text, .. } => state.printed(text),
+            Event::Running(at) => state.runs(*at),
             Event::Retrying { attempt, wait_ms, why } => {
                 state.pen.thought();
                 let void = if state.pen.end_line() { "; the words above are void" } else { "" };
@@ -271,7 +272,7 @@ impl State {
                 }
             }
             Body::Outcome(outcome) => self.settled(outcome, text),
-            Body::Begin(begin) => self.began(begin),
+            Body::Begin(begin) => self.runs(begin.at),
             Body::Stream(stream) => self.pen.line(Tone::Dim, &log::stream(stream)),
             Body::Hook(hooked) => self.hooked(hooked, text),
             Body::Run(_) | Body::Performed(_) | Body::End(_) | Body::Unknown { .. } => {}
@@ -340,8 +341,8 @@ impl State {
         self.pen.moving(&moving);
     }
 
-    fn began(&mut self, begin: &Begin) {
-        if let Some(row) = self.rows.get(&begin.at.to_string()) {
+    fn runs(&mut self, at: Coord) {
+        if let Some(row) = self.rows.get(&at.to_string()) {
             self.running = Some((row.clone(), Instant::now()));
             self.pen.moving(&format!("  {row}"));
         }
@@ -371,7 +372,7 @@ impl State {
             (self.question, self.choosing) = (None, None);
             (self.refusing, self.remembering) = (false, false);
         }
-        let end = match outcome.exit {
+        let end = match outcome.exit.filter(|_| outcome.status.is_success()) {
             Some(code) => format!("exit {code}"),
             None => outcome.status.to_string(),
         };
@@ -383,9 +384,9 @@ impl State {
             self.pen.excerpt(Block::Text, Excerpt::of(text, QUESTION));
             return;
         }
-        if !outcome.changes.is_empty() && seen {
+        if !is_command && !outcome.changes.is_empty() && seen {
             // The person has just seen it.
-        } else if !outcome.changes.is_empty() {
+        } else if !is_command && !outcome.changes.is_empty() {
             let store = self.store.clone();
             for change in &outcome.changes {
                 if let Some(store) = &store {
@@ -413,7 +414,10 @@ impl State {
             Ok(()) => {
                 // How it ended stands on a line of its own.
                 all.end_line();
-                all.take(text.lines().last().unwrap_or_default().as_bytes());
+                let lines: Vec<&str> = text.lines().collect();
+                let ended = lines.iter().rposition(|line| line.starts_with("exit="));
+                let last = ended.unwrap_or(lines.len().saturating_sub(1));
+                all.take(lines[last..].join("\n").as_bytes());
                 all
             }
             Err(_) => told,
