@@ -2,7 +2,7 @@
 # make test   everything that must hold, from nothing
 # make prove  the long proofs; writes docs/proofs.md
 # make bench  Cairn beside the harness's floor, and other agents: make bench PEERS=floor,cairn,codex
-#             then find beside ripgrep, which is built into target/rg where it is missing
+#             then what confining a command costs, and find beside ripgrep, which is built into target/rg where it is missing
 
 CARGO ?= cargo
 MODEL ?=
@@ -38,6 +38,7 @@ prove: setup build
 bench:
 	$(CARGO) build --locked --release --package cairn
 	python3 bench/run.py --peers $(PEERS) --md bench-out.md
+	$(CARGO) bench --locked --package cairn-sandbox --bench spawn
 	@$(MAKE) --no-print-directory bench-find
 
 bench-find:

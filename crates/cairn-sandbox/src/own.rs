@@ -75,7 +75,7 @@ fn clear(place: &Path) {
 }
 
 /// Removes a directory with all that is in it, also what is closed to its owner.
-fn remove(path: &Path) -> io::Result<()> {
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
             open_up(path);

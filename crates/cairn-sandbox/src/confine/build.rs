@@ -23,9 +23,8 @@ const NO_DEVICES: u64 = 4;
 /// Handles under which an overlay's directories are named while it is mounted.
 const LOWER: RawFd = 100;
 const LAYER: RawFd = 101;
-const OVERLAY: &CStr = c"lowerdir=/proc/self/fd/100,upperdir=/proc/self/fd/101/upper,workdir=/proc/self/fd/101/work,userxattr";
-/// The same for a layer that is mounted once: nothing of it is synced.
-const OVERLAY_ONCE: &CStr = c"lowerdir=/proc/self/fd/100,upperdir=/proc/self/fd/101/upper,workdir=/proc/self/fd/101/work,userxattr,volatile";
+/// Nothing of a layer is synced: its end would otherwise sync the whole file system beneath it.
+const OVERLAY: &CStr = c"lowerdir=/proc/self/fd/100,upperdir=/proc/self/fd/101/upper,workdir=/proc/self/fd/101/work,userxattr,volatile";
 
 #[repr(C)]
 struct Attributes {
@@ -105,10 +104,7 @@ unsafe fn carry_out(step: &Step) -> bool {
             Step::Empty { at, options } => {
                 empty(at.as_ptr(), options.as_ptr(), libc::MS_NOSUID | libc::MS_NODEV) == 0
             }
-            Step::Overlay { lower, layer, at, once } => {
-                let options = if *once { OVERLAY_ONCE } else { OVERLAY };
-                overlay(lower, layer, at.as_ptr(), options)
-            }
+            Step::Overlay { lower, layer, at } => overlay(lower, layer, at.as_ptr()),
             Step::Proc(at) => {
                 let proc = c"proc".as_ptr();
                 libc::mount(proc, at.as_ptr(), proc, quiet, none) == 0
@@ -180,7 +176,7 @@ unsafe fn is(handle: RawFd, expected: Option<(u64, u64)>) -> bool {
 
 /// Mounts a copy-on-write view. Its directories are named by handles, so that no path is looked up twice
 /// and none has to be quoted.
-unsafe fn overlay(lower: &Bind, layer: &CStr, at: *const c_char, options: &CStr) -> bool {
+unsafe fn overlay(lower: &Bind, layer: &CStr, at: *const c_char) -> bool {
     let open = |path: *const c_char, number: RawFd| {
         let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
         // SAFETY: NUL-terminated, and the numbers are used by nobody else here.
@@ -197,7 +193,7 @@ unsafe fn overlay(lower: &Bind, layer: &CStr, at: *const c_char, options: &CStr)
         let made = open(lower.from.as_ptr(), LOWER)
             && is(LOWER, lower.is)
             && open(layer.as_ptr(), LAYER)
-            && libc::mount(kind, at, kind, flags, options.as_ptr().cast()) == 0;
+            && libc::mount(kind, at, kind, flags, OVERLAY.as_ptr().cast()) == 0;
         close_keeping_error(LOWER);
         close_keeping_error(LAYER);
         made

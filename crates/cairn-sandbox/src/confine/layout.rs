@@ -127,10 +127,8 @@ impl Sandbox {
         };
         let slot = Slot { ready, n };
         for cache in 0..slot.ready.caches.len() {
-            for name in ["upper", "work"] {
-                std::fs::create_dir_all(slot.layer(cache).join(name))
-                    .map_err(|source| SandboxError::Start { step: "a layer for caches", source })?;
-            }
+            slot.make_layer(cache)
+                .map_err(|source| SandboxError::Start { step: "a layer for caches", source })?;
         }
         Ok(slot)
     }
@@ -245,6 +243,17 @@ impl Sandbox {
 }
 
 impl Slot {
+    /// Makes a cache's layer, or makes one that was mounted before ready to be mounted again: the mark that
+    /// it was not synced says nothing to us, since it does not outlive this process.
+    fn make_layer(&self, cache: usize) -> std::io::Result<()> {
+        let layer = self.layer(cache);
+        match layer.exists() {
+            true => crate::own::remove(&layer.join("work"))?,
+            false => std::fs::create_dir_all(layer.join("upper"))?,
+        }
+        std::fs::create_dir(layer.join("work"))
+    }
+
     fn layer(&self, cache: usize) -> PathBuf {
         self.ready.own.path().join(format!("caches/{}/{cache}", self.n))
     }
@@ -365,8 +374,7 @@ impl Layout {
     ) -> Result<(), SandboxError> {
         self.directory(path)?;
         let lower = Bind { is, ..Bind::of(path, path)? };
-        let (layer, at, once) = (text(layer)?, inner(path)?, is.is_some());
-        self.steps.push(Step::Overlay { lower, layer, at, once });
+        self.steps.push(Step::Overlay { lower, layer: text(layer)?, at: inner(path)? });
         self.shown.push(path.to_owned());
         Ok(())
     }

@@ -34,8 +34,6 @@ pub(crate) enum Step {
         layer: CString,
         /// Where.
         at: CString,
-        /// Whether this is the only time that the layer is mounted.
-        once: bool,
     },
     /// Mounts a `/proc` of the command's own processes.
     Proc(CString),
