@@ -59,7 +59,7 @@ impl Drop for Own {
 /// Removes the directories that nobody holds.
 fn clear(place: &Path) {
     let Ok(found) = fs::read_dir(place) else { return };
-    for path in found.flatten().map(|found| found.path()) {
+    for path in found.flatten().map(|found| found.path()).filter(|path| is_ours(path)) {
         let held = File::open(path.join(LOCK))
             .is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err());
         // One without a lock is being made, or is half gone; a day later it is half gone.
@@ -72,6 +72,13 @@ fn clear(place: &Path) {
             let _ = remove(&path);
         }
     }
+}
+
+/// Whether a directory is named as ours are.
+fn is_ours(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    name.split_once('-').is_some_and(|(process, n)| is_number(process) && is_number(n))
 }
 
 /// Removes a directory with all that is in it, also what is closed to its owner.

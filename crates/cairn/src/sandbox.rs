@@ -114,15 +114,30 @@ pub async fn found(home: &Path) -> Found {
     if let Some(found) = kept(home) {
         return found;
     }
-    let Can { confine, overlay, landlock, layers } =
-        cairn_sandbox::can(&home.join("sandbox")).await;
-    let why = |problem: Option<cairn_sandbox::SandboxError>| problem.map(|p| reason(&p));
-    let found = Found { of: of(), confine: why(confine), overlay: why(overlay), landlock, layers };
+    let found = tried(&home.join("sandbox")).await;
     // Where it cannot be kept it is found out again.
     if let Ok(text) = serde_json::to_string(&found) {
         let _ = std::fs::write(home.join(FILE), text);
     }
     found
+}
+
+/// What this machine can do, without keeping what was found out.
+pub async fn looked_at(home: &Path) -> Found {
+    if let Some(found) = kept(home) {
+        return found;
+    }
+    let place = std::env::temp_dir().join(format!("cairn-tries-{}", std::process::id()));
+    let found = tried(&place).await;
+    let _ = std::fs::remove_dir(&place);
+    found
+}
+
+/// Finds it out in a directory that is made in this place.
+async fn tried(place: &Path) -> Found {
+    let Can { confine, overlay, landlock, layers } = cairn_sandbox::can(place).await;
+    let why = |problem: Option<cairn_sandbox::SandboxError>| problem.map(|p| reason(&p));
+    Found { of: of(), confine: why(confine), overlay: why(overlay), landlock, layers }
 }
 
 /// What a sandbox was refused, without the sentence around it.

@@ -5,13 +5,9 @@ use super::{Finding, note, ok, problem};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 
-/// Which Landlock came with which kernel, newest first.
-const LANDLOCK: &[((u32, u32), u32)] =
-    &[((6, 12), 6), ((6, 10), 5), ((6, 7), 4), ((6, 2), 3), ((5, 19), 2), ((5, 13), 1)];
-
 pub(super) fn findings() -> Vec<Finding> {
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    vec![ok("kernel", release.clone()), beneath(), namespaces(), subreaper(), landlock(&release)]
+    vec![ok("kernel", release), beneath(), namespaces(), subreaper()]
 }
 
 /// Opening beneath a directory is how every file of a project is reached.
@@ -66,50 +62,5 @@ fn subreaper() -> Finding {
             format!("the kernel does not say: {why}"),
             "let prctl through in the container's seccomp profile",
         ),
-    }
-}
-
-fn landlock(release: &str) -> Finding {
-    let what = "landlock";
-    let listed = std::fs::read_to_string("/sys/kernel/security/lsm");
-    let abi = abi_of(release);
-    match (listed, abi) {
-        (Ok(list), Some(abi)) if list.split(',').any(|name| name.trim() == "landlock") => {
-            ok(what, format!("in force; this kernel's version has ABI {abi}"))
-        }
-        (Ok(_), Some(_)) => {
-            note(what, "not in force", "add landlock to the kernel's lsm= parameter to have it")
-        }
-        (Err(_), Some(abi)) => note(
-            what,
-            format!("this kernel's version has ABI {abi}; whether it is in force cannot be read"),
-            "mount securityfs at /sys/kernel/security to see it",
-        ),
-        (_, None) => note(what, "this kernel is older than Landlock", "Linux 5.13 has it"),
-    }
-}
-
-fn abi_of(release: &str) -> Option<u32> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
-    let mut next = || numbers.next().and_then(|number| number.parse::<u32>().ok());
-    let version = (next()?, next()?);
-    LANDLOCK.iter().find(|(since, _)| version >= *since).map(|(_, abi)| *abi)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_landlock_of_a_kernel_is_told_by_its_version() {
-        let check = |release: &str, abi: Option<u32>| assert_eq!(abi_of(release), abi, "{release}");
-        check("6.12.3-arch1", Some(6));
-        check("6.11.0-9-generic", Some(5));
-        check("6.2.0", Some(3));
-        check("5.19.17", Some(2));
-        check("5.13.0", Some(1));
-        check("5.4.0-150-generic", None);
-        check("7.0.1", Some(6));
-        check("odd", None);
     }
 }

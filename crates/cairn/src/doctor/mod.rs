@@ -1,8 +1,9 @@
-//! `cairn doctor`: what this machine can do and what to do about it. Looks only: it starts no process,
-//! asks nobody on the net, changes nothing, and works where everything else is broken.
+//! `cairn doctor`: what this machine can do and what to do about it. It asks nobody on the net, changes
+//! nothing, starts nothing but a command that does nothing, and works where everything else is broken.
 
 mod home;
 mod kernel;
+mod sandbox;
 mod setup;
 
 use crate::out::say;
@@ -60,6 +61,7 @@ fn problem(what: &'static str, said: impl Into<String>, fix: impl Into<String>) 
 pub fn doctor(args: &cli::Doctor) -> Result<ExitCode> {
     let mut findings = vec![ok("version", version())];
     findings.extend(kernel::findings());
+    findings.extend(sandbox::findings());
     findings.extend(home::findings(place::home()));
     findings.extend(setup::findings());
     for finding in &findings {

@@ -67,6 +67,12 @@ enum Talk {
     Nobody,
 }
 
+/// Waits for something, on a runtime of its own.
+pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    Ok(runtime.block_on(work))
+}
+
 /// Runs the command.
 pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let began = Instant::now();

@@ -1,0 +1,90 @@
+//! What commands are kept in here, found out by confining one that does nothing.
+
+use super::{Finding, note, ok, problem};
+use crate::sandbox::{self, Found};
+use crate::{place, run};
+use cairn_sandbox::Level;
+
+pub(super) fn findings() -> Vec<Finding> {
+    let config = place::root(None).and_then(|root| place::config(&root));
+    let level = config.as_ref().map_or(Level::default(), sandbox::level);
+    let found = match place::home().map(|home| run::block_on(sandbox::looked_at(&home))) {
+        Ok(Ok(found)) => found,
+        Ok(Err(why)) | Err(why) => {
+            let fix = "fix what is said of the home first";
+            return vec![note("sandbox", format!("could not be tried: {why}"), fix)];
+        }
+    };
+    vec![confined(level, &found), overlaid(level, &found), landlock(&found)]
+}
+
+fn confined(level: Level, found: &Found) -> Finding {
+    let what = "sandbox";
+    let word = level.word();
+    match (&found.confine, level) {
+        (None, Level::Open) => note(
+            what,
+            "commands run unconfined (sandbox.level is open), and could be confined",
+            "leave out sandbox.level, or set it to workspace",
+        ),
+        (None, _) => ok(what, format!("level {word}: {}", found.layers.join(", "))),
+        (Some(why), Level::Open) => note(
+            what,
+            format!("commands run unconfined (sandbox.level is open); they could not be: {why}"),
+            fix(why),
+        ),
+        (Some(why), _) => problem(
+            what,
+            format!("commands cannot be confined, so none runs: {why}"),
+            format!("{}\nor run commands unconfined: --sandbox open", fix(why)),
+        ),
+    }
+}
+
+/// What helps against what was refused.
+fn fix(why: &str) -> String {
+    let set = "see `namespaces` above";
+    match why {
+        why if why.starts_with("Landlock") => {
+            "use Linux 5.13 or newer with landlock in its lsm= parameter".to_owned()
+        }
+        why if why.contains("/proc of its own") => {
+            "in a container: let /proc be mounted (--security-opt systempaths=unconfined)"
+                .to_owned()
+        }
+        why if why.contains("could not be started") => {
+            format!("{set}; in a container: --security-opt seccomp=unconfined, or --privileged")
+        }
+        _ => format!("{set}; Linux 5.13 or newer is needed"),
+    }
+}
+
+fn overlaid(level: Level, found: &Found) -> Finding {
+    let what = "overlay";
+    match &found.overlay {
+        None if found.confine.is_none() => {
+            ok(what, "what a command changed is shown before it counts")
+        }
+        None => note(what, "not tried, because commands cannot be confined", "see `sandbox`"),
+        Some(why) if level == Level::Open => note(what, format!("cannot be had: {why}"), FIX),
+        Some(why) => note(
+            what,
+            format!("cannot be had: {why}; commands are asked about before they run"),
+            FIX,
+        ),
+    }
+}
+
+const FIX: &str =
+    "use Linux 5.11 or newer, and a home on a file system that overlayfs takes (ext4, xfs, btrfs)";
+
+fn landlock(found: &Found) -> Finding {
+    match found.landlock {
+        0 => note(
+            "landlock",
+            "not in force",
+            "Linux 5.13 has it; add landlock to its lsm= parameter",
+        ),
+        version => ok("landlock", format!("in force, ABI {version}")),
+    }
+}
