@@ -9,7 +9,7 @@ mod trust;
 
 pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
 pub use decide::{Decide, Far, PlanMode, Say};
-pub use machine::{Completions, Doctor, Man, Shell};
+pub use machine::{Completions, Doctor, Man, Ps, Shell};
 pub use policy::{Answers, Explain, PolicyArgs, PolicyCommand, Replay, Revoke, Rights, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
 pub use trust::{Trust, Trusting};
@@ -75,6 +75,8 @@ pub enum Command {
     Trust(Trust),
     /// Show the configuration in force and where each value comes from.
     Config(ConfigArgs),
+    /// List the commands that run in the background.
+    Ps(Ps),
     /// Say what this machine can do, and what to do about it.
     Doctor(Doctor),
     /// Write what a shell needs to complete cairn's commands.

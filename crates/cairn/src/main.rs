@@ -23,6 +23,7 @@ mod out;
 mod place;
 mod policy;
 mod private;
+mod ps;
 mod run;
 mod sandbox;
 mod secrets;
@@ -101,6 +102,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Policy(args) => policy::policy(&args),
         Command::Trust(args) => trust::trust(&args),
         Command::Config(args) => show_config(&args),
+        Command::Ps(args) => ps::ps(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Completions(args) => Ok(manual::completions(&args)),
         Command::Man(args) => manual::man(&args),

@@ -8,9 +8,23 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   cairn doctor           one line for each thing: ok, note or problem, with what to do
   cairn doctor --json    one object per line
-It looks only: it starts no program and asks nobody on the net. It exits with 1 if something keeps `cairn
+It changes nothing, asks nobody on the net, and starts only a command that does nothing, to see what
+confines it. It exits with 1 if something keeps `cairn
 run` from working.")]
 pub struct Doctor {
+    /// One JSON object per line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// List the commands that run in the background of runs that somebody drives now.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn ps                                   row, since when, command, and who drives its run
+  cairn ps --json                            one object per line
+  cairn show log://RUN/1/2/3#output          what one has printed, once it is over
+They end with the process that drives their run. The agent ends one with its tool `remove`.")]
+pub struct Ps {
     /// One JSON object per line.
     #[arg(long)]
     pub json: bool,

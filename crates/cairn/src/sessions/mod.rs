@@ -4,7 +4,7 @@
 mod carry;
 mod delete;
 mod list;
-mod outline;
+pub mod outline;
 mod search;
 
 use crate::out::say;

@@ -33,6 +33,7 @@ mod models;
 mod names;
 mod outputs;
 mod policy;
+mod ps;
 mod rails;
 mod resume;
 mod run;
