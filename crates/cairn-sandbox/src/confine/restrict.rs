@@ -5,6 +5,7 @@
 use super::landlock;
 use super::steps::Confining;
 use libc::{c_int, c_long, c_ulong};
+use std::ffi::CStr;
 use std::os::fd::RawFd;
 
 /// Waits until the ids of this namespace are mapped.
@@ -38,23 +39,71 @@ pub(crate) unsafe fn loopback_up() -> bool {
     }
 }
 
-/// Caps how many processes this namespace holds, where the kernel counts them by namespace.
+/// The least cap that every kernel takes on a machine with few processors; one with many takes more.
+const LEAST_CAP: u32 = 301;
+/// No cap is tried beyond this.
+const GREATEST_CAP: u32 = 1 << 15;
+
+/// Caps how many processes this namespace holds, where the kernel counts them by namespace. Elsewhere the
+/// same file is the whole machine's, and root may write it: nothing is done there.
 ///
 /// # Safety
 /// Runs after a `clone` into a PID namespace of its own, with its `/proc` mounted.
 pub(crate) unsafe fn cap_processes(most: u32) -> bool {
-    let mut digits = [0u8; 10];
-    let (mut at, mut left) = (digits.len(), most);
+    // SAFETY: a plain system call, and literal path.
+    unsafe {
+        if !counts_by_namespace() {
+            return false;
+        }
+        let mut cap = most.max(LEAST_CAP);
+        // The least that is taken grows with the number of processors.
+        while cap <= GREATEST_CAP {
+            if write_number(c"/proc/sys/kernel/pid_max", cap) {
+                return true;
+            }
+            cap = cap.saturating_mul(2);
+        }
+        false
+    }
+}
+
+/// Whether `pid_max` is a namespace's own: since Linux 6.14.
+unsafe fn counts_by_namespace() -> bool {
+    // SAFETY: the structure lives here; the kernel ends its texts with a NUL.
+    unsafe {
+        let mut names: libc::utsname = std::mem::zeroed();
+        if libc::uname(&raw mut names) != 0 {
+            return false;
+        }
+        let mut version = [0u32; 2];
+        let mut part = 0;
+        for byte in names.release.map(|byte| byte as u8) {
+            match byte {
+                b'0'..=b'9' => {
+                    version[part] =
+                        version[part].wrapping_mul(10).wrapping_add((byte - b'0').into());
+                }
+                b'.' if part == 0 => part = 1,
+                _ => break,
+            }
+        }
+        version >= [6, 14]
+    }
+}
+
+/// Writes a number to a file of the kernel's.
+unsafe fn write_number(path: &CStr, number: u32) -> bool {
+    let mut digits = [b'0'; 10];
+    let (mut at, mut left) = (digits.len(), number);
     while left > 0 && at > 0 {
         at -= 1;
         digits[at] = b'0' + (left % 10) as u8;
         left /= 10;
     }
     let text = &digits[at..];
-    // SAFETY: literal path, text as long as said.
+    // SAFETY: NUL-terminated path, text as long as said.
     unsafe {
-        let file =
-            libc::open(c"/proc/sys/kernel/pid_max".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
         let written = file >= 0 && libc::write(file, text.as_ptr().cast(), text.len()) > 0;
         libc::close(file);
         written
