@@ -2,8 +2,8 @@
 //! process gives up before it becomes the command. System calls only.
 #![expect(unsafe_code, reason = "system calls between clone and exec")]
 
-use super::landlock;
 use super::steps::Confining;
+use super::{Stage, landlock, seal, stage};
 use libc::{c_int, c_long, c_ulong};
 use std::ffi::CStr;
 use std::os::fd::RawFd;
@@ -110,12 +110,15 @@ unsafe fn write_number(path: &CStr, number: u32) -> bool {
     }
 }
 
+/// How much sooner than others a command is ended when the machine runs out of memory, of 1000.
+const SOONER: u32 = 500;
+
 /// Gives up what the command must not have: privileges, capabilities, writing elsewhere, system calls.
-/// False when one of them could not be given up.
+/// What could not be given up is told by its stage.
 ///
 /// # Safety
 /// Runs in the process that becomes the command.
-pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> bool {
+pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> Result<(), Stage> {
     // SAFETY: plain system calls; the program lives in the plan.
     unsafe {
         let limit = |what, most| {
@@ -123,19 +126,30 @@ pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> bool {
             libc::setrlimit(what, &raw const limit) == 0
         };
         let processes = libc::rlim_t::from(confining.processes);
+        // Its memory is not bounded, so it is to go first. What is refused here was higher already.
+        let _ = write_number(c"/proc/self/oom_score_adj", SOONER);
+        // Root's files in there are the machine's, and a confined root is root to them.
+        if !seal(c"/proc") {
+            return Err(stage::PROC);
+        }
         if !limit(libc::RLIMIT_CORE, 0)
             || !limit(libc::RLIMIT_NPROC, processes)
             || libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
             || !drop_capabilities(confining.capabilities)
-            || !landlock::restrict(rules)
         {
-            return false;
+            return Err(stage::GIVE_UP);
+        }
+        if !landlock::restrict(rules) {
+            return Err(stage::RULES);
         }
         let program = libc::sock_fprog {
             len: confining.filter.len() as u16,
             filter: confining.filter.as_ptr().cast_mut(),
         };
-        libc::prctl(libc::PR_SET_SECCOMP, 2 as c_ulong, &raw const program) == 0
+        match libc::prctl(libc::PR_SET_SECCOMP, 2 as c_ulong, &raw const program) {
+            0 => Ok(()),
+            _ => Err(stage::FILTER),
+        }
     }
 }
 
