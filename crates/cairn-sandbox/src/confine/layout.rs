@@ -324,7 +324,7 @@ impl Layout {
         self.steps.push(Step::Empty { at: c"dev/shm".to_owned(), options });
         self.steps.push(Step::Terminals(c"dev/pts".to_owned()));
         self.steps.push(Step::Proc(c"proc".to_owned()));
-        self.steps.push(Step::Link { to: c"/tmp".to_owned(), at: c"var/tmp".to_owned() });
+        self.steps.push(Step::Link { to: c"../tmp".to_owned(), at: c"var/tmp".to_owned() });
         Ok(())
     }
 
