@@ -193,7 +193,7 @@ impl Sandbox {
             }
         }
         self.mask(&mut layout, &confined.places, &slot.ready.own.path().join("nothing"))?;
-        let mut writable: Vec<CString> = vec![c"/tmp".to_owned()];
+        let mut writable: Vec<CString> = vec![c"/tmp".to_owned(), c"/dev/shm".to_owned()];
         writable.extend(self.around.home().map(text).transpose()?);
         for place in &confined.places {
             writable.push(text(&place.path)?);

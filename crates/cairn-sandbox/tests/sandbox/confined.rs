@@ -194,3 +194,11 @@ async fn what_this_machine_can_do_is_found_out_by_doing_it() {
     assert!(found.confine.is_none() && found.overlay.is_none(), "{found:?}");
     assert!(found.landlock > 0 && !found.layers.is_empty(), "{found:?}");
 }
+
+#[tokio::test]
+async fn processes_of_a_command_share_memory() {
+    let ground = Ground::new(Level::Strict);
+    let share = "import multiprocessing; print(multiprocessing.Value('i', 1).value)";
+    let finished = ground.run(&format!("python3 -c \"{share}\""), ground.overlay()).await;
+    assert_eq!(printed(&finished), "1\n");
+}
