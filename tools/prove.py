@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Runs the long proofs and adds a row to docs/proofs.md when all hold. Proves nothing itself:
 # each proof is a test or tool that counts, and a count that is not printed is a failed proof.
-"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, races, near misses and timeouts, counted."""
+"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, races, near misses, timeouts, runtime kills and escape probes, counted."""
 
 import datetime
 import hashlib
@@ -16,11 +16,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
-RULE = "|" + "---|" * 16 + "\n"
+RULE = "|" + "---|" * 18 + "\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "2000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
          "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000", "CAIRN_RACES": "1000",
-         "CAIRN_CHOICE_POINTS": "1000", "CAIRN_LINES": "50000"}
+         "CAIRN_CHOICE_POINTS": "1000", "CAIRN_LINES": "50000", "CAIRN_RUNTIME_KILLS": "50"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]
@@ -53,8 +53,12 @@ def proofs(sizes):
         ("shell words", test("cairn-text", "shell", "alike::what_is_known"),
          [r"bash: \d+ lines, \d+ known, \d+ compared, 0 wrong",
           r"dash: \d+ lines, \d+ known, \d+ compared, 0 wrong"]),
-        ("timeouts", test("cairn-sandbox", "sandbox", "processes::nothing_survives_a_timeout"),
-         [r"\d+ timeouts, 0 survivors"]),
+        ("timeouts", test("cairn-sandbox", "sandbox", "nothing_survives_a"),
+         [r"\d+ timeouts, 0 survivors", r"\d+ confined timeouts, 0 left after 250 ms, worst \d+ ms"]),
+        ("runtime kills", test("cairn-sandbox", "sandbox", "care::nothing_survives_the_kill"),
+         [r"\d+ kills of the runtime, 0 left after 250 ms, worst \d+ ms"]),
+        ("escape probes", test("cairn-sandbox", "sandbox", "escape::no_probe_gets_out"),
+         [r"\d+ probes denied as root, \d+ as 65534, \d+ not shown"]),
     ]
 
 class Failed(Exception):

@@ -224,8 +224,10 @@ unsafe fn become_the_command(plan: &Plan, held: RawFd) -> ! {
         libc::dup2(plan.output, 1);
         libc::dup2(plan.errors, 2);
         close_range(3, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
-        if plan.hold == Hold::Confined && !confine::give_up(&*plan.confining, held) {
-            no_layer(plan, stage::GIVE_UP);
+        if plan.hold == Hold::Confined
+            && let Err(stage) = confine::give_up(&*plan.confining, held)
+        {
+            no_layer(plan, stage);
         }
         libc::execve(plan.shell, plan.argv, plan.envp);
         give_up(plan, Tag::NoShell)

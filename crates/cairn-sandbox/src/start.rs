@@ -142,8 +142,10 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
         confining: held.as_ref().map_or(ptr::null(), |held| ptr::from_ref(&held.confining)),
         go: go_end.as_raw_fd(),
     };
-    let (process, pid) = clone_guardian(&plan)
-        .map_err(|source| SandboxError::Start { step: "a process", source })?;
+    let (process, pid) = clone_guardian(&plan).map_err(|source| match hold {
+        Hold::Confined => SandboxError::Layer { what: "namespaces of its own".to_owned(), source },
+        _ => SandboxError::Start { step: "a process", source },
+    })?;
     if hold == Hold::Confined {
         // Where it fails the guardian says so: it waits for a byte that does not come.
         if ids::map(pid).is_ok() {

@@ -75,7 +75,7 @@ pub(crate) unsafe fn build(confining: &Confining) -> Result<(), Stage> {
         let here = c".".as_ptr();
         if libc::syscall(libc::SYS_pivot_root, here, here) != 0
             || libc::umount2(here, libc::MNT_DETACH) != 0
-            || !attributes(libc::AT_FDCWD, c"/".as_ptr(), READ_ONLY, 0)
+            || !seal(c"/")
         {
             return Err(ENTER);
         }
@@ -114,9 +114,18 @@ unsafe fn carry_out(step: &Step) -> bool {
                 let options = c"newinstance,ptmxmode=0666,mode=620".as_ptr();
                 libc::mount(kind, at.as_ptr(), kind, flags, options.cast()) == 0
             }
-            Step::Seal(at) => attributes(libc::AT_FDCWD, at.as_ptr(), READ_ONLY, 0),
+            Step::Seal(at) => seal(at),
         }
     }
+}
+
+/// Lets nothing be written to the mount at this place.
+///
+/// # Safety
+/// Runs after a `clone` into a mount namespace of its own.
+pub(crate) unsafe fn seal(at: &CStr) -> bool {
+    // SAFETY: NUL-terminated.
+    unsafe { attributes(libc::AT_FDCWD, at.as_ptr(), READ_ONLY, 0) }
 }
 
 unsafe fn empty(at: *const c_char, options: *const c_char, flags: c_ulong) -> c_int {

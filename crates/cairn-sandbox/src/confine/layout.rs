@@ -10,6 +10,7 @@ use crate::own::Own;
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -190,7 +191,7 @@ impl Sandbox {
             }
         }
         self.mask(&mut layout, &confined.places, &slot.ready.own.path().join("nothing"))?;
-        let mut writable: Vec<CString> = vec![c"/tmp".to_owned()];
+        let mut writable: Vec<CString> = vec![c"/tmp".to_owned(), c"/dev/shm".to_owned()];
         writable.extend(self.around.home().map(text).transpose()?);
         for place in &confined.places {
             writable.push(text(&place.path)?);
@@ -219,16 +220,23 @@ impl Sandbox {
     ) -> Result<(), SandboxError> {
         let home = self.around.home();
         let secrets = home.into_iter().flat_map(|home| home::SECRETS.iter().map(|s| home.join(s)));
-        let mut hidden: Vec<PathBuf> = secrets.chain(self.around.hidden.clone()).collect();
+        let mut hidden: BTreeSet<PathBuf> = secrets.chain(self.around.hidden.clone()).collect();
         if rustix::process::geteuid().is_root() {
             hidden.extend(home::OF_ROOT.iter().map(PathBuf::from));
         }
         hidden.extend(places.iter().map(|place| place.path.join(".cairn")));
+        // A name that leads through links hides what it leads to.
+        let real: Vec<PathBuf> =
+            hidden.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect();
+        hidden.extend(real);
         for path in hidden {
             let is_shown = layout.shown.iter().any(|shown| path.starts_with(shown));
             let is_place = places.iter().any(|place| place.path.starts_with(&path));
             let found = std::fs::symlink_metadata(&path);
             let Some(found) = found.ok().filter(|_| is_shown && !is_place) else { continue };
+            for place in places.iter().filter(|place| place.access == Access::Write) {
+                layout.hold(place, &path)?;
+            }
             let at = inner(&path)?;
             if found.is_dir() {
                 let options = c"mode=755,size=4k".to_owned();
@@ -325,7 +333,7 @@ impl Layout {
         self.steps.push(Step::Empty { at: c"dev/shm".to_owned(), options });
         self.steps.push(Step::Terminals(c"dev/pts".to_owned()));
         self.steps.push(Step::Proc(c"proc".to_owned()));
-        self.steps.push(Step::Link { to: c"/tmp".to_owned(), at: c"var/tmp".to_owned() });
+        self.steps.push(Step::Link { to: c"../tmp".to_owned(), at: c"var/tmp".to_owned() });
         Ok(())
     }
 
@@ -363,6 +371,24 @@ impl Layout {
         let bind = Bind { write: true, is: Some(is), ..Bind::of(path, path)? };
         self.steps.push(Step::Bind(bind));
         self.shown.push(path.to_owned());
+        Ok(())
+    }
+
+    /// Keeps the directories between a place and something in it from being moved, and it with them: what
+    /// is hidden is known by its path.
+    fn hold(&mut self, place: &Place, path: &Path) -> Result<(), SandboxError> {
+        let between = path.ancestors().skip(1).take_while(|above| *above != place.path);
+        let mut between: Vec<&Path> =
+            between.filter(|above| above.starts_with(&place.path)).collect();
+        between.reverse();
+        for above in between {
+            let Ok(found) = std::fs::symlink_metadata(above) else { continue };
+            if found.is_dir() {
+                let is = Some((found.dev(), found.ino()));
+                let bind = Bind { write: true, is, ..Bind::of(above, above)? };
+                self.steps.push(Step::Bind(bind));
+            }
+        }
         Ok(())
     }
 

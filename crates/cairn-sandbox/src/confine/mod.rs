@@ -15,6 +15,7 @@ pub(crate) use layout::Slot;
 pub use layout::{Access, Place, Sandbox, Surroundings};
 pub use probe::{Can, can};
 
+use build::seal;
 pub(crate) use build::{Stage, build};
 pub(crate) use landlock::make as make_rules;
 pub(crate) use restrict::{cap_processes, give_up, loopback_up, wait_for_ids};
@@ -79,6 +80,8 @@ pub(crate) fn failed(confining: &Confining, stage: Stage, source: io::Error) -> 
         stage::LOOPBACK => "a network namespace of its own".to_owned(),
         stage::RULES => "Landlock".to_owned(),
         stage::GIVE_UP => "giving up privileges".to_owned(),
+        stage::PROC => "sealing its /proc".to_owned(),
+        stage::FILTER => "a filter of system calls".to_owned(),
         other => usize::try_from(other - build::STEPS)
             .ok()
             .and_then(|n| confining.steps.get(n))
@@ -94,8 +97,12 @@ pub(crate) mod stage {
     pub(crate) const IDS: Stage = 5;
     /// Loopback could not be brought up.
     pub(crate) const LOOPBACK: Stage = 6;
-    /// Landlock's rules could not be made.
+    /// Landlock's rules could not be made, or not be put in force.
     pub(crate) const RULES: Stage = 7;
     /// Privileges could not be given up.
     pub(crate) const GIVE_UP: Stage = 8;
+    /// Its `/proc` could not be sealed.
+    pub(crate) const PROC: Stage = 9;
+    /// The filter of system calls could not be set.
+    pub(crate) const FILTER: Stage = 10;
 }

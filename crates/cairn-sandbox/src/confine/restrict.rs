@@ -2,9 +2,10 @@
 //! process gives up before it becomes the command. System calls only.
 #![expect(unsafe_code, reason = "system calls between clone and exec")]
 
-use super::landlock;
 use super::steps::Confining;
+use super::{Stage, landlock, seal, stage};
 use libc::{c_int, c_long, c_ulong};
+use std::ffi::CStr;
 use std::os::fd::RawFd;
 
 /// Waits until the ids of this namespace are mapped.
@@ -38,35 +39,86 @@ pub(crate) unsafe fn loopback_up() -> bool {
     }
 }
 
-/// Caps how many processes this namespace holds, where the kernel counts them by namespace.
+/// The least cap that every kernel takes on a machine with few processors; one with many takes more.
+const LEAST_CAP: u32 = 301;
+/// No cap is tried beyond this.
+const GREATEST_CAP: u32 = 1 << 15;
+
+/// Caps how many processes this namespace holds, where the kernel counts them by namespace. Elsewhere the
+/// same file is the whole machine's, and root may write it: nothing is done there.
 ///
 /// # Safety
 /// Runs after a `clone` into a PID namespace of its own, with its `/proc` mounted.
 pub(crate) unsafe fn cap_processes(most: u32) -> bool {
-    let mut digits = [0u8; 10];
-    let (mut at, mut left) = (digits.len(), most);
+    // SAFETY: a plain system call, and literal path.
+    unsafe {
+        if !counts_by_namespace() {
+            return false;
+        }
+        let mut cap = most.max(LEAST_CAP);
+        // The least that is taken grows with the number of processors.
+        while cap <= GREATEST_CAP {
+            if write_number(c"/proc/sys/kernel/pid_max", cap) {
+                return true;
+            }
+            cap = cap.saturating_mul(2);
+        }
+        false
+    }
+}
+
+/// Whether `pid_max` is a namespace's own: since Linux 6.14.
+unsafe fn counts_by_namespace() -> bool {
+    // SAFETY: the structure lives here; the kernel ends its texts with a NUL.
+    unsafe {
+        let mut names: libc::utsname = std::mem::zeroed();
+        if libc::uname(&raw mut names) != 0 {
+            return false;
+        }
+        let mut version = [0u32; 2];
+        let mut part = 0;
+        for byte in names.release.map(|byte| byte as u8) {
+            match byte {
+                b'0'..=b'9' => {
+                    version[part] =
+                        version[part].wrapping_mul(10).wrapping_add((byte - b'0').into());
+                }
+                b'.' if part == 0 => part = 1,
+                _ => break,
+            }
+        }
+        version >= [6, 14]
+    }
+}
+
+/// Writes a number to a file of the kernel's.
+unsafe fn write_number(path: &CStr, number: u32) -> bool {
+    let mut digits = [b'0'; 10];
+    let (mut at, mut left) = (digits.len(), number);
     while left > 0 && at > 0 {
         at -= 1;
         digits[at] = b'0' + (left % 10) as u8;
         left /= 10;
     }
     let text = &digits[at..];
-    // SAFETY: literal path, text as long as said.
+    // SAFETY: NUL-terminated path, text as long as said.
     unsafe {
-        let file =
-            libc::open(c"/proc/sys/kernel/pid_max".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
         let written = file >= 0 && libc::write(file, text.as_ptr().cast(), text.len()) > 0;
         libc::close(file);
         written
     }
 }
 
+/// How much sooner than others a command is ended when the machine runs out of memory, of 1000.
+const SOONER: u32 = 500;
+
 /// Gives up what the command must not have: privileges, capabilities, writing elsewhere, system calls.
-/// False when one of them could not be given up.
+/// What could not be given up is told by its stage.
 ///
 /// # Safety
 /// Runs in the process that becomes the command.
-pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> bool {
+pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> Result<(), Stage> {
     // SAFETY: plain system calls; the program lives in the plan.
     unsafe {
         let limit = |what, most| {
@@ -74,19 +126,30 @@ pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> bool {
             libc::setrlimit(what, &raw const limit) == 0
         };
         let processes = libc::rlim_t::from(confining.processes);
+        // Its memory is not bounded, so it is to go first. What is refused here was higher already.
+        let _ = write_number(c"/proc/self/oom_score_adj", SOONER);
+        // Root's files in there are the machine's, and a confined root is root to them.
+        if !seal(c"/proc") {
+            return Err(stage::PROC);
+        }
         if !limit(libc::RLIMIT_CORE, 0)
             || !limit(libc::RLIMIT_NPROC, processes)
             || libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
             || !drop_capabilities(confining.capabilities)
-            || !landlock::restrict(rules)
         {
-            return false;
+            return Err(stage::GIVE_UP);
+        }
+        if !landlock::restrict(rules) {
+            return Err(stage::RULES);
         }
         let program = libc::sock_fprog {
             len: confining.filter.len() as u16,
             filter: confining.filter.as_ptr().cast_mut(),
         };
-        libc::prctl(libc::PR_SET_SECCOMP, 2 as c_ulong, &raw const program) == 0
+        match libc::prctl(libc::PR_SET_SECCOMP, 2 as c_ulong, &raw const program) {
+            0 => Ok(()),
+            _ => Err(stage::FILTER),
+        }
     }
 }
 

@@ -13,14 +13,19 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// A workspace with a file `a`, and a sandbox for it.
-struct Ground {
+pub(crate) struct Ground {
     holder: tempfile::TempDir,
     sandbox: Arc<Sandbox>,
 }
 
 impl Ground {
-    fn new(level: Level) -> Ground {
-        let holder = tempfile::tempdir().unwrap();
+    pub(crate) fn new(level: Level) -> Ground {
+        Ground::within(&std::env::temp_dir(), level)
+    }
+
+    /// One in a directory of this one.
+    pub(crate) fn within(directory: &Path, level: Level) -> Ground {
+        let holder = tempfile::tempdir_in(directory).unwrap();
         for name in ["work", "home/.ssh", "home/.cargo/bin", "layer/upper", "layer/work"] {
             fs::create_dir_all(holder.path().join(name)).unwrap();
         }
@@ -44,11 +49,11 @@ impl Ground {
         environment(path.chain([home]), &[])
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.holder.path().join(name)
     }
 
-    fn spec(&self, command: &str, access: Access) -> Spec {
+    pub(crate) fn spec(&self, command: &str, access: Access) -> Spec {
         let work = self.path("work");
         let directory = File::open(&work).unwrap();
         let found = directory.metadata().unwrap();
@@ -75,12 +80,12 @@ impl Ground {
         finish(self.spec(command, access)).await.unwrap()
     }
 
-    fn overlay(&self) -> Access {
+    pub(crate) fn overlay(&self) -> Access {
         Access::Overlay(self.path("layer"))
     }
 }
 
-async fn finish(spec: Spec) -> Result<Finished, SandboxError> {
+pub(crate) async fn finish(spec: Spec) -> Result<Finished, SandboxError> {
     run(spec, &CancellationToken::new(), &mut |_| {}).await
 }
 
@@ -137,6 +142,42 @@ async fn a_server_on_loopback_is_reached_from_within() {
     assert_eq!(printed(&finished), "served\n");
 }
 
+/// The directories for temporary files are the command's own, but a workspace in one of them is shown.
+#[tokio::test]
+async fn a_workspace_among_temporary_files_is_worked_in() {
+    for directory in ["/tmp", "/var/tmp"] {
+        let ground = Ground::within(Path::new(directory), Level::Workspace);
+        let command = format!("cat a {}; echo new > b", ground.path("work/a").display());
+        let finished = ground.run(&command, Access::Write).await;
+        assert_eq!((finished.end, &*printed(&finished)), (End::Exited(0), "seen\nseen\n"));
+        assert_eq!(fs::read_to_string(ground.path("work/b")).unwrap(), "new\n");
+    }
+}
+
+/// Its memory is not bounded, so it is ended before others are.
+#[tokio::test]
+async fn a_command_goes_first_when_memory_runs_out() {
+    for level in [Level::Workspace, Level::Strict] {
+        let ground = Ground::new(level);
+        let command = "cat /proc/self/oom_score_adj; (echo 0 > /proc/self/oom_score_adj) 2> /dev/null; \
+            cat /proc/self/oom_score_adj";
+        let finished = ground.run(command, ground.overlay()).await;
+        assert_eq!(printed(&finished), "500\n500\n");
+    }
+}
+
+#[tokio::test]
+async fn a_flood_is_counted_and_not_held() {
+    let ground = Ground::new(Level::Workspace);
+    let mut spec = ground.spec("head -c 50000000 /dev/zero; printf end", ground.overlay());
+    spec.keep = Keep { in_memory: 1000, on_disk: None };
+    let finished = finish(spec).await.unwrap();
+    assert_eq!(
+        (finished.bytes, finished.head.len(), finished.tail.len()),
+        (50_000_003, 1000, 1000)
+    );
+}
+
 #[tokio::test]
 async fn a_folder_that_was_exchanged_is_not_worked_in() {
     let ground = Ground::new(Level::Workspace);
@@ -153,4 +194,12 @@ async fn what_this_machine_can_do_is_found_out_by_doing_it() {
     let found = can(holder.path()).await;
     assert!(found.confine.is_none() && found.overlay.is_none(), "{found:?}");
     assert!(found.landlock > 0 && !found.layers.is_empty(), "{found:?}");
+}
+
+#[tokio::test]
+async fn processes_of_a_command_share_memory() {
+    let ground = Ground::new(Level::Strict);
+    let share = "import multiprocessing; print(multiprocessing.Value('i', 1).value)";
+    let finished = ground.run(&format!("python3 -c \"{share}\""), ground.overlay()).await;
+    assert_eq!(printed(&finished), "1\n");
 }

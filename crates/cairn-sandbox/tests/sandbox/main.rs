@@ -3,5 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "a test starts itself again to be killed")]
 
+mod care;
 mod confined;
+mod escape;
+mod layers;
+mod probes;
 mod processes;
+mod world;
