@@ -36,6 +36,7 @@ fn spec(
     Spec {
         command: command(&probe.program),
         shell: PathBuf::from("/bin/sh"),
+        flags: Spec::shell_flags(),
         cwd: File::open(round.work()).unwrap().into(),
         env,
         timeout: Duration::from_secs(120),

@@ -1,8 +1,6 @@
 //! The filtering proxy, on real sockets of the loopback: whom it lets, what it carries, what it bears.
 //! Names are answered from a table, so that nothing outside is asked.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "the helpers here are part of the tests")]
-
 mod carried;
 mod forms;
 mod limits;
