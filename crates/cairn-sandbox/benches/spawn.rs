@@ -89,7 +89,12 @@ impl Ground {
     fn confined(&self, work: &Path, directory: &File, access: Access) -> Confined {
         let found = directory.metadata().unwrap();
         let place = Place { path: work.to_owned(), is: (found.dev(), found.ino()), access };
-        Confined { sandbox: Arc::clone(&self.sandbox), places: vec![place], cwd: work.to_owned() }
+        Confined {
+            sandbox: Arc::clone(&self.sandbox),
+            places: vec![place],
+            cwd: work.to_owned(),
+            reach: None,
+        }
     }
 }
 

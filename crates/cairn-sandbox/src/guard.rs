@@ -42,6 +42,8 @@ pub(crate) struct Plan {
     pub(crate) confining: *const Confining,
     /// Tells a confined command's guardian that its ids are mapped; any handle otherwise.
     pub(crate) go: RawFd,
+    /// What a confined command's guardian hands the socket for its proxy over by; negative where it has none.
+    pub(crate) pass: RawFd,
 }
 
 /// How often a subreaper tries, about a millisecond apart, to end what is left.
@@ -66,8 +68,16 @@ pub(crate) unsafe fn clone(flags: c_int, pidfd: *mut c_int) -> c_long {
 pub(crate) unsafe fn guard(plan: &Plan) -> ! {
     // SAFETY: system calls on handles and pointers that the plan vouches for.
     unsafe {
-        let handles =
-            [plan.output, plan.errors, plan.input, plan.cwd, plan.status, plan.life, plan.go];
+        let handles = [
+            plan.output,
+            plan.errors,
+            plan.input,
+            plan.cwd,
+            plan.status,
+            plan.life,
+            plan.go,
+            plan.pass.max(plan.go),
+        ];
         keep_only(handles);
         libc::setsid();
         let held = if plan.hold == Hold::Confined { confine(plan) } else { take_hold(plan) };
@@ -80,7 +90,7 @@ pub(crate) unsafe fn guard(plan: &Plan) -> ! {
         if child < 0 {
             give_up(plan, Tag::NoProcess);
         }
-        keep_only([plan.status, plan.life, signals, held, held, held, held]);
+        keep_only([plan.status, plan.life, signals, held, held, held, held, held]);
         match watch(child, plan.life, signals) {
             Some(s) if libc::WIFSIGNALED(s) => tell(plan, Tag::Signalled, libc::WTERMSIG(s)),
             Some(s) => tell(plan, Tag::Exited, libc::WEXITSTATUS(s)),
@@ -107,6 +117,9 @@ unsafe fn confine(plan: &Plan) -> RawFd {
         }
         if !confine::loopback_up() {
             no_layer(plan, stage::LOOPBACK);
+        }
+        if plan.pass >= 0 && !confine::pass_listener(plan.pass) {
+            no_layer(plan, stage::LISTENER);
         }
         let capped = confine::cap_processes(confining.processes);
         let rules = confine::make_rules(&confining.writable);
@@ -317,7 +330,7 @@ unsafe fn give_up(plan: &Plan, tag: Tag) -> ! {
 }
 
 /// Closes every handle but these.
-unsafe fn keep_only(mut keep: [RawFd; 7]) {
+unsafe fn keep_only(mut keep: [RawFd; 8]) {
     keep.sort_unstable();
     let mut from: c_uint = 0;
     for fd in keep {

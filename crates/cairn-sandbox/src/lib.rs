@@ -16,6 +16,7 @@ mod run;
 mod running;
 mod spool;
 mod start;
+mod way_out;
 
 pub use confine::{Access, Can, Confined, Level, Place, Sandbox, Surroundings, can};
 pub use editor::edit;
@@ -25,6 +26,7 @@ pub use own::Own;
 pub use run::run;
 pub use running::Running;
 pub use spool::{Seam, Spool, Spooled};
+pub use way_out::Wanted;
 
 use cairn_types::Hash;
 use std::fmt;
@@ -123,6 +125,8 @@ pub struct Finished {
     pub layers: Vec<String>,
     /// The beginning of stderr, where it was taken apart.
     pub errors: Vec<u8>,
+    /// What it wanted to reach, where it has a way out.
+    pub wanted: Wanted,
 }
 
 impl Finished {

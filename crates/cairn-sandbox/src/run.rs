@@ -5,7 +5,8 @@ use crate::guard::Hold;
 use crate::kept::{Ends, Kept};
 use crate::report::{self, Report, Tag};
 use crate::start::{Held, Started, start};
-use crate::{End, Errors, Finished, SandboxError, Spec, Way};
+use crate::way_out::WayOut;
+use crate::{End, Errors, Finished, SandboxError, Spec, Wanted, Way};
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
 use std::io;
@@ -59,13 +60,14 @@ pub(crate) struct Over {
     layers: Vec<String>,
     ms: u64,
     errors: Vec<u8>,
+    wanted: Wanted,
 }
 
 impl Over {
     pub(crate) fn with(self, kept: Kept) -> Finished {
-        let Over { end, layers, ms, errors } = self;
+        let Over { end, layers, ms, errors, wanted } = self;
         let Ends { head, tail, spool, bytes, hash } = kept.finish();
-        Finished { end, head, tail, spool, bytes, hash, ms, layers, errors }
+        Finished { end, head, tail, spool, bytes, hash, ms, layers, errors, wanted }
     }
 }
 
@@ -93,6 +95,7 @@ async fn run_to_end(
             Settled::End(end, layers) => {
                 return Ok(Over {
                     errors: std::mem::take(&mut command.errors.kept),
+                    wanted: command.way_out.wanted(),
                     ..over(end, layers, begun)
                 });
             }
@@ -115,7 +118,7 @@ fn holds(way: Way) -> &'static [Hold] {
 
 fn over(end: End, layers: Vec<String>, begun: Instant) -> Over {
     let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Over { end, layers, ms, errors: Vec::new() }
+    Over { end, layers, ms, errors: Vec::new(), wanted: Wanted::default() }
 }
 
 /// What a guardian's report comes to.
@@ -164,6 +167,7 @@ struct Command {
     hold: Hold,
     reaped: bool,
     confining: Option<Held>,
+    way_out: WayOut,
 }
 
 /// A command's stderr, where it is taken apart.
@@ -199,12 +203,16 @@ impl ErrorPipe {
 impl Command {
     /// Starts it with its guardian.
     fn start(spec: &Spec, hold: Hold) -> Result<Self, SandboxError> {
-        let Started { process, life, status, output, errors, confining } = start(spec, hold)?;
+        let Started { process, life, status, output, errors, confining, passed } =
+            start(spec, hold)?;
+        let reach = spec.confined.as_ref().and_then(|confined| confined.reach.as_ref());
+        let way_out =
+            WayOut::new(passed, reach).map_err(|source| SandboxError::Watch { source })?;
         let process = watched(process)?;
         let output = watched(output)?;
         let errors = ErrorPipe::new(errors, spec.errors)?;
         let (life, reaped) = (Some(life), false);
-        Ok(Self { process, output, errors, status, life, hold, reaped, confining })
+        Ok(Self { process, output, errors, status, life, hold, reaped, confining, way_out })
     }
 
     fn confining(&self) -> Option<&Confining> {
@@ -236,6 +244,10 @@ impl Command {
                     let n = read.map_err(|source| SandboxError::Watch { source })?;
                     is_open = n > 0;
                     sink(&buffer[..n]);
+                    continue;
+                }
+                opened = self.way_out.open() => {
+                    opened.map_err(|source| SandboxError::Watch { source })?;
                     continue;
                 }
                 taken = self.errors.take_some() => {

@@ -3,7 +3,7 @@
 
 use crate::confine::{Confining, Slot};
 use crate::guard::{self, Hold, Plan};
-use crate::{Errors, SandboxError, Spec, ids};
+use crate::{Errors, SandboxError, Spec, ids, way_out};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SeekFrom};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::CString;
@@ -29,6 +29,8 @@ pub(crate) struct Started {
     pub(crate) errors: Option<OwnedFd>,
     /// What confines it.
     pub(crate) confining: Option<Held>,
+    /// What the socket for its proxy comes by.
+    pub(crate) passed: Option<OwnedFd>,
 }
 
 /// What confines a command while it runs.
@@ -57,7 +59,13 @@ impl Texts {
         if !spec.command.is_empty() {
             argv.push(text("the command", spec.command.as_bytes())?);
         }
-        let pairs = spec.env.iter().map(|(name, value)| format!("{name}={value}"));
+        let reach = spec.confined.as_ref().and_then(|confined| confined.reach.as_ref());
+        let out = way_out::VARIABLES.iter().filter(|_| reach.is_some());
+        let own = spec.env.iter().filter(|(name, _)| {
+            reach.is_none() || !way_out::VARIABLES.iter().any(|(known, _)| known == name)
+        });
+        let pairs = own.map(|(name, value)| format!("{name}={value}"));
+        let pairs = pairs.chain(out.map(|(name, value)| format!("{name}={value}")));
         let envp =
             pairs.map(|pair| text("the environment", pair.as_bytes())).collect::<Result<_, _>>()?;
         Ok(Self { shell, argv, envp })
@@ -123,6 +131,15 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
         }
         None => None,
     };
+    let has_way_out = spec.confined.as_ref().is_some_and(|confined| confined.reach.is_some());
+    let (passed, pass_end) = match has_way_out {
+        true => {
+            let ends = way_out::ends()
+                .map_err(|source| SandboxError::Start { step: "a socket", source })?;
+            (Some(ends.0), Some(ends.1))
+        }
+        false => (None, None),
+    };
     // For a handful of system calls; only its last pages are ever touched.
     let mut stack: Vec<u128> = Vec::with_capacity(STACK_WORDS);
     let plan = Plan {
@@ -141,6 +158,7 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
         life: life_end.as_raw_fd(),
         confining: held.as_ref().map_or(ptr::null(), |held| ptr::from_ref(&held.confining)),
         go: go_end.as_raw_fd(),
+        pass: pass_end.as_ref().map_or(-1, AsRawFd::as_raw_fd),
     };
     let (process, pid) = clone_guardian(&plan).map_err(|source| match hold {
         Hold::Confined => SandboxError::Layer { what: "namespaces of its own".to_owned(), source },
@@ -152,7 +170,7 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
             let _ = rustix::io::write(&go, &[1]);
         }
     }
-    Ok(Started { process, life, status, output, errors, confining: held })
+    Ok(Started { process, life, status, output, errors, confining: held, passed })
 }
 
 fn clone_guardian(plan: &Plan) -> io::Result<(OwnedFd, u32)> {

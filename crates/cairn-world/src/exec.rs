@@ -189,6 +189,15 @@ pub(crate) fn signalled(signal: i32) -> String {
     format!("ended by signal {signal}")
 }
 
+/// What is said of hosts that a command wanted to reach and could not.
+fn unreached(finished: &Finished) -> String {
+    let hosts: Vec<String> = finished.wanted.refused.iter().map(ToString::to_string).collect();
+    match hosts.is_empty() {
+        true => String::new(),
+        false => format!("not reached, since no host is allowed: {}\n", hosts.join(", ")),
+    }
+}
+
 /// What a command that ended comes to.
 async fn settled(mut finished: Finished, timeout: Duration, row: &str) -> Performed {
     let (status, exit, last) = match finished.end {
@@ -208,6 +217,7 @@ async fn settled(mut finished: Finished, timeout: Duration, row: &str) -> Perfor
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
+    text.push_str(&unreached(&finished));
     text.push_str(&last);
     let output::Kept { output, contents, spooled } = output::keep(&mut finished).await;
     Performed {

@@ -129,7 +129,18 @@ mod tests {
         let tail = all[head.len().max(all.len().saturating_sub(keep))..].to_vec();
         let (bytes, hash) = (all.len() as u64, Hash::of(all));
         let (end, layers) = (End::Exited(0), Vec::new());
-        Finished { end, head, tail, spool: None, bytes, hash, ms: 0, layers, errors: Vec::new() }
+        Finished {
+            end,
+            head,
+            tail,
+            spool: None,
+            bytes,
+            hash,
+            ms: 0,
+            layers,
+            errors: Vec::new(),
+            wanted: cairn_sandbox::Wanted::default(),
+        }
     }
 
     proptest! {

@@ -7,7 +7,8 @@ use crate::roots::Roots;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::Workspace;
 use crate::{Acting, Settings};
-use cairn_sandbox::{Access, Confined, Place, Sandbox, Spec};
+use cairn_sandbox::network::Reach;
+use cairn_sandbox::{Access, Confined, Level, Place, Sandbox, Spec};
 use cairn_types::{Change, ChangeKind, Exec, Outcome, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,8 +69,14 @@ impl Confine {
         };
         let places =
             roots.all().map(|root| place(root, Access::Write)).collect::<Result<_, _>>()?;
-        Ok(Some(Confined { sandbox, places, cwd }))
+        let reach = reach(&sandbox);
+        Ok(Some(Confined { sandbox, places, cwd, reach }))
     }
+}
+
+/// What commands may reach: no host, and whoever wants one is told so.
+fn reach(sandbox: &Sandbox) -> Option<Reach> {
+    (sandbox.level() != Level::Strict).then(Reach::default)
 }
 
 fn place(root: &Workspace, access: Access) -> Result<Place, Refusal> {
@@ -133,7 +140,8 @@ impl Rehearsal<'_> {
         let workspace = self.roots.of(run.cwd.as_deref().unwrap_or("."));
         let mut spec = exec::spec(workspace, self.settings, run)?;
         let cwd = exec::inner_directory(workspace, run)?;
-        spec.confined = Some(Confined { sandbox: Arc::clone(sandbox), places, cwd });
+        let (sandbox, reach) = (Arc::clone(sandbox), reach(sandbox));
+        spec.confined = Some(Confined { sandbox, places, cwd, reach });
         Ok((spec, scratches))
     }
 

@@ -18,10 +18,11 @@ pub use probe::{Can, can};
 use build::seal;
 pub(crate) use build::{Stage, build};
 pub(crate) use landlock::make as make_rules;
-pub(crate) use restrict::{cap_processes, give_up, loopback_up, wait_for_ids};
+pub(crate) use restrict::{cap_processes, give_up, loopback_up, pass_listener, wait_for_ids};
 pub(crate) use steps::Confining;
 
 use crate::SandboxError;
+use crate::network::Reach;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,6 +68,8 @@ pub struct Confined {
     pub places: Vec<Place>,
     /// The directory it runs in, as it sees it.
     pub cwd: PathBuf,
+    /// What it may reach through a proxy; without one it has no way out at all.
+    pub reach: Option<Reach>,
 }
 
 /// What a stage that failed was for, and why.
@@ -78,6 +81,7 @@ pub(crate) fn failed(confining: &Confining, stage: Stage, source: io::Error) -> 
         build::DIRECTORY => "its directory".to_owned(),
         stage::IDS => "a user namespace of its own".to_owned(),
         stage::LOOPBACK => "a network namespace of its own".to_owned(),
+        stage::LISTENER => "a socket for its proxy".to_owned(),
         stage::RULES => "Landlock".to_owned(),
         stage::GIVE_UP => "giving up privileges".to_owned(),
         stage::PROC => "sealing its /proc".to_owned(),
@@ -105,4 +109,6 @@ pub(crate) mod stage {
     pub(crate) const PROC: Stage = 9;
     /// The filter of system calls could not be set.
     pub(crate) const FILTER: Stage = 10;
+    /// The socket for its proxy could not be made or handed over.
+    pub(crate) const LISTENER: Stage = 11;
 }

@@ -44,6 +44,46 @@ const LEAST_CAP: u32 = 301;
 /// No cap is tried beyond this.
 const GREATEST_CAP: u32 = 1 << 15;
 
+/// Makes a socket that listens where the command is told that its proxy is, and hands it over.
+///
+/// # Safety
+/// Runs after a `clone` into a network namespace of its own, with its loopback up; the handle is a socket.
+pub(crate) unsafe fn pass_listener(to: RawFd) -> bool {
+    // SAFETY: structures as the kernel wants them, living here; the control buffer is as long as said.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+        let mut at: libc::sockaddr_in = std::mem::zeroed();
+        at.sin_family = libc::AF_INET as libc::sa_family_t;
+        at.sin_port = crate::way_out::PORT.to_be();
+        at.sin_addr.s_addr = u32::from(std::net::Ipv4Addr::LOCALHOST).to_be();
+        let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        if socket < 0
+            || libc::bind(socket, (&raw const at).cast(), length) != 0
+            || libc::listen(socket, 128) != 0
+        {
+            return false;
+        }
+        let mut byte = 0u8;
+        let mut piece = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+        let mut control = [0u64; 8];
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut piece;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        let size = size_of::<RawFd>() as u32;
+        message.msg_controllen = libc::CMSG_SPACE(size) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(size) as _;
+        libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(socket);
+        let sent = libc::sendmsg(to, &raw const message, libc::MSG_NOSIGNAL) == 1;
+        libc::close(socket);
+        libc::close(to);
+        sent
+    }
+}
+
 /// Caps how many processes this namespace holds, where the kernel counts them by namespace. Elsewhere the
 /// same file is the whole machine's, and root may write it: nothing is done there.
 ///

@@ -1,6 +1,7 @@
 //! What a confined command sees and what it can do there: its workspace through an overlay, programs of the
 //! machine, loopback, and places of its own.
 
+use cairn_sandbox::network::Reach;
 use cairn_sandbox::{
     Access, Confined, End, Errors, Finished, Keep, Level, Place, Sandbox, SandboxError, Spec,
     Surroundings, Way, can, environment, run,
@@ -69,7 +70,7 @@ impl Ground {
             grace: Duration::from_millis(50),
             keep: Keep { in_memory: 100_000, on_disk: None },
             way: Way::Best,
-            confined: Some(Confined { sandbox, places: vec![place], cwd: work }),
+            confined: Some(Confined { sandbox, places: vec![place], cwd: work, reach: None }),
             filter: None,
             input: None,
             errors: Errors::Joined,
@@ -202,4 +203,49 @@ async fn processes_of_a_command_share_memory() {
     let share = "import multiprocessing; print(multiprocessing.Value('i', 1).value)";
     let finished = ground.run(&format!("python3 -c \"{share}\""), ground.overlay()).await;
     assert_eq!(printed(&finished), "1\n");
+}
+
+/// A server on a loopback address of the machine that answers every request alike.
+fn origin() -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\norigin";
+            let _ = std::io::Write::write_all(&mut stream, answer);
+        }
+    });
+    at
+}
+
+// keeps: network-filtered
+#[tokio::test]
+async fn a_command_reaches_the_hosts_it_may_and_is_told_which_it_may_not() {
+    let ground = Ground::new(Level::Workspace);
+    let origin = origin();
+    let ask = |to: &str| {
+        format!(
+            "python3 -c \"import urllib.request as r, urllib.error as e\ntry: print(r.urlopen('http://{to}/').read().decode())\nexcept e.HTTPError as x: print(x.code)\nexcept e.URLError as x: print('no way')\""
+        )
+    };
+    let run = async |allow: &[String], reach: bool, to: &str| {
+        let mut spec = ground.spec(&ask(to), Access::Write);
+        let allow = allow.iter().map(|host| host.parse().unwrap()).collect();
+        let reach = reach.then_some(Reach { allow, private: false });
+        spec.confined = spec.confined.map(|confined| Confined { reach, ..confined });
+        let finished = finish(spec).await.unwrap();
+        let refused: Vec<String> =
+            finished.wanted.refused.iter().map(ToString::to_string).collect();
+        (printed(&finished), refused.join(" "))
+    };
+    let at = origin.to_string();
+    assert_eq!(run(&[at.clone()], true, &at).await, ("origin\n".to_owned(), String::new()));
+    assert_eq!(run(&[], true, &at).await, ("403\n".to_owned(), at.clone()));
+    assert_eq!(
+        run(&[at.clone()], true, "example.org").await,
+        ("403\n".to_owned(), "example.org:80".to_owned())
+    );
+    assert_eq!(run(&[at.clone()], false, &at).await, ("no way\n".to_owned(), String::new()));
 }

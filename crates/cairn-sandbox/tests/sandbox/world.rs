@@ -233,7 +233,7 @@ impl Round {
             processes: PROCESSES,
             overlays: true,
         });
-        Confined { sandbox: Arc::new(sandbox), places: vec![place], cwd: work }
+        Confined { sandbox: Arc::new(sandbox), places: vec![place], cwd: work, reach: None }
     }
 
     /// Takes the folders away.
