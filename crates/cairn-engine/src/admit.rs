@@ -3,7 +3,7 @@
 use crate::gates::{Asked, Leave, Refusal, Terms, Told};
 use crate::hooks::HookAsk;
 use crate::policy::{Case, subject_of};
-use crate::propose::propose;
+use crate::propose::{propose, propose_hosts};
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::words;
@@ -43,6 +43,8 @@ pub struct Prepared {
     pub removed: Removed,
     /// The parts of an edit that can be taken or left by themselves.
     pub parts: Vec<Part>,
+    /// Hosts that a command wanted to reach and may not.
+    pub wanted: Vec<String>,
 }
 
 /// A part of an edit.
@@ -384,16 +386,42 @@ impl Engine {
     /// An op was prepared, and a person would be asked about it: the hook that is asked before.
     #[must_use]
     pub fn asks_first(&self, at: Coord, prepared: &Prepared) -> Option<HookAsk> {
-        let op = self.op(at)?;
+        let op = self.op(at).filter(|op| !self.asks_hosts(op, prepared))?;
         let is_asked = matches!(self.leave(op, &Reach::from(prepared)), Leave::Ask(_));
         let ask = self.before_question(op).filter(|_| is_asked)?;
         self.unseen(op, prepared).is_none().then_some(ask)
+    }
+
+    /// Whether a person is asked which hosts a command may reach: once, and only where somebody is there.
+    /// Nothing that was accepted beforehand answers that.
+    fn asks_hosts(&self, op: &OpState, prepared: &Prepared) -> bool {
+        let Terms { flags, .. } = self.terms();
+        !prepared.wanted.is_empty()
+            && !op.asked_hosts
+            && (self.asks() || flags.someone)
+            && !(flags.no_web || flags.no_proposals)
+    }
+
+    /// The hosts that an op's command may reach: those of rules, and those a person let it.
+    #[must_use]
+    pub fn hosts(&self, at: Coord) -> Vec<String> {
+        let mut hosts = match self.terms().flags.no_web {
+            true => Vec::new(),
+            false => self.rules.hosts(self.now),
+        };
+        hosts.extend(self.op(at).into_iter().flat_map(|op| op.hosts.iter().cloned()));
+        hosts.sort();
+        hosts.dedup();
+        hosts
     }
 
     /// An op was prepared: it may run, is held, or is refused.
     #[must_use]
     pub fn prepared(&self, at: Coord, prepared: &Prepared) -> Recording {
         let Some(op) = self.op(at) else { return Recording::default() };
+        if self.asks_hosts(op, prepared) {
+            return propose_hosts(op, &prepared.wanted);
+        }
         let reach = Reach::from(prepared);
         let leave = self.leave(op, &reach);
         if let Leave::Refused(gates, refusal) = leave {

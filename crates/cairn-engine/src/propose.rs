@@ -110,7 +110,9 @@ fn answers(kind: ProposalKind) -> &'static str {
         ProposalKind::Question => "answer with words, and refuse,",
         ProposalKind::Plan => "allow, and refuse with or without words, for this once",
         ProposalKind::Indeterminate => "allow, happened and skip",
-        ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look => "allow and refuse",
+        ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look | ProposalKind::Network => {
+            "allow and refuse"
+        }
     }
 }
 
@@ -176,7 +178,9 @@ impl Engine {
         }
         let mode = self.fits(proposal.kind, word)?;
         let all = || op.intent.op.map(|op| op.to_string());
-        let kept = word.rule.clone().or_else(all).filter(|_| word.remember != Remember::Once);
+        let is_network = proposal.kind == ProposalKind::Network;
+        let kept = word.rule.clone().or_else(all);
+        let kept = kept.filter(|_| word.remember != Remember::Once && !is_network);
         for rule in word.rule.iter().chain(&kept) {
             if !self.rules.takes_answer(&Rule::parse(rule)?) {
                 return Err(DecideError::Everything(rule.clone()));
@@ -200,6 +204,7 @@ impl Engine {
         decision.rule = kept;
         decision.until = word.until;
         decision.mode = mode;
+        decision.hosts.clone_from(&proposal.hosts);
         (decision.also, decision.removed) = (reach.changed, reach.removed);
         recording.facts.push(Body::Decision(decision));
         Ok(recording)
@@ -319,6 +324,7 @@ pub(crate) fn proposal(
         ProposalKind::Edit
         | ProposalKind::Exec
         | ProposalKind::Look
+        | ProposalKind::Network
         | ProposalKind::Question
         | ProposalKind::Plan => {
             format!("p{}.{}.{}.{}", at.lap, at.turn, at.seq, op.questions + 1)
@@ -334,10 +340,30 @@ pub(crate) fn proposal(
         items,
         by_item: false,
         offers: match kind {
-            ProposalKind::Indeterminate | ProposalKind::Question | ProposalKind::Plan => Vec::new(),
+            ProposalKind::Indeterminate
+            | ProposalKind::Network
+            | ProposalKind::Question
+            | ProposalKind::Plan => Vec::new(),
             _ => offers::of(&op.intent),
         },
         removed: Removed::default(),
+        hosts: Vec::new(),
     }));
+    recording
+}
+
+/// A command wanted to reach hosts that it may not: shall it?
+pub(crate) fn propose_hosts(op: &OpState, wanted: &[String]) -> Recording {
+    let hosts: String = wanted.iter().map(|host| format!("  {host}\n")).collect();
+    let shown = format!(
+        "{} {}\nwanted to reach, and was refused:\n{hosts}It runs again with these hosts if you say yes.\n",
+        op.intent.tool, op.intent.target
+    );
+    let label = format!("reach {}", wanted.join(", "));
+    let mut recording =
+        proposal(op, ProposalKind::Network, &shown, vec![ProposalItem::whole(label)]);
+    if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
+        proposal.hosts = wanted.to_vec();
+    }
     recording
 }

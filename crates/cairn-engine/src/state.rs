@@ -102,6 +102,12 @@ pub struct OpState {
     pub settling: Option<Proposal>,
     /// The word on that.
     pub settling_decision: Option<Decision>,
+    /// Hosts that a person let it reach.
+    pub hosts: Vec<String>,
+    /// Whether a person was asked which hosts it may reach.
+    pub asked_hosts: bool,
+    /// It ran, or was about to, and may have reached hosts; nobody saw it end yet.
+    pub reaching: bool,
     /// Its status, once it has one.
     pub status: Option<Status>,
     pub(crate) came: Option<Came>,
@@ -150,6 +156,7 @@ impl Engine {
             Body::Intent(intent) => self.in_lap(|lap| lap.asked_for(intent)),
             Body::Proposal(proposal) => self.opened(proposal),
             Body::Decision(decision) => self.took_decision(decision),
+            Body::Reach(reach) => self.in_op(reach.at, |op| op.reaching = true),
             Body::Begin(begin) => self.in_op(begin.at, |op| op.began(begin)),
             Body::Performed(done) => {
                 self.note_running(done);
@@ -266,11 +273,13 @@ impl Engine {
 
     fn opened(&mut self, proposal: &Proposal) {
         self.in_op(proposal.at, |op| op.hooks.opened());
+        self.in_op(proposal.at, |op| op.reaching = false);
         self.in_op(proposal.at, |op| match proposal.kind {
             ProposalKind::Indeterminate => op.settling = Some(proposal.clone()),
             ProposalKind::Edit
             | ProposalKind::Exec
             | ProposalKind::Look
+            | ProposalKind::Network
             | ProposalKind::Question
             | ProposalKind::Plan => {
                 op.proposal = Some(proposal.clone());
@@ -286,25 +295,35 @@ impl Engine {
         }
         let mut op_name = None;
         self.in_op(decision.at, |op| {
+            op.reaching = false;
             if op.begin.is_some() {
                 op.settling_decision = Some(decision.clone());
+            } else if !decision.hosts.is_empty() {
+                op.heard_of_hosts(decision);
             } else {
                 op_name = op.intent.op;
                 op.decision = Some(decision.clone());
             }
         });
-        let rule = decision.rule.clone().or_else(|| op_name.map(|op| op.to_string()));
-        if let (true, Verdict::Allow, Some(rule)) =
-            (decision.remember != Remember::Once, decision.verdict, rule)
-        {
-            let rule = PolicyRule {
-                word: RuleWord::Allow,
-                rule,
-                from: RuleFrom::Answer,
-                place: decision.at.to_string(),
-                until: decision.until,
-            };
-            self.answers.push((decision.remember, rule));
+        let mut rules = decision.remembered();
+        if let (true, true, Some(op)) = (
+            rules.is_empty() && decision.hosts.is_empty(),
+            decision.remember != Remember::Once && decision.verdict == Verdict::Allow,
+            op_name,
+        ) {
+            rules.push(op.to_string());
+        }
+        if !rules.is_empty() {
+            self.answers.extend(rules.into_iter().map(|rule| {
+                let rule = PolicyRule {
+                    word: RuleWord::Allow,
+                    rule,
+                    from: RuleFrom::Answer,
+                    place: decision.at.to_string(),
+                    until: decision.until,
+                };
+                (decision.remember, rule)
+            }));
             self.take_rules();
         }
         self.mode = decision.mode.or(self.mode);
@@ -451,6 +470,14 @@ impl Lap {
 }
 
 impl OpState {
+    /// A person said which hosts it may reach. The question about the op itself is still to come.
+    fn heard_of_hosts(&mut self, decision: &Decision) {
+        (self.proposal, self.asked_hosts) = (None, true);
+        if decision.verdict == Verdict::Allow {
+            self.hosts.clone_from(&decision.hosts);
+        }
+    }
+
     /// It begins, once more. A word about an earlier beginning says nothing about this one.
     fn began(&mut self, begin: &Begin) {
         self.begin = Some(begin.clone());
@@ -469,6 +496,9 @@ impl OpState {
             begins: 0,
             settling: None,
             settling_decision: None,
+            hosts: Vec::new(),
+            asked_hosts: false,
+            reaching: false,
             status: None,
             came: None,
             hooks: OfOp::default(),

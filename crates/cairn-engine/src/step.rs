@@ -157,6 +157,10 @@ impl Engine {
         if op.begin.is_some() {
             return self.step_begun(lap, op);
         }
+        if op.reaching {
+            // While it runs nobody asks; so this is after a crash.
+            return Step::Record(Recording::indeterminate(op));
+        }
         if let Some(problem) = &op.intent.problem {
             return self.step_problem(lap, op, problem);
         }

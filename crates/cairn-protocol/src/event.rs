@@ -90,6 +90,9 @@ pub enum Event {
         #[serde(default)]
         by_item: bool,
         offers: Vec<String>,
+        /// The hosts that are asked about, of a question of kind `network`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hosts: Vec<String>,
     },
     #[serde(rename = "proposal/decided")]
     ProposalDecided {
@@ -105,6 +108,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         texts: Vec<String>,
     },
+    #[serde(rename = "op/reaching")]
+    OpReaching { op_at: String, hosts: Vec<String> },
     #[serde(rename = "op/began")]
     OpBegan { op_at: String, changes: Vec<Change>, again: bool },
     #[serde(rename = "op/running")]

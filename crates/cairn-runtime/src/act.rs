@@ -18,6 +18,7 @@ pub(crate) fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
         label: prepared.label.clone(),
         fresh: prepared.fresh.clone(),
         removed: prepared.removed,
+        wanted: prepared.wanted.clone(),
         parts: prepared
             .parts
             .iter()

@@ -58,6 +58,7 @@ pub(crate) fn told_with(body: &Body) -> Option<ContentRef> {
         | Body::Ask(_)
         | Body::Fault(_)
         | Body::Intent(_)
+        | Body::Reach(_)
         | Body::Begin(_)
         | Body::Performed(_)
         | Body::Stream(_)

@@ -3,7 +3,7 @@
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::Recording;
 use cairn_store::SpooledFile;
-use cairn_types::{Action, Body, ContentRef, Coord, Status};
+use cairn_types::{Action, Body, ContentRef, Coord, Reach, Status};
 use cairn_world::{Acting, Performed, Prepared};
 use std::borrow::Cow;
 use tokio_util::sync::CancellationToken;
@@ -16,8 +16,10 @@ impl Driver {
         action: &Action,
     ) -> Result<Prepared, RunError> {
         let input = self.engine.op(at).map(|op| op.intent.input.hash);
+        let hosts = self.engine.hosts(at);
         if let Some((of, with, prepared)) = self.prepared.take()
             && (of, Some(with)) == (at, input)
+            && (prepared.ran.is_none() || prepared.reached_by == hosts)
         {
             return Ok(prepared);
         }
@@ -40,6 +42,11 @@ impl Driver {
         at: Coord,
         action: &Action,
     ) -> Result<Prepared, RunError> {
+        let hosts = self.engine.hosts(at);
+        if !hosts.is_empty() {
+            let reach = Reach { at, hosts: hosts.clone() };
+            self.record(Recording::of(Body::Reach(reach)))?;
+        }
         self.flush().await?;
         let (world, sink) = (self.world.clone(), self.sink.clone());
         sink.event(&Event::Running(at));
@@ -51,9 +58,10 @@ impl Driver {
         let row = rows::address(at);
         let name = format!("{}-{}-{}-{}", self.run_id(), at.lap, at.turn, at.seq);
         let acting = Acting { row: &row, cancel: &cancel, on_output: &mut on_output };
-        let mut running = Box::pin(world.rehearse(action, &name, acting));
+        let mut running = Box::pin(world.rehearse(action, (&name, &hosts), acting));
         let mut prepared = self.meanwhile(&mut running, &cancel).await?;
         drop(running);
+        prepared.reached_by = hosts;
         for text in [&mut prepared.shown, &mut prepared.label] {
             if let Cow::Owned(without) = self.settings.scrubber.text(text) {
                 *text = without;

@@ -55,7 +55,11 @@ fn exact(fact: &Body) -> Vec<Hash> {
             args.chain(reply.thoughts.iter().map(|thoughts| thoughts.hash)).collect()
         }
         Body::Intent(intent) => vec![intent.input.hash],
-        Body::Begin(begin) => of_changes(&begin.changes),
+        Body::Begin(begin) => {
+            let ran = begin.ran.iter().filter_map(|ran| ran.output.as_ref());
+            let output = ran.map(|output| output.kept.hash);
+            of_changes(&begin.changes).into_iter().chain(output).collect()
+        }
         Body::Decision(decision) => decision.texts.iter().map(|text| text.content.hash).collect(),
         Body::Outcome(outcome) | Body::Performed(outcome) => {
             let output = outcome.output.iter().map(|output| output.kept.hash);
@@ -70,6 +74,7 @@ fn exact(fact: &Body) -> Vec<Hash> {
         | Body::Ask(_)
         | Body::Fault(_)
         | Body::Proposal(_)
+        | Body::Reach(_)
         | Body::End(_)
         | Body::Unknown { .. } => Vec::new(),
     }
@@ -96,6 +101,7 @@ fn texts(fact: &mut Body) -> Vec<&mut ContentRef> {
         | Body::Ask(_)
         | Body::Fault(_)
         | Body::Stream(_)
+        | Body::Reach(_)
         | Body::End(_)
         | Body::Unknown { .. } => Vec::new(),
     }
@@ -109,9 +115,11 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         Body::Intent(intent) => intent.repairs.iter_mut().chain([&mut intent.target]).collect(),
         Body::Proposal(proposal) => {
             let labels = proposal.items.iter_mut().map(|item| &mut item.label);
-            labels.chain(&mut proposal.offers).chain([&mut proposal.label]).collect()
+            let hosts = &mut proposal.hosts;
+            labels.chain(&mut proposal.offers).chain([&mut proposal.label]).chain(hosts).collect()
         }
-        Body::Decision(decision) => decision.rule.iter_mut().collect(),
+        Body::Decision(decision) => decision.rule.iter_mut().chain(&mut decision.hosts).collect(),
+        Body::Reach(reach) => reach.hosts.iter_mut().collect(),
         Body::Stream(stream) => vec![&mut stream.why],
         Body::End(end) => vec![&mut end.why],
         Body::Hook(Hooked { answer: HookAnswer { tool, stop, problem, .. }, .. }) => {
@@ -153,6 +161,7 @@ mod tests {
             mode: None,
             also: Vec::new(),
             removed: Removed::default(),
+            hosts: Vec::new(),
             gates: Vec::new(),
         };
         let recording = scrubbed(&Scrubber::default(), Recording::of(Body::Decision(decision)));

@@ -206,8 +206,7 @@ impl Command {
         let Started { process, life, status, output, errors, confining, passed } =
             start(spec, hold)?;
         let reach = spec.confined.as_ref().and_then(|confined| confined.reach.as_ref());
-        let way_out =
-            WayOut::new(passed, reach).map_err(|source| SandboxError::Watch { source })?;
+        let way_out = WayOut::new(passed, reach)?;
         let process = watched(process)?;
         let output = watched(output)?;
         let errors = ErrorPipe::new(errors, spec.errors)?;
@@ -313,7 +312,7 @@ impl Drop for Command {
 }
 
 #[expect(unsafe_code, reason = "tokio cannot see that an OwnedFd stays open")]
-fn watched(fd: OwnedFd) -> Result<AsyncFd<OwnedFd>, SandboxError> {
+pub(crate) fn watched(fd: OwnedFd) -> Result<AsyncFd<OwnedFd>, SandboxError> {
     // SAFETY: the handle is owned, so it stays open and the same until the AsyncFd is dropped.
     let watched = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) };
     watched.map_err(|e| SandboxError::Watch { source: e.into() })

@@ -1,7 +1,9 @@
 //! A confined command's way out: a socket that its guardian makes inside, on the loopback of its own network,
 //! and hands to us, who serve it. What may be reached is the proxy's.
 
+use crate::SandboxError;
 use crate::network::{HostPort, Options, Proxy, Reach, Reached};
+use crate::run::watched;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
     recvmsg, socketpair,
@@ -10,7 +12,6 @@ use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
-use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Where the proxy is, as the command sees it. Nothing else is in its network, so the number is free.
@@ -54,12 +55,9 @@ pub struct Wanted {
 }
 
 impl WayOut {
-    pub(crate) fn new(end: Option<OwnedFd>, reach: Option<&Reach>) -> io::Result<WayOut> {
+    pub(crate) fn new(end: Option<OwnedFd>, reach: Option<&Reach>) -> Result<WayOut, SandboxError> {
         match (end, reach) {
-            (Some(end), Some(reach)) => {
-                let end = AsyncFd::with_interest(end, Interest::READABLE)?;
-                Ok(WayOut::Awaited(end, reach.clone()))
-            }
+            (Some(end), Some(reach)) => Ok(WayOut::Awaited(watched(end)?, reach.clone())),
             _ => Ok(WayOut::None),
         }
     }

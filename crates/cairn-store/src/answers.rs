@@ -3,7 +3,7 @@
 
 use crate::StoreError;
 use crate::batch::Tally;
-use cairn_types::{Decision, Remember, RunId, SessionId, Verdict};
+use cairn_types::{Decision, Remember, RunId, SessionId};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 
@@ -51,26 +51,24 @@ pub(crate) fn keep(
     at: u64,
     tally: &mut Tally,
 ) -> Result<(), StoreError> {
-    let (Some(scope), Some(rule), Verdict::Allow) =
-        (scope_word(decision.remember), &decision.rule, decision.verdict)
-    else {
-        return Ok(());
-    };
-    conn.prepare_cached(
+    let Some(scope) = scope_word(decision.remember) else { return Ok(()) };
+    let mut insert = conn.prepare_cached(
         "INSERT INTO answers (scope, session, root, rule, by, run, row, at, until)
          SELECT ?, id, root, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?",
-    )?
-    .execute(params![
-        scope,
-        rule,
-        decision.by.to_string(),
-        run.as_str(),
-        decision.at.to_string(),
-        at,
-        decision.until,
-        session.as_str()
-    ])?;
-    tally.wrote(64 + rule.len() as u64);
+    )?;
+    for rule in decision.remembered() {
+        insert.execute(params![
+            scope,
+            rule,
+            decision.by.to_string(),
+            run.as_str(),
+            decision.at.to_string(),
+            at,
+            decision.until,
+            session.as_str()
+        ])?;
+        tally.wrote(64 + rule.len() as u64);
+    }
     Ok(())
 }
 

@@ -89,7 +89,7 @@ impl Course {
     /// Where a run stands by its facts. Those of ops are read of the newest turn alone: before it
     /// nothing is open.
     pub(crate) fn of(conn: &Connection, run: &RunId) -> Result<Course, StoreError> {
-        let of_ops = "'intent', 'decision', 'begin', 'outcome'";
+        let of_ops = "'intent', 'decision', 'reach', 'begin', 'outcome'";
         let newest = "SELECT max(n) FROM facts WHERE run = ?1 AND n <= ?2 AND kind = 'reply'";
         let sql = format!(
             "SELECT {COLUMNS} FROM facts WHERE run = ?1 AND n <= ?2 AND (kind NOT IN ({of_ops})
@@ -131,6 +131,7 @@ impl Course {
             Body::Intent(intent) => self.not_in_turn(intent.at).or_else(|| self.not_asked(intent)),
             Body::Proposal(proposal) => self.closed(proposal.at),
             Body::Decision(decision) => self.closed(decision.at),
+            Body::Reach(reach) => self.closed(reach.at),
             Body::Begin(begin) => self.closed(begin.at).or_else(|| {
                 let may = matches!(self.op(begin.at), Op::Allowed | Op::Begun);
                 (!may).then(|| format!("{} begins and nobody allowed it", begin.at))
@@ -230,6 +231,7 @@ impl Course {
                 (Op::Allowed, _) => self.set(decision.at, Op::Change),
                 _ => {}
             },
+            Body::Reach(reach) => self.set(reach.at, Op::Begun),
             Body::Begin(begin) => self.set(begin.at, Op::Begun),
             Body::Outcome(outcome) => self.set(outcome.at, Op::Settled),
             Body::End(_) => self.ended(),

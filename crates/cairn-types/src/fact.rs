@@ -133,6 +133,8 @@ bodies! {
     "proposal" => Proposal(Proposal),
     /// Who allowed or refused an op.
     "decision" => Decision(Decision),
+    /// A command is about to run that may reach hosts.
+    "reach" => Reach(Reach),
     /// An effect is about to happen.
     "begin" => Begin(Begin),
     /// What happened, before the hooks that look at results had their word.
@@ -441,6 +443,16 @@ pub struct Problem {
     pub status: Status,
     /// What the model is told.
     pub message: ContentRef,
+}
+
+/// `reach`: a command is about to run over an overlay and may reach these hosts. What it does there is not
+/// undone with the overlay, so it is not run again by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// The op.
+    pub at: Coord,
+    /// The hosts.
+    pub hosts: Vec<String>,
 }
 
 /// `begin`: an effect is about to happen.

@@ -28,7 +28,7 @@ pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple}
 pub use content::{ContentRef, Hash, HashError};
 pub use fact::{
     Abort, Ask, Begin, Body, Call, Caps, CommandOutput, Drive, End, Fact, FactError, Fault, Finish,
-    ForkPoint, Intent, Media, Outcome, Problem, Prompt, Rail, Ran, Reply, RunStarted, Seen,
+    ForkPoint, Intent, Media, Outcome, Problem, Prompt, Rail, Ran, Reach, Reply, RunStarted, Seen,
     Settled, Steer, StoredFact,
 };
 pub use hook::{

@@ -42,6 +42,9 @@ pub struct Proposal {
     /// How much it would remove.
     #[serde(default, skip_serializing_if = "Removed::is_nothing")]
     pub removed: Removed,
+    /// The hosts that a command wanted to reach and may not, where that is what is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
 }
 
 impl Proposal {
@@ -89,6 +92,8 @@ pub enum ProposalKind {
     Exec,
     /// May this be looked at?
     Look,
+    /// May this command reach these hosts?
+    Network,
     /// It began before a crash and nobody saw it end: it happened, run it, or skip it?
     Indeterminate,
     /// The agent wants to know something: its items are answers to choose from.
@@ -171,11 +176,29 @@ pub struct Decision {
     /// How much it would remove, where that was found out.
     #[serde(default, skip_serializing_if = "Removed::is_nothing")]
     pub removed: Removed,
+    /// The hosts that may be reached, or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// What each gate said, in order.
     pub gates: Vec<GateVerdict>,
 }
 
 impl Decision {
+    /// What it is remembered for, as rules.
+    #[must_use]
+    pub fn remembered(&self) -> Vec<String> {
+        match (self.remember, self.verdict) {
+            (Remember::Once, _) => Vec::new(),
+            (_, Verdict::Allow) if !self.hosts.is_empty() => {
+                // An address in brackets cannot stand in those of a rule.
+                let plain = self.hosts.iter().filter(|host| !host.contains('['));
+                plain.map(|host| format!("exec[effect=network,host={host}]")).collect()
+            }
+            (_, Verdict::Allow) => self.rule.iter().cloned().collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether nobody was asked: the gates, an answer from before, or `--yolo` allowed it.
     #[must_use]
     pub fn is_by_gates(&self) -> bool {
@@ -200,6 +223,7 @@ impl Decision {
             mode: None,
             also: Vec::new(),
             removed: Removed::default(),
+            hosts: Vec::new(),
             gates,
         }
     }

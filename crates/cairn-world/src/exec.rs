@@ -5,6 +5,7 @@ use crate::runtimes::Chosen;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
 use crate::{Acting, Background, Settings, output};
+use cairn_sandbox::network::HostPort;
 use cairn_sandbox::{End, Errors, Filter, Finished, Running, SandboxError, Spec};
 use cairn_text::scrub::Window;
 use cairn_text::shown::clean;
@@ -190,11 +191,18 @@ pub(crate) fn signalled(signal: i32) -> String {
 }
 
 /// What is said of hosts that a command wanted to reach and could not.
-fn unreached(finished: &Finished) -> String {
-    let hosts: Vec<String> = finished.wanted.refused.iter().map(ToString::to_string).collect();
-    match hosts.is_empty() {
+fn unreached(wanted: &[String]) -> String {
+    match wanted.is_empty() {
         true => String::new(),
-        false => format!("not reached, since no host is allowed: {}\n", hosts.join(", ")),
+        false => format!("not reached, because it is not allowed: {}\n", wanted.join(", ")),
+    }
+}
+
+/// A host as a rule names it: the usual ports go without saying.
+fn named(host: &HostPort) -> String {
+    match host.port {
+        80 | 443 => host.host.to_string(),
+        _ => host.to_string(),
     }
 }
 
@@ -217,13 +225,15 @@ async fn settled(mut finished: Finished, timeout: Duration, row: &str) -> Perfor
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    text.push_str(&unreached(&finished));
+    let wanted: Vec<String> = finished.wanted.refused.iter().map(named).collect();
+    text.push_str(&unreached(&wanted));
     text.push_str(&last);
     let output::Kept { output, contents, spooled } = output::keep(&mut finished).await;
     Performed {
         exit,
         output: Some(output),
         layers: finished.layers,
+        wanted,
         contents,
         spooled,
         ..Performed::told(status, text)

@@ -241,12 +241,22 @@ impl World {
     }
 
     /// Runs a command over an overlay and says what it would change; `name` is for what of it is kept
-    /// aside.
-    pub async fn rehearse(&self, action: &Action, name: &str, acting: Acting<'_>) -> Prepared {
+    /// aside, and the hosts are what it may reach.
+    pub async fn rehearse(
+        &self,
+        action: &Action,
+        (name, hosts): (&str, &[String]),
+        acting: Acting<'_>,
+    ) -> Prepared {
         let Action::Exec(exec) = action else { return self.prepare(action) };
         let begun = Instant::now();
-        let rehearsal =
-            Rehearsal { roots: &self.roots, settings: &self.settings, known: &self.known, name };
+        let rehearsal = Rehearsal {
+            roots: &self.roots,
+            settings: &self.settings,
+            known: &self.known,
+            name,
+            hosts,
+        };
         let mut prepared = rehearsal.run(exec, acting).await;
         for ran in prepared.ran.iter_mut().chain(&mut prepared.settled) {
             ran.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -295,6 +305,7 @@ impl World {
                 settings: &self.settings,
                 known: &self.known,
                 name: "",
+                hosts: &[],
             };
             let mut performed = rehearsal.look(exec, acting).await;
             performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -55,6 +55,8 @@ pub(crate) struct Rehearsal<'a> {
     pub(crate) known: &'a Arc<Known>,
     /// The name under which things are kept aside.
     pub(crate) name: &'a str,
+    /// The hosts that it may reach.
+    pub(crate) hosts: &'a [String],
 }
 
 impl Confine {
@@ -69,14 +71,15 @@ impl Confine {
         };
         let places =
             roots.all().map(|root| place(root, Access::Write)).collect::<Result<_, _>>()?;
-        let reach = reach(&sandbox);
+        let reach = reach(&sandbox, &[]);
         Ok(Some(Confined { sandbox, places, cwd, reach }))
     }
 }
 
-/// What commands may reach: no host, and whoever wants one is told so.
-fn reach(sandbox: &Sandbox) -> Option<Reach> {
-    (sandbox.level() != Level::Strict).then(Reach::default)
+/// What commands may reach; whoever wants something else is told so. What is no host is none.
+fn reach(sandbox: &Sandbox, hosts: &[String]) -> Option<Reach> {
+    let allow = hosts.iter().filter_map(|host| host.parse().ok()).collect();
+    (sandbox.level() != Level::Strict).then_some(Reach { allow, private: false })
 }
 
 fn place(root: &Workspace, access: Access) -> Result<Place, Refusal> {
@@ -140,7 +143,7 @@ impl Rehearsal<'_> {
         let workspace = self.roots.of(run.cwd.as_deref().unwrap_or("."));
         let mut spec = exec::spec(workspace, self.settings, run)?;
         let cwd = exec::inner_directory(workspace, run)?;
-        let (sandbox, reach) = (Arc::clone(sandbox), reach(sandbox));
+        let (sandbox, reach) = (Arc::clone(sandbox), reach(sandbox, self.hosts));
         spec.confined = Some(Confined { sandbox, places, cwd, reach });
         Ok((spec, scratches))
     }
@@ -232,6 +235,7 @@ fn settle(
         prepared.told = Some((ran.status, kept));
         prepared.rehearsed = Some(Arc::new(rehearsed));
     }
+    prepared.wanted.clone_from(&ran.wanted);
     prepared.ran = Some(ran);
 }
 

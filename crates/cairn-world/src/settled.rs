@@ -30,6 +30,10 @@ pub struct Prepared {
     pub removed: Removed,
     /// How the command ended whose changes these are.
     pub ran: Option<Performed>,
+    /// The hosts that it was let reach.
+    pub reached_by: Vec<String>,
+    /// Those that it wanted to reach besides.
+    pub wanted: Vec<String>,
     /// Where those changes are until they are made.
     pub rehearsed: Option<Arc<Rehearsed>>,
     /// Set when it cannot or need not act: this is already its outcome.
@@ -55,6 +59,8 @@ pub struct Performed {
     pub seen: Vec<Seen>,
     /// What held a command's processes.
     pub layers: Vec<String>,
+    /// The hosts that a command wanted to reach and could not.
+    pub wanted: Vec<String>,
     /// The bytes behind `output.kept`, unless they are spooled.
     pub contents: Vec<Vec<u8>>,
     /// The file behind `output.kept`, when there was too much for memory.
@@ -116,6 +122,7 @@ impl Performed {
             changes: Vec::new(),
             seen: Vec::new(),
             layers: Vec::new(),
+            wanted: Vec::new(),
             contents: Vec::new(),
             spooled: None,
             ms: 0,

@@ -67,6 +67,9 @@ fn of_fact(
         },
         t::Body::Proposal(proposal) => opened(proposal, text),
         t::Body::Decision(decision) => decided(decision, text),
+        t::Body::Reach(reach) => {
+            Event::OpReaching { op_at: reach.at.to_string(), hosts: reach.hosts.clone() }
+        }
         t::Body::Begin(begin) => Event::OpBegan {
             op_at: begin.at.to_string(),
             changes: begin.changes.iter().map(change).collect(),
@@ -132,6 +135,7 @@ fn opened(proposal: &t::Proposal, shown: String) -> Event {
         items: proposal.items.iter().map(item).collect(),
         by_item: proposal.by_item,
         offers: proposal.offers.clone(),
+        hosts: proposal.hosts.clone(),
     }
 }
 

@@ -79,6 +79,17 @@ impl Rulebook {
         }
     }
 
+    /// The hosts that rules let commands reach.
+    pub(crate) fn hosts(&self, now: u64) -> Vec<String> {
+        let lets = |(rule, source): &(&Rule, &PolicyRule)| {
+            source.word == RuleWord::Allow
+                && matches!(source.from, RuleFrom::User | RuleFrom::Answer)
+                && rule.effect == Some(Effect::Network)
+                && (rule.ops.is_empty() || rule.ops.contains(&OpName::Exec))
+        };
+        self.in_force(now).filter(lets).filter_map(|(rule, _)| rule.host.clone()).collect()
+    }
+
     /// Whether it runs over an overlay, so that nothing counts before it was looked at.
     fn is_overlaid(&self, case: &Case<'_>) -> bool {
         self.policy.overlay && case.op == OpName::Exec && !case.subject.beside

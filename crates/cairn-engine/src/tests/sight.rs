@@ -27,7 +27,16 @@ fn edit(before: Option<&str>) -> Prepared {
         label: "edit a".into(),
         removed: Removed::default(),
         parts: Vec::new(),
-        fresh: before.map(|text| format!("a:\n1\t{text}")).into_iter().collect(),
+        fresh: before
+            .map(|text| {
+                format!(
+                    "a:\n1\t{text
+        wanted: Vec::new(),
+    }"
+                )
+            })
+            .into_iter()
+            .collect(),
     }
 }
 

@@ -30,6 +30,9 @@ pub fn how(proposal: &Proposal) -> String {
         ProposalKind::Indeterminate => {
             format!("cairn decide {id} happened, allow to run it again, or skip")
         }
+        ProposalKind::Network => {
+            format!("cairn decide {id} allow, allow --remember session, or refuse")
+        }
         ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look => {
             format!("cairn decide {id} allow, or refuse")
         }

@@ -63,6 +63,7 @@ impl Question {
         match self.kind {
             ProposalKind::Edit => Block::Diff,
             ProposalKind::Exec
+            | ProposalKind::Network
             | ProposalKind::Look
             | ProposalKind::Indeterminate
             | ProposalKind::Question
@@ -107,6 +108,9 @@ impl Question {
             ProposalKind::Exec => "a all commands in this run, m remember, d show it in full",
             ProposalKind::Edit => "a all of this kind in this run, m remember, d show the diff",
             ProposalKind::Look => "a all of this kind in this run, m remember",
+            ProposalKind::Network => {
+                return "allow? y this once, a in this run, s in this session, n no: ".to_owned();
+            }
         };
         let choose = if self.has_choice() { "c choose, " } else { "" };
         let edit = if self.has_texts() { "e edit, " } else { "" };
@@ -117,6 +121,7 @@ impl Question {
     pub fn cannot_be_kept(&self, key: &str) -> Option<&'static str> {
         let offered = |all: &str| self.offers.iter().any(|offer| offer == all);
         match (key, self.kind) {
+            ("m", ProposalKind::Network) => Some("y, a, s, n or r"),
             ("a", ProposalKind::Exec) if !offered("exec") => {
                 Some("y, n, m, d or r; not every command at once: policy.yolo is never")
             }

@@ -181,6 +181,7 @@ impl Screen {
             (ProposalKind::Indeterminate, "r") | (_, "y" | "Y" | "yes") => {}
             (ProposalKind::Indeterminate, _) => return state.not_an_answer("h, r or s"),
             (_, "n" | "N" | "no") => word.verdict = Verdict::Refuse,
+            (ProposalKind::Network, "s") => word.remember = Remember::Session,
             (_, "a") => word.remember = Remember::Run,
             _ => return state.asked_more(line),
         }
@@ -273,6 +274,7 @@ impl State {
             }
             Body::Outcome(outcome) => self.settled(outcome, text),
             Body::Begin(begin) => self.runs(begin.at),
+            Body::Reach(reach) => self.runs(reach.at),
             Body::Stream(stream) => self.pen.line(Tone::Dim, &log::stream(stream)),
             Body::Hook(hooked) => self.hooked(hooked, text),
             Body::Run(_) | Body::Performed(_) | Body::End(_) | Body::Unknown { .. } => {}
