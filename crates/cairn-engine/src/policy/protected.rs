@@ -70,7 +70,7 @@ pub(crate) fn is_precious(path: &str) -> bool {
     let path = path.to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_named = |end: &&str| name.ends_with(*end) || name.starts_with(&format!("{end}."));
-    is(&path) || PRECIOUS.iter().any(|end| is_named(&end)) || name.contains("secret")
+    is(&path) || PRECIOUS.iter().any(is_named) || name.contains("secret")
 }
 
 /// Whether a path says what git or this program runs next: only a person lets a command change it.
