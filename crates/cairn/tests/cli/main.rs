@@ -35,6 +35,7 @@ mod outputs;
 mod overlay;
 mod overlay_cut;
 mod overlay_git;
+mod overlay_rm;
 mod policy;
 mod rails;
 mod resume;
