@@ -201,7 +201,7 @@ fn climb(root: BorrowedFd<'_>) -> Option<Vec<OwnedFd>> {
 }
 
 /// A repository without rules.
-fn bare_repository() -> Rules {
+pub(crate) fn bare_repository() -> Rules {
     Rules {
         above: None,
         at: 0,

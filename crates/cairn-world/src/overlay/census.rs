@@ -115,7 +115,10 @@ impl Census {
         let rules_changed = above.lead != self.lead || above.rules.is_some();
         self.lead = above.lead;
         let mut old = std::mem::take(&mut self.directories);
-        let mut todo = vec![Visit { path: ".".to_owned(), above: above.rules, rules_changed }];
+        // Where there is no repository, what its rules would leave out is still what can be made again.
+        let outermost = above.rules.unwrap_or_else(|| Arc::new(rules::bare_repository()));
+        let above = Some(outermost);
+        let mut todo = vec![Visit { path: ".".to_owned(), above, rules_changed }];
         while let Some(visit) = todo.pop() {
             let known = old.remove(&visit.path);
             match self.look(workspace, mark, &visit, known) {

@@ -2,6 +2,7 @@
 //! gained, or how many files changed. What can make git run something is never among these.
 
 use super::gathered::{Gathered, Piece};
+use super::index;
 use crate::path;
 use crate::workspace::{Workspace, entry};
 use cairn_text::shown::clean;
@@ -34,6 +35,18 @@ pub(super) struct Groups {
 /// Whether a path is one of git's own files that is told only with the others.
 pub(super) fn is_grouped(path: &str) -> bool {
     split(path).is_some_and(|(_, inner)| !is_told(inner))
+}
+
+/// Forgets what git only looked up again: any command that looks at a repository may write down when its
+/// files were last changed.
+pub(super) fn without_refreshed(gathered: &mut Gathered) {
+    let bytes = &gathered.bytes;
+    gathered.pieces.retain(|piece| {
+        let is_index = split(&piece.path).is_some_and(|(_, inner)| path::split(inner).1 == "index");
+        let change = &piece.change;
+        let sides = (bytes.of(change.before.as_ref()), bytes.of(change.after.as_ref()));
+        !(is_index && matches!(sides, (Some(was), Some(is)) if index::is_same(was, is)))
+    });
 }
 
 /// A repository's own directory, and the path in it.

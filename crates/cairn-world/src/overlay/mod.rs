@@ -6,6 +6,7 @@ mod census;
 mod clear;
 mod gathered;
 mod git;
+mod index;
 mod label;
 mod layer;
 mod mark;
@@ -148,7 +149,8 @@ fn conflict(workspace: &Workspace, mut paths: Vec<String>) -> Refusal {
     Refusal::new(Status::CONFLICT, text)
 }
 
-fn found(workspace: &Workspace, gathered: Gathered) -> Found {
+fn found(workspace: &Workspace, mut gathered: Gathered) -> Found {
+    git::without_refreshed(&mut gathered);
     let groups = git::groups(workspace, &gathered);
     let renames = renames::of(&gathered);
     let shown = shown::of(&gathered, &groups, &renames);

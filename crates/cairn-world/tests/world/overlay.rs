@@ -293,6 +293,7 @@ fn table(form: Form, commands: &[(&str, &str)]) -> String {
     rows
 }
 
+// keeps: overlay-conflicts
 #[test]
 fn a_change_of_the_same_file_outside_is_a_conflict_and_of_another_is_not() {
     let expected = expect_file!["overlay_table.txt"];

@@ -33,6 +33,7 @@ fn check(command: &str, outside: &str, expected: Expect) {
     expected.assert_eq(&told.join("\n"));
 }
 
+// keeps: overlay-conflicts
 #[test]
 fn what_others_did_in_a_directory_that_goes_is_a_conflict() {
     check("rm -r d", "true", expect!["removes 3 files: e e/x"]);
@@ -77,6 +78,7 @@ const MADE_ANEW: &str = "n=0; i=$(stat -c %i d/in); rm -r d/in; \
     while mkdir d/in; [ $(stat -c %i d/in) != $i ] && [ $n -lt 50 ]; do \
     mv d/in x$n; n=$((n + 1)); done; rm -rf x*";
 
+// keeps: overlay-conflicts
 #[test]
 fn a_directory_that_is_another_one_by_now_is_a_conflict() {
     check(

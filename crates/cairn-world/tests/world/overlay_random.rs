@@ -132,6 +132,7 @@ fn committed(
     Ok(())
 }
 
+// keeps: overlay-conflicts
 #[test]
 fn of_any_two_who_change_things_neither_loses_anything() {
     let cases =

@@ -356,6 +356,23 @@ fn whether_all_of_it_is_ignored_is_known() {
     assert!(only("echo x > target/y; echo more >> a.log"));
     assert!(!only("echo x > target/y; echo more >> src/s"));
     assert!(!only("true"));
+    // The same rules count where they are there for a repository that is not.
+    let mut bare = Place::new(Form::Namespace, "printf 'made/\\n' > .gitignore");
+    assert!(bare.found("mkdir made; echo x > made/x").only_ignored());
+    assert!(!bare.found("echo x > x").only_ignored());
+}
+
+#[test]
+fn that_git_looked_at_files_again_is_no_change() {
+    let fill = "git init -q -b main; git config user.name S; git config user.email s@example.org; \
+        echo a > a; git add -A; git commit -q -m a; touch -d 2001-01-01 a";
+    let mut place = Place::new(Form::Namespace, fill);
+    for command in ["git status -s", "git diff --stat", "git describe --always --dirty"] {
+        assert!(place.found(command).is_empty(), "{command}");
+    }
+    assert!(!place.found("git rm -q --cached a").is_empty());
+    assert!(!place.found("git update-index --assume-unchanged a").is_empty());
+    assert!(!place.found("git update-index --chmod=+x a").is_empty());
 }
 
 #[test]

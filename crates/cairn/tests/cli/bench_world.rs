@@ -11,6 +11,8 @@ use std::process::{Child, ChildStdin, Command, Output, Stdio};
 pub struct Bench {
     pub temp: TempHome,
     pub model: ModelServer,
+    /// How commands are confined.
+    pub level: &'static str,
 }
 
 /// What a finished command printed.
@@ -26,7 +28,13 @@ impl Bench {
     pub fn new(replies: Value) -> Bench {
         let script = json!({"cairn_script": 1, "name": "test", "replies": replies});
         let script = Script::parse(&script.to_string()).unwrap();
-        Bench { temp: TempHome::new(), model: ModelServer::start(script) }
+        // Most of these tests are about questions that are asked before a command runs.
+        Bench { temp: TempHome::new(), model: ModelServer::start(script), level: "open" }
+    }
+
+    /// The same, with commands confined as they are by default.
+    pub fn confined(replies: Value) -> Bench {
+        Bench { level: "workspace", ..Bench::new(replies) }
     }
 
     /// The command, not started: nobody at stdin, environment from nothing.
@@ -41,8 +49,7 @@ impl Bench {
             .env("HOME", self.temp.path())
             .env("USER", "tester")
             .env("CAIRN_HOME", self.temp.home())
-            // Most of these tests are about questions that are asked before a command runs.
-            .env("CAIRN_SANDBOX", "open")
+            .env("CAIRN_SANDBOX", self.level)
             .env("CAIRN_MODEL", "openai/test")
             .env("OPENAI_BASE_URL", self.model.url())
             .env("OPENAI_API_KEY", "sk-secret-key")
@@ -66,10 +73,7 @@ impl Bench {
 
     /// A run with somebody at stdin.
     pub fn talk(&self, args: &[&str]) -> Talk {
-        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
-        let stdin = child.stdin.take();
-        let lines = BufReader::new(child.stdout.take().unwrap());
-        Talk { child, stdin, lines, seen: Vec::new() }
+        Talk::with(&mut self.command(args))
     }
 
     /// Writes the user's own configuration, or a file beside it.
@@ -107,22 +111,32 @@ pub struct Talk {
 }
 
 impl Talk {
+    /// Starts it.
+    pub fn with(command: &mut Command) -> Talk {
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let stdin = child.stdin.take();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Talk { child, stdin, lines, seen: Vec::new() }
+    }
+
     /// Reads events until one of this type; gives it.
     pub fn until(&mut self, kind: &str) -> Value {
         loop {
-            let mut line = String::new();
-            assert_ne!(
-                self.lines.read_line(&mut line).unwrap(),
-                0,
-                "no {kind}; saw {:#?}",
-                self.seen
-            );
-            let event: Value = serde_json::from_str(&line).unwrap();
-            self.seen.push(event.clone());
+            let event = self.next(kind);
             if event["type"] == kind {
                 return event;
             }
         }
+    }
+
+    /// The next event, on the way to one of this type.
+    pub fn next(&mut self, kind: &str) -> Value {
+        let mut line = String::new();
+        let read = self.lines.read_line(&mut line).unwrap();
+        assert_ne!(read, 0, "no {kind}; saw {:#?}", self.seen);
+        let event: Value = serde_json::from_str(&line).unwrap();
+        self.seen.push(event.clone());
+        event
     }
 
     pub fn say(&mut self, command: Value) {

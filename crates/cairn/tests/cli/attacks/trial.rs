@@ -70,6 +70,16 @@ pub struct Trial {
 impl Trial {
     /// Prepares the ground for the cases of these tables and has the model go through all of them.
     pub fn new(tables: &[(char, &str)], only: impl Fn(&Case) -> bool, flags: &[&str]) -> Trial {
+        Trial::at("open", tables, only, flags)
+    }
+
+    /// The same, with commands confined like this.
+    pub fn at(
+        level: &'static str,
+        tables: &[(char, &str)],
+        only: impl Fn(&Case) -> bool,
+        flags: &[&str],
+    ) -> Trial {
         let temp = TempHome::new();
         let listener = Listener::start();
         let place = Place { home: temp.path().to_owned(), port: listener.port };
@@ -88,7 +98,7 @@ impl Trial {
         let script = json!({"cairn_script": 1, "name": "obedient", "replies": replies});
         let model = ModelServer::start(Script::parse(&script.to_string()).unwrap());
         let before = tree(&place.home);
-        let bench = Bench { temp, model };
+        let bench = Bench { temp, model, level };
         let mut trial = Trial { bench, place, cases, listener, before, events: Vec::new() };
         trial.run(flags);
         trial

@@ -1,0 +1,147 @@
+//! git over an overlay: what it did is told in a person's words and lands whole, and what says what git runs
+//! next only by a person's word.
+
+use crate::bench_world::Bench;
+use crate::overlay::{bash, decide, statuses};
+use serde_json::{Value, json};
+
+/// Runs git outside, as the person does.
+#[allow(clippy::disallowed_methods, reason = "the test is the person")]
+pub fn git(bench: &Bench, folder: &str, args: &[&str]) -> String {
+    let who = ["-c", "user.name=Sample", "-c", "user.email=sample@example.org"];
+    let done = std::process::Command::new("git")
+        .args(who)
+        .args(args)
+        .current_dir(bench.temp.path().join(folder))
+        .env("HOME", bench.temp.path())
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// A repository in the project with one commit, and what is not committed yet; another beside it.
+fn repositories(commands: &[&str]) -> Bench {
+    let mut replies: Vec<Value> = commands.iter().map(|command| bash(command)).collect();
+    replies.push(json!({"say": "done"}));
+    let bench = Bench::confined(json!(replies));
+    std::fs::create_dir(bench.temp.path().join("local")).unwrap();
+    for folder in ["workspace", "local"] {
+        git(&bench, folder, &["init", "-q", "-b", "main"]);
+        git(&bench, folder, &["config", "user.name", "Sample"]);
+        git(&bench, folder, &["config", "user.email", "sample@example.org"]);
+        std::fs::write(bench.temp.path().join(folder).join("a.txt"), "one\n").unwrap();
+        git(&bench, folder, &["add", "-A"]);
+        git(&bench, folder, &["commit", "-q", "-m", "Start"]);
+    }
+    bench.temp.write("a.txt", "two\n");
+    bench
+}
+
+/// What stands in the project: every path with the hash of what it holds.
+fn everything(bench: &Bench) -> String {
+    let root = bench.temp.workspace();
+    let mut all: Vec<String> = walk(&root)
+        .into_iter()
+        .map(|path| {
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            format!("{} {}", path.display(), cairn_types::Hash::of(&bytes))
+        })
+        .collect();
+    all.sort();
+    all.join("\n")
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let beneath = |path: std::path::PathBuf| match path.is_symlink() || !path.is_dir() {
+        true => vec![path],
+        false => walk(&path),
+    };
+    entries.flat_map(beneath).collect()
+}
+
+const COMMIT: &str = "git commit -q -am 'Two'";
+const INIT: &str = "git init -q sub && ls sub/.git/HEAD";
+const REMOTE: &str = "git remote add up https://example.org/up.git && git remote";
+const HOOK: &str = "printf '#!/bin/sh\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit";
+const NOT_GIT: &str = "echo x > config; mkdir -p hooks && echo x > hooks/pre-commit";
+
+// keeps: overlay-asked
+#[test]
+fn what_git_did_is_asked_about_and_lands_whole_after_a_yes() {
+    let check = |command: &str, shown: &str, then: &dyn Fn(&Bench)| {
+        let bench = repositories(&[command]);
+        let before = everything(&bench);
+        let mut talk = bench.talk(&["run", "--json", "work"]);
+        let question = talk.until("proposal/opened");
+        let said = question["shown"].as_str().unwrap();
+        assert!(said.contains(shown), "{command}: {said}");
+        assert_eq!(everything(&bench), before, "{command}");
+        decide(&mut talk, &question, "allow");
+        assert_eq!(talk.result()["status"], "done");
+        assert_eq!(statuses(&bench), [200], "{command}");
+        git(&bench, "workspace", &["fsck", "--strict"]);
+        then(&bench);
+        let undone = bench.cairn(&["undo"]);
+        assert_eq!(undone.code, 0, "{command}: {undone:?}");
+        assert_eq!(everything(&bench), before, "{command}");
+    };
+    check(COMMIT, "main", &|bench| {
+        assert_eq!(git(bench, "workspace", &["log", "--format=%s"]), "Two\nStart\n");
+        assert_eq!(git(bench, "workspace", &["status", "--short"]), "");
+    });
+    check(INIT, "sub/.git", &|bench| {
+        git(bench, "workspace/sub", &["status"]);
+    });
+    check(REMOTE, ".git/config", &|bench| {
+        assert_eq!(git(bench, "workspace", &["remote"]), "up\n");
+    });
+    check(HOOK, ".git/hooks/pre-commit", &|bench| {
+        assert!(bench.file(".git/hooks/pre-commit").exists());
+    });
+}
+
+// keeps: overlay-asked
+#[test]
+fn a_yes_that_was_said_beforehand_reaches_no_hooks_and_no_config() {
+    let check = |command: &str, flags: &[&str], lands: bool| {
+        let bench = repositories(&[command]);
+        let before = everything(&bench);
+        let done = bench.cairn(&[&["run"], flags, &["work"]].concat());
+        assert_eq!(statuses(&bench), [if lands { 200 } else { 403 }], "{command}: {done:?}");
+        assert_eq!(everything(&bench) != before, lands, "{command} {flags:?}");
+        assert_eq!(done.code, if lands { 0 } else { 5 }, "{command} {flags:?}");
+    };
+    for flags in [&["--yolo"][..], &["--yolo", "--mode", "accept-edits"]] {
+        check(COMMIT, flags, true);
+        check("git switch -q -c other && git add -A", flags, true);
+        check(NOT_GIT, flags, true);
+        check(INIT, flags, false);
+        check(REMOTE, flags, false);
+        check(HOOK, flags, false);
+    }
+    // Without it nothing of git's lands, though edits are accepted.
+    check(COMMIT, &["--mode", "accept-edits"], false);
+}
+
+// keeps: overlay-asked
+#[test]
+fn another_repository_of_this_machine_is_cloned_only_where_a_person_opened_its_folder() {
+    let clone = "git clone -q ../local copy && cat copy/a.txt";
+    let bench = repositories(&[clone]);
+    let done = bench.cairn(&["run", "--yolo", "work"]);
+    assert!(!bench.file("copy").exists(), "{done:?}");
+
+    let bench = repositories(&[clone]);
+    let local = bench.temp.path().join("local");
+    let mut talk = bench.talk(&["run", "--json", "--add-dir", local.to_str().unwrap(), "work"]);
+    let question = talk.until("proposal/opened");
+    assert!(!bench.file("copy").exists());
+    decide(&mut talk, &question, "allow");
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!(statuses(&bench), [200]);
+    assert_eq!(git(&bench, "workspace/copy", &["log", "--format=%s"]), "Start\n");
+    assert_eq!(bench.cairn(&["undo"]).code, 0);
+    assert!(!bench.file("copy").exists());
+}
