@@ -8,8 +8,8 @@ use crate::reach::Reach;
 use crate::state::{Engine, Lap, OpState};
 use crate::words;
 use cairn_types::{
-    Ask, Body, By, Coord, Decision, End, Finish, Proposal, Rail, Settled, Status, Steer, Surface,
-    Verdict, Writer,
+    Ask, Body, By, Coord, Decision, End, Finish, Proposal, ProposalKind, Rail, Settled, Status,
+    Steer, Surface, Verdict, Writer,
 };
 
 /// For how many turns before the cap the model is told that it comes.
@@ -167,6 +167,14 @@ impl Engine {
         if let Some((status, told)) = lap.not_performed(op) {
             return Step::Record(Recording::not_performed(op, status, told));
         }
+        if let (None, Some(question)) = (&op.decision, &op.proposal)
+            && question.kind == ProposalKind::Network
+        {
+            return match self.asks() || self.terms().flags.someone {
+                true => self.step_question(op),
+                false => Step::Record(hosts_refused(op, question)),
+            };
+        }
         match (&op.decision, &op.proposal) {
             (Some(decision), proposal) => match decision.verdict {
                 Verdict::Allow => self.step_unasked(op),
@@ -312,6 +320,14 @@ impl Lap {
         let status = stuck.status.unwrap_or(Status::FAILED);
         Some((Status::CANCELLED, words::cascade(stuck.intent.at, status)))
     }
+}
+
+/// The question about hosts was put by an earlier driver, and with this one nobody answers it.
+fn hosts_refused(op: &OpState, question: &Proposal) -> Recording {
+    let mut decision = Decision::new(op.intent.at, Verdict::Refuse, By::Nobody, Vec::new());
+    decision.proposal = Some(question.id.clone());
+    decision.hosts.clone_from(&question.hosts);
+    Recording::of(Body::Decision(decision))
 }
 
 fn end(lap: &Lap, status: Status, why: &str) -> Step {

@@ -27,16 +27,8 @@ fn edit(before: Option<&str>) -> Prepared {
         label: "edit a".into(),
         removed: Removed::default(),
         parts: Vec::new(),
-        fresh: before
-            .map(|text| {
-                format!(
-                    "a:\n1\t{text
+        fresh: before.map(|text| format!("a:\n1\t{text}")).into_iter().collect(),
         wanted: Vec::new(),
-    }"
-                )
-            })
-            .into_iter()
-            .collect(),
     }
 }
 

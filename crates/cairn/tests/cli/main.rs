@@ -39,6 +39,7 @@ mod overlay_rm;
 mod policy;
 mod ps;
 mod rails;
+mod reach;
 mod resume;
 mod run;
 mod screen;
