@@ -62,7 +62,10 @@ impl Texts {
         let reach = spec.confined.as_ref().and_then(|confined| confined.reach.as_ref());
         let out = way_out::VARIABLES.iter().filter(|_| reach.is_some());
         let own = spec.env.iter().filter(|(name, _)| {
-            reach.is_none() || !way_out::VARIABLES.iter().any(|(known, _)| known == name)
+            let is_out = way_out::VARIABLES.iter().any(|(known, _)| known == name);
+            // Its own place for temporary files is where such files usually are.
+            let is_place = spec.confined.is_some() && name == "TMPDIR";
+            !(reach.is_some() && is_out || is_place)
         });
         let pairs = own.map(|(name, value)| format!("{name}={value}"));
         let pairs = pairs.chain(out.map(|(name, value)| format!("{name}={value}")));

@@ -3,7 +3,8 @@
 #![expect(unsafe_code, reason = "system calls between clone and exec")]
 
 use super::steps::{Bind, Confining, Step};
-use libc::{c_char, c_int, c_long, c_ulong, c_void};
+use super::within::{Last, NUMBERED, Text, close, reach};
+use libc::{c_char, c_long, c_ulong, c_void};
 use std::ffi::CStr;
 use std::os::fd::RawFd;
 use std::ptr;
@@ -20,11 +21,8 @@ const READ_ONLY: u64 = 1;
 const NO_SETUID: u64 = 2;
 const NO_DEVICES: u64 = 4;
 
-/// Handles under which an overlay's directories are named while it is mounted.
-const LOWER: RawFd = 100;
-const LAYER: RawFd = 101;
-/// Nothing of a layer is synced: its end would otherwise sync the whole file system beneath it.
-const OVERLAY: &CStr = c"lowerdir=/proc/self/fd/100,upperdir=/proc/self/fd/101/upper,workdir=/proc/self/fd/101/work,userxattr,volatile";
+/// The place is named by its handle alone.
+const TO_EMPTY_PATH: u32 = 0x40;
 
 #[repr(C)]
 struct Attributes {
@@ -62,16 +60,18 @@ pub(crate) unsafe fn build(confining: &Confining) -> Result<(), Stage> {
             return Err(PRIVATE);
         }
         let base = confining.base.as_ptr();
-        if empty(base, c"mode=755,size=4m".as_ptr(), flags) != 0 || libc::chdir(base) != 0 {
+        let tmpfs = c"tmpfs".as_ptr();
+        let options = c"mode=755,size=4m".as_ptr();
+        if libc::mount(tmpfs, base, tmpfs, flags, options.cast()) != 0 || libc::chdir(base) != 0 {
             return Err(BASE);
         }
-        libc::umask(0);
+        let umask = libc::umask(0);
         for (stage, step) in (STEPS..).zip(&confining.steps) {
             if !carry_out(step) {
                 return Err(stage);
             }
         }
-        libc::umask(0o022);
+        libc::umask(umask);
         let here = c".".as_ptr();
         if libc::syscall(libc::SYS_pivot_root, here, here) != 0
             || libc::umount2(here, libc::MNT_DETACH) != 0
@@ -88,35 +88,61 @@ pub(crate) unsafe fn build(confining: &Confining) -> Result<(), Stage> {
 
 unsafe fn carry_out(step: &Step) -> bool {
     let quiet = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    let none: *const c_void = ptr::null();
-    // SAFETY: the texts are NUL-terminated.
+    // SAFETY: the texts are NUL-terminated; the handles are ours.
     unsafe {
         match step {
-            Step::Directory(at) => exists(libc::mkdir(at.as_ptr(), 0o755)),
-            Step::File(at) => {
-                let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_CLOEXEC;
-                let made = libc::open(at.as_ptr(), flags | libc::O_EXCL, 0o644);
-                close_keeping_error(made);
-                exists(made)
+            Step::Directory(at) => is_there(at, Last::Directory),
+            Step::File(at) => is_there(at, Last::File),
+            // Links are made in the root itself, before anything is shown in it.
+            Step::Link { to, at } => {
+                libc::symlink(to.as_ptr(), at.as_ptr()) == 0
+                    || *libc::__errno_location() == libc::EEXIST
             }
-            Step::Link { to, at } => exists(libc::symlink(to.as_ptr(), at.as_ptr())),
-            Step::Bind(bind) => show(bind, bind.at.as_ptr()),
+            Step::Bind(bind) => upon(&bind.at, |at| show(bind, at)),
             Step::Empty { at, options } => {
-                empty(at.as_ptr(), options.as_ptr(), libc::MS_NOSUID | libc::MS_NODEV) == 0
+                let flags = libc::MS_NOSUID | libc::MS_NODEV;
+                upon(at, |at| mount(c"tmpfs", at, flags, options.as_ptr()))
             }
-            Step::Overlay { lower, layer, at } => overlay(lower, layer, at.as_ptr()),
-            Step::Proc(at) => {
-                let proc = c"proc".as_ptr();
-                libc::mount(proc, at.as_ptr(), proc, quiet, none) == 0
-            }
+            Step::Overlay { lower, layer, at } => upon(at, |at| overlay(lower, layer, at)),
+            Step::Proc(at) => upon(at, |at| mount(c"proc", at, quiet, ptr::null())),
             Step::Terminals(at) => {
-                let (kind, flags) = (c"devpts".as_ptr(), libc::MS_NOSUID | libc::MS_NOEXEC);
                 let options = c"newinstance,ptmxmode=0666,mode=620".as_ptr();
-                libc::mount(kind, at.as_ptr(), kind, flags, options.cast()) == 0
+                let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
+                upon(at, |at| mount(c"devpts", at, flags, options))
             }
-            Step::Seal(at) => seal(at),
+            Step::Seal(at) => {
+                let flags = libc::AT_EMPTY_PATH as u32;
+                upon(at, |at| attributes(at, c"".as_ptr(), READ_ONLY, flags))
+            }
         }
     }
+}
+
+unsafe fn is_there(at: &CStr, last: Last) -> bool {
+    // SAFETY: the handle is ours.
+    unsafe {
+        let handle = reach(at, last);
+        close(handle);
+        handle >= 0
+    }
+}
+
+/// Does something with a handle of a place in the new root.
+unsafe fn upon(at: &CStr, work: impl FnOnce(RawFd) -> bool) -> bool {
+    // SAFETY: the handle is ours.
+    unsafe {
+        let handle = reach(at, Last::There);
+        let done = handle >= 0 && work(handle);
+        close(handle);
+        done
+    }
+}
+
+/// Mounts a file system of this kind upon a place.
+unsafe fn mount(kind: &CStr, at: RawFd, flags: c_ulong, options: *const c_char) -> bool {
+    let at = Text::<NUMBERED>::new().handle(at);
+    // SAFETY: the texts have their ends.
+    unsafe { libc::mount(kind.as_ptr(), at.as_ptr(), kind.as_ptr(), flags, options.cast()) == 0 }
 }
 
 /// Lets nothing be written to the mount at this place.
@@ -128,20 +154,8 @@ pub(crate) unsafe fn seal(at: &CStr) -> bool {
     unsafe { attributes(libc::AT_FDCWD, at.as_ptr(), READ_ONLY, 0) }
 }
 
-unsafe fn empty(at: *const c_char, options: *const c_char, flags: c_ulong) -> c_int {
-    let kind = c"tmpfs".as_ptr();
-    // SAFETY: the caller vouches for the texts.
-    unsafe { libc::mount(kind, at, kind, flags, options.cast()) }
-}
-
-/// Whether something was made, or was there.
-unsafe fn exists(made: c_int) -> bool {
-    // SAFETY: the place of this thread's error number.
-    made >= 0 || unsafe { *libc::__errno_location() } == libc::EEXIST
-}
-
 /// Shows something of the machine here, if it is what it must be.
-unsafe fn show(bind: &Bind, at: *const c_char) -> bool {
+unsafe fn show(bind: &Bind, at: RawFd) -> bool {
     // SAFETY: the caller vouches for the texts; the handles are ours.
     unsafe {
         let from = libc::open(bind.from.as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
@@ -157,13 +171,13 @@ unsafe fn show(bind: &Bind, at: *const c_char) -> bool {
                 | if bind.devices { 0 } else { NO_DEVICES };
             let recursive = RECURSIVE | libc::AT_EMPTY_PATH as u32;
             let moved = tree >= 0 && attributes(tree, c"".as_ptr(), set, recursive) && {
-                let to = libc::AT_FDCWD;
-                libc::syscall(MOVE_MOUNT, tree, c"".as_ptr(), to, at, FROM_EMPTY_PATH) == 0
+                let (here, both) = (c"".as_ptr(), FROM_EMPTY_PATH | TO_EMPTY_PATH);
+                libc::syscall(MOVE_MOUNT, tree, here, at, here, both) == 0
             };
-            close_keeping_error(tree);
+            close(tree);
             moved
         };
-        close_keeping_error(from);
+        close(from);
         shown
     }
 }
@@ -184,27 +198,24 @@ unsafe fn is(handle: RawFd, expected: Option<(u64, u64)>) -> bool {
 }
 
 /// Mounts a copy-on-write view. Its directories are named by handles, so that no path is looked up twice
-/// and none has to be quoted.
-unsafe fn overlay(lower: &Bind, layer: &CStr, at: *const c_char) -> bool {
-    let open = |path: *const c_char, number: RawFd| {
-        let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
-        // SAFETY: NUL-terminated, and the numbers are used by nobody else here.
-        unsafe {
-            let handle = libc::open(path, flags);
-            let named = handle >= 0 && libc::dup3(handle, number, libc::O_CLOEXEC) >= 0;
-            close_keeping_error(handle);
-            named
-        }
-    };
-    // SAFETY: literal and NUL-terminated texts.
+/// and none has to be quoted. Nothing of its layer is synced: its end would otherwise sync the whole file
+/// system beneath it.
+unsafe fn overlay(lower: &Bind, layer: &CStr, at: RawFd) -> bool {
+    let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
+    // SAFETY: NUL-terminated texts; the handles are ours.
     unsafe {
-        let (kind, flags) = (c"overlay".as_ptr(), libc::MS_NOSUID | libc::MS_NODEV);
-        let made = open(lower.from.as_ptr(), LOWER)
-            && is(LOWER, lower.is)
-            && open(layer.as_ptr(), LAYER)
-            && libc::mount(kind, at, kind, flags, OVERLAY.as_ptr().cast()) == 0;
-        close_keeping_error(LOWER);
-        close_keeping_error(LAYER);
+        let below = libc::open(lower.from.as_ptr(), flags);
+        let above = libc::open(layer.as_ptr(), flags);
+        let options = Text::<192>::new().add(b"lowerdir=").handle(below);
+        let options = options.add(b",upperdir=").handle(above).add(b"/upper,workdir=");
+        let options = options.handle(above).add(b"/work,userxattr,volatile");
+        let mode = libc::MS_NOSUID | libc::MS_NODEV;
+        let made = below >= 0
+            && above >= 0
+            && is(below, lower.is)
+            && mount(c"overlay", at, mode, options.as_ptr());
+        close(below);
+        close(above);
         made
     }
 }
@@ -214,13 +225,4 @@ unsafe fn attributes(at: RawFd, path: *const c_char, set: u64, flags: u32) -> bo
     let size = size_of::<Attributes>();
     // SAFETY: the structure lives here and is as long as said.
     unsafe { libc::syscall(SET_ATTRIBUTES, at, path, flags, &raw const wanted, size) == 0 }
-}
-
-unsafe fn close_keeping_error(handle: RawFd) {
-    // SAFETY: the handle is ours; the place is this thread's error number.
-    unsafe {
-        let errno = *libc::__errno_location();
-        libc::close(handle);
-        *libc::__errno_location() = errno;
-    }
 }

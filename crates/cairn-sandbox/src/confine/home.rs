@@ -104,6 +104,8 @@ pub(super) const SECRETS: &[&str] = &[
     ".cargo/credentials",
     ".cargo/credentials.toml",
     ".gem/credentials",
+    ".nuget/NuGet/NuGet.Config",
+    ".hex/hex.config",
     ".gradle/gradle.properties",
     ".m2/settings.xml",
     ".bash_history",
@@ -121,6 +123,9 @@ pub(super) const OF_ROOT: &[&str] = &[
     "/etc/ssh",
     "/etc/ssl/private",
     "/etc/krb5.keytab",
+    "/etc/security/opasswd",
+    "/etc/postgresql",
+    "/etc/mysql",
     "/etc/wireguard",
     "/etc/NetworkManager/system-connections",
     "/etc/letsencrypt",
@@ -149,6 +154,14 @@ pub(super) const NAMED_BY: &[&str] = &[
     "ANDROID_HOME",
     "MAVEN_HOME",
     "NODE_PATH",
+];
+
+/// Where credentials lie in what a variable names.
+pub(super) const CREDENTIALS: &[(&str, &str)] = &[
+    ("CARGO_HOME", "credentials"),
+    ("CARGO_HOME", "credentials.toml"),
+    ("GEM_HOME", "credentials"),
+    ("GRADLE_USER_HOME", "gradle.properties"),
 ];
 
 /// Variables that name a cache.

@@ -198,7 +198,7 @@ impl Sandbox {
         }
         let is_strict = self.around.level == Level::Strict;
         Ok(Confining {
-            base: base(&layout.shown)?,
+            base: base(&layout.shown, [slot.ready.own.path()].into_iter().chain(layers(confined)))?,
             steps: layout.steps,
             cwd: text(&confined.cwd)?,
             writable,
@@ -208,6 +208,13 @@ impl Sandbox {
                 false => 0,
             },
             processes: self.around.processes,
+        })
+    }
+
+    /// Files of credentials in toolchains that variables name.
+    fn credentials(&self) -> impl Iterator<Item = PathBuf> {
+        home::CREDENTIALS.iter().filter_map(|(name, inner)| {
+            self.around.variable(name).map(|path| Path::new(path).join(inner))
         })
     }
 
@@ -224,7 +231,8 @@ impl Sandbox {
         if rustix::process::geteuid().is_root() {
             hidden.extend(home::OF_ROOT.iter().map(PathBuf::from));
         }
-        hidden.extend(places.iter().map(|place| place.path.join(".cairn")));
+        hidden.extend(self.credentials());
+        hidden.extend(places.iter().map(|place| place.path.join(".cairn/trash")));
         // A name that leads through links hides what it leads to.
         let real: Vec<PathBuf> =
             hidden.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect();
@@ -278,11 +286,22 @@ impl Surroundings {
         self.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// The home by its name, and by the one it really has.
+    fn homes(&self) -> impl Iterator<Item = PathBuf> {
+        let real = self.home.as_deref().and_then(|home| std::fs::canonicalize(home).ok());
+        self.home.clone().into_iter().chain(real)
+    }
+
     /// Whether a directory holds the home, or is it: too much to be shown.
     fn is_too_much(&self, path: &Path) -> bool {
         !path.is_absolute()
             || path == Path::new("/")
-            || self.home.as_deref().is_some_and(|home| home.starts_with(path))
+            || self.homes().any(|home| home.starts_with(path))
+    }
+
+    /// Whether a directory is the home, holds it or lies in it.
+    fn is_in_home(&self, path: &Path) -> bool {
+        self.is_too_much(path) || self.homes().any(|home| path.starts_with(home))
     }
 }
 
@@ -440,14 +459,21 @@ fn toolchains(around: &Surroundings) -> Vec<PathBuf> {
     });
     let named = home::NAMED_BY.iter().filter_map(|name| around.variable(name)).map(PathBuf::from);
     let path = around.variable("PATH").unwrap_or_default();
-    let on_path = path.split(':').map(PathBuf::from).map(|directory| {
-        let prefix =
-            directory.parent().filter(|above| is_prefix(above) && !around.is_too_much(above));
-        prefix.map_or_else(|| directory.clone(), Path::to_owned)
+    let on_path = path.split(':').map(Path::new).filter(|path| path.is_absolute());
+    let on_path = on_path.flat_map(|path| {
+        // By the name it has and by the one it really has: what it holds is judged by the latter.
+        let real = std::fs::canonicalize(path).ok();
+        let prefix = real.as_deref().and_then(Path::parent);
+        let prefix = prefix.filter(|above| is_prefix(above) && !around.is_in_home(above));
+        [prefix.map(Path::to_owned).or(real.clone()), real.map(|_| path.to_owned())]
     });
-    let others = named.chain(on_path).filter(|path| !around.is_too_much(path) && path.is_dir());
+    let others = named.chain(on_path.flatten()).filter(|path| path.is_dir());
+    let is_fine = |path: &PathBuf| {
+        let is_plain = path.components().all(|part| part != std::path::Component::ParentDir);
+        is_plain && std::fs::canonicalize(path).is_ok_and(|real| !around.is_too_much(&real))
+    };
     let mut found: Vec<PathBuf> = Vec::new();
-    for path in in_home.chain(others) {
+    for path in in_home.chain(others).filter(is_fine) {
         if !found.iter().any(|known| path.starts_with(known)) {
             found.push(path);
         }
@@ -473,9 +499,21 @@ fn caches(around: &Surroundings) -> Vec<PathBuf> {
     found
 }
 
+/// Where a command's layers are.
+fn layers(confined: &Confined) -> impl Iterator<Item = &Path> {
+    confined.places.iter().filter_map(|place| match &place.access {
+        Access::Overlay(layer) => Some(layer.as_path()),
+        Access::Write => None,
+    })
+}
+
 /// A place to build a root on that holds nothing of what is shown.
-fn base(shown: &[PathBuf]) -> Result<CString, SandboxError> {
-    let holds = |base: &&&str| shown.iter().any(|path| path.starts_with(**base));
+fn base<'a>(
+    shown: &'a [PathBuf],
+    others: impl Iterator<Item = &'a Path>,
+) -> Result<CString, SandboxError> {
+    let all: Vec<&Path> = shown.iter().map(PathBuf::as_path).chain(others).collect();
+    let holds = |base: &&&str| all.iter().any(|path| path.starts_with(**base));
     let free = BASES.iter().find(|base| Path::new(base).is_dir() && !holds(base));
     let source = || std::io::Error::from_raw_os_error(libc::ENOENT);
     let free =

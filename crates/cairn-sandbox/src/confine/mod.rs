@@ -10,6 +10,7 @@ mod probe;
 mod restrict;
 mod seccomp;
 mod steps;
+mod within;
 
 pub(crate) use layout::Slot;
 pub use layout::{Access, Place, Sandbox, Surroundings};

@@ -165,7 +165,9 @@ pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> Result<(), 
             let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
             libc::setrlimit(what, &raw const limit) == 0
         };
-        let processes = libc::rlim_t::from(confining.processes);
+        let mut now: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_NPROC, &raw mut now);
+        let processes = libc::rlim_t::from(confining.processes).min(now.rlim_max);
         // Its memory is not bounded, so it is to go first. What is refused here was higher already.
         let _ = write_number(c"/proc/self/oom_score_adj", SOONER);
         // Root's files in there are the machine's, and a confined root is root to them.

@@ -241,11 +241,97 @@ async fn a_command_reaches_the_hosts_it_may_and_is_told_which_it_may_not() {
         (printed(&finished), refused.join(" "))
     };
     let at = origin.to_string();
-    assert_eq!(run(&[at.clone()], true, &at).await, ("origin\n".to_owned(), String::new()));
+    assert_eq!(
+        run(std::slice::from_ref(&at), true, &at).await,
+        ("origin\n".to_owned(), String::new())
+    );
     assert_eq!(run(&[], true, &at).await, ("403\n".to_owned(), at.clone()));
     assert_eq!(
-        run(&[at.clone()], true, "example.org").await,
+        run(std::slice::from_ref(&at), true, "example.org").await,
         ("403\n".to_owned(), "example.org:80".to_owned())
     );
-    assert_eq!(run(&[at.clone()], false, &at).await, ("no way\n".to_owned(), String::new()));
+    assert_eq!(
+        run(std::slice::from_ref(&at), false, &at).await,
+        ("no way\n".to_owned(), String::new())
+    );
+}
+
+// keeps: confined
+#[tokio::test]
+async fn a_link_that_a_command_left_in_its_home_leads_the_next_one_nowhere() {
+    let ground = Ground::new(Level::Workspace);
+    for name in ["home/code/proj", "victim"] {
+        fs::create_dir_all(ground.path(name)).unwrap();
+    }
+    let work = ground.path("home/code/proj");
+    let run = async |command: &str| {
+        let mut spec = ground.spec(command, Access::Write);
+        let found = fs::metadata(&work).unwrap();
+        let (is, access) = ((found.dev(), found.ino()), Access::Write);
+        let places = vec![Place { path: work.clone(), is, access }];
+        spec.confined =
+            spec.confined.map(|confined| Confined { places, cwd: work.clone(), ..confined });
+        printed(&finish(spec).await.unwrap())
+    };
+    let victim = ground.path("victim").display().to_string();
+    let planted =
+        run(&format!("cd ~ && mv code elsewhere && ln -s {victim} code && echo planted")).await;
+    assert_eq!(planted, "planted\n");
+    assert_eq!(run("pwd; echo here > f").await, format!("{}\n", work.display()));
+    assert_eq!(fs::read_to_string(work.join("f")).unwrap(), "here\n");
+    assert_eq!(fs::read_dir(ground.path("victim")).unwrap().count(), 0);
+}
+
+// keeps: confined
+#[tokio::test]
+async fn a_directory_on_the_path_shows_itself_and_not_the_home_around_it() {
+    let holder = tempfile::tempdir().unwrap();
+    let path = |name: &str| holder.path().join(name);
+    for name in
+        ["work", "home/.ssh", "home/.local/bin", "home/.local/share", "home/bin", "home/lib"]
+    {
+        fs::create_dir_all(path(name)).unwrap();
+    }
+    fs::write(path("home/.ssh/id"), "CANARY\n").unwrap();
+    fs::write(path("home/.local/share/secret"), "CANARY\n").unwrap();
+    std::os::unix::fs::symlink(path("home"), path("tools")).unwrap();
+    let home = path("home").display().to_string();
+    let on_path = format!(
+        "{home}/.local/bin:{home}/scripts/../bin:{}/bin:/usr/bin:/bin",
+        path("tools").display()
+    );
+    let env = vec![("PATH".to_owned(), on_path), ("HOME".to_owned(), home.clone())];
+    let sandbox = Arc::new(Sandbox::new(Surroundings {
+        home: Some(path("home")),
+        env: env.clone(),
+        hidden: Vec::new(),
+        own: path("own"),
+        level: Level::Workspace,
+        processes: 512,
+        overlays: true,
+    }));
+    let ground = Ground { holder, sandbox };
+    let mut spec = ground.spec("ls ~/.local; cat ~/.ssh/id ~/.local/share/secret", Access::Write);
+    spec.command.push_str(&format!("; cat {}/.ssh/id", ground.path("tools").display()));
+    spec.env = env;
+    let said = printed(&finish(spec).await.unwrap());
+    assert!(said.starts_with("bin\n") && !said.contains("CANARY"), "{said}");
+}
+
+// keeps: confined
+#[tokio::test]
+async fn however_many_handles_are_open_a_command_has_its_own() {
+    let ground = Ground::new(Level::Workspace);
+    let mut held = Vec::new();
+    for n in 0..120 {
+        held.push(File::open("/dev/null").unwrap());
+        if n % 3 == 0 || n > 60 {
+            for name in ["layer/upper", "layer/work"] {
+                let _ = fs::remove_dir_all(ground.path(name));
+                fs::create_dir_all(ground.path(name)).unwrap();
+            }
+            let finished = ground.run("echo hi; cat a", ground.overlay()).await;
+            assert_eq!((finished.end, &*printed(&finished)), (End::Exited(0), "hi\nseen\n"), "{n}");
+        }
+    }
 }
