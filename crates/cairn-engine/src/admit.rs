@@ -296,6 +296,8 @@ impl Engine {
             effect: op.intent.effect,
             subject: op.intent.subject.as_ref().unwrap_or(&NONE),
             changed: &reach.changed,
+            ignored: &reach.ignored,
+            gone: &reach.gone,
             removed: reach.removed,
         };
         let asked = Asked::new(case, self.terms(), &self.rules, self.now);
@@ -369,6 +371,21 @@ impl Engine {
             mode: self.mode.unwrap_or(drive.mode),
             approval: drive.approval,
             flags: drive.flags,
+        })
+    }
+
+    /// Whether a command that was allowed as such changed what says what runs next: that is kept only when
+    /// it was shown.
+    #[must_use]
+    pub fn guards(&self, prepared: &Prepared) -> bool {
+        self.rules.guards(&Reach::from(prepared).changed, self.now)
+    }
+
+    /// What the model is told of such a change.
+    #[must_use]
+    pub fn guarded(&self, at: Coord) -> Recording {
+        self.op(at).map_or_else(Recording::default, |op| {
+            Recording::not_performed(op, Status::REFUSED, words::GUARDED)
         })
     }
 
@@ -478,13 +495,15 @@ impl Engine {
         if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
             decision.removed = reach.removed;
             let same = |changed: &[String]| {
-                let reach = Reach { changed: changed.to_vec(), removed: reach.removed };
+                let reach =
+                    Reach { changed: changed.to_vec(), removed: reach.removed, ..Reach::default() };
                 self.leave(op, &reach).gates() == decision.gates
             };
             decision.also = match same(&[]) {
                 true => Vec::new(),
                 false => {
-                    let one = reach.changed.iter().find(|path| same(std::slice::from_ref(*path)));
+                    let mut all = reach.changed.iter().chain(&reach.ignored);
+                    let one = all.find(|path| same(std::slice::from_ref(*path)));
                     one.map_or_else(|| reach.changed.clone(), |path| vec![path.clone()])
                 }
             };
@@ -528,6 +547,8 @@ impl Engine {
             effect: Effect::Read,
             subject: &subject,
             changed: &[],
+            ignored: &[],
+            gone: &[],
             removed: Removed::default(),
         };
         let asked = Asked::new(case, self.terms(), &self.rules, self.now);

@@ -234,7 +234,7 @@ fn chosen_reach(word: &Word, proposal: &Proposal, items: &[ItemChoice]) -> Reach
         Verdict::Allow => proposal.paths_of(is_taken),
         _ => proposal.paths(),
     };
-    Reach { changed, removed: proposal.removed }
+    Reach { changed, ..Reach::from(proposal) }
 }
 
 pub(crate) fn propose(op: &OpState, prepared: &Prepared, rules: &Rulebook) -> Recording {

@@ -9,16 +9,29 @@ use cairn_types::{Change, Decision, Proposal, Removed};
 /// How far an op reaches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
-    /// The paths it would change, but for directories made on the way.
+    /// The paths it would change, but for directories made on the way and what git ignores.
     pub(crate) changed: Vec<String>,
+    /// Those that git ignores.
+    pub(crate) ignored: Vec<String>,
+    /// Those of all of them that would be gone.
+    pub(crate) gone: Vec<String>,
     /// How much it would remove.
     pub(crate) removed: Removed,
 }
 
 impl Reach {
     fn of(changes: &[Change], removed: Removed) -> Reach {
-        let kept = changes.iter().filter(|change| counts(change));
-        Reach { changed: kept.map(|change| change.path.clone()).collect(), removed }
+        let paths = |is_meant: fn(&Change) -> bool| {
+            let meant =
+                changes.iter().filter(|change| !change.makes_directory() && is_meant(change));
+            meant.map(|change| change.path.clone()).collect()
+        };
+        Reach {
+            changed: paths(counts),
+            ignored: paths(|change| !counts(change)),
+            gone: paths(|change| change.after.is_none()),
+            removed,
+        }
     }
 
     /// What an op was about to change when it began.
@@ -41,12 +54,20 @@ impl From<&Prepared> for Reach {
 
 impl From<&Proposal> for Reach {
     fn from(proposal: &Proposal) -> Reach {
-        Reach { changed: proposal.paths(), removed: proposal.removed }
+        let items = proposal.items.iter().flat_map(|item| [&item.change, &item.with]).flatten();
+        let gone = items.filter(|change| change.after.is_none());
+        Reach {
+            changed: proposal.paths(),
+            gone: gone.map(|change| change.path.clone()).collect(),
+            removed: proposal.removed,
+            ..Reach::default()
+        }
     }
 }
 
 impl From<&Decision> for Reach {
     fn from(decision: &Decision) -> Reach {
-        Reach { changed: decision.also.clone(), removed: decision.removed }
+        let (changed, removed) = (decision.also.clone(), decision.removed);
+        Reach { changed, removed, ..Reach::default() }
     }
 }

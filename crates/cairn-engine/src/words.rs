@@ -117,3 +117,5 @@ pub(crate) fn large(files: u64, bytes: u64) -> String {
         "refused: it removes {files} files ({bytes} bytes), which a person must approve, and nobody is there"
     )
 }
+
+pub(crate) const GUARDED: &str = "it changed what says what runs next, and that was not shown before it was allowed; nothing of what it changed is kept";

@@ -130,6 +130,11 @@ impl Driver {
         if self.world.rehearses(&action) && prepared.ran.is_none() {
             // The command was decided on, not what it changes.
             prepared = self.rehearse(at, &action).await?;
+            if prepared.settled.is_none() && self.engine.guards(&to_be_shown(&prepared)) {
+                let refused = self.engine.guarded(at);
+                let refused = self.with_what_it_printed(refused, &prepared);
+                return self.record(refused);
+            }
         }
         let (mut prepared, is_chosen) = self.as_decided(at, prepared)?;
         if let Some(settled) = prepared.settled {

@@ -118,18 +118,16 @@ pub async fn found(home: &Path) -> Found {
         return found;
     }
     let found = tried(&home.join("sandbox")).await;
-    // Where it cannot be kept it is found out again.
-    if let Ok(text) = serde_json::to_string(&found) {
+    // A no may be another one next time, and is found out again; so is what cannot be kept.
+    let is_yes = found.confine.is_none() && found.overlay.is_none();
+    if let Some(text) = serde_json::to_string(&found).ok().filter(|_| is_yes) {
         let _ = std::fs::write(home.join(FILE), text);
     }
     found
 }
 
 /// What this machine can do, without keeping what was found out.
-pub async fn looked_at(home: &Path) -> Found {
-    if let Some(found) = kept(home) {
-        return found;
-    }
+pub async fn looked_at() -> Found {
     let place = std::env::temp_dir().join(format!("cairn-tries-{}", std::process::id()));
     let found = tried(&place).await;
     let _ = std::fs::remove_dir(&place);

@@ -25,6 +25,10 @@ pub struct Case<'a> {
     pub subject: &'a Subject,
     /// What it would change, found out by preparing it.
     pub changed: &'a [String],
+    /// What of it git ignores.
+    pub ignored: &'a [String],
+    /// What of all of it would be gone.
+    pub gone: &'a [String],
     /// How much it would remove, found out by preparing it.
     pub removed: Removed,
 }
@@ -61,6 +65,11 @@ impl Rulebook {
         if let Some((source, touch)) = ceiling {
             return Judged { ceiling: true, ..Judged::by_rule(RuleWord::Ask, source, touch) };
         }
+        if self.is_overlaid(case) && self.guards(case.changed, now) {
+            let why = "changes what says what runs next".to_owned();
+            let (word, ceiling) = (RuleWord::Ask, true);
+            return Judged { word, why, from: None, ceiling, is_open: false };
+        }
         // Whoever said yes to everything did not think of what a rule asks about.
         let narrow = |rule: &Rule| asked.is_none() || !rule.means_everything();
         if let Some(source) =
@@ -74,6 +83,12 @@ impl Rulebook {
         let own = |_: &Rule, from| matches!(from, RuleFrom::User | RuleFrom::Answer);
         match self.allowed(case, now, own) {
             Some(source) => Judged::by_rule(RuleWord::Allow, source, Denies::Yes),
+            None if self.is_overlaid(case) && self.keeps_from_reading(now) => {
+                let why = "what it reads is not known, and a rule keeps files from being read";
+                let is_open = !self.policy.no_yolo;
+                let (word, why) = (RuleWord::Ask, why.to_owned());
+                Judged { word, why, from: None, ceiling: false, is_open }
+            }
             None if self.is_overlaid(case) => self.overlaid(case, mode, now),
             None => self.unruled(case, mode),
         }
@@ -104,10 +119,38 @@ impl Rulebook {
         }
         let subject = Subject { writes: case.changed.to_vec(), ..Subject::default() };
         let (op, effect) = (OpName::Edit, Effect::World);
-        let judged = self.judge(&Case { op, effect, subject: &subject, ..*case }, mode, now);
-        // No yes that was said beforehand means that a command may change what runs next.
-        let guarded = case.changed.iter().any(|path| protected::is_guarded(path));
-        Judged { ceiling: judged.ceiling || guarded && judged.word == RuleWord::Ask, ..judged }
+        let edited = self.judge(&Case { op, effect, subject: &subject, ..*case }, mode, now);
+        if case.gone.is_empty() {
+            return edited;
+        }
+        let subject = Subject { writes: case.gone.to_vec(), ..Subject::default() };
+        let (op, changed, ignored) = (OpName::Kill, case.gone, &[][..]);
+        let gone = Case { op, effect, subject: &subject, changed, ignored, ..*case };
+        let removed = self.judge(&gone, mode, now);
+        let strictness = |judged: &Judged| (judged.word, judged.ceiling, !judged.is_open);
+        if strictness(&removed) > strictness(&edited) { removed } else { edited }
+    }
+
+    /// Whether one of these paths says what git or this program runs next, and nobody allowed everything.
+    pub(crate) fn guards(&self, changed: &[String], now: u64) -> bool {
+        let allows_all = |(rule, source): (&Rule, &PolicyRule)| {
+            source.word == RuleWord::Allow
+                && source.from == RuleFrom::User
+                && rule.ops.is_empty()
+                && rule.means_everything()
+                && !(self.policy.no_yolo && rule.is_yolo())
+        };
+        changed.iter().any(|path| protected::is_guarded(path))
+            && !self.in_force(now).any(allows_all)
+    }
+
+    /// Whether a rule keeps files from being read: what a program opens by itself is not known.
+    fn keeps_from_reading(&self, now: u64) -> bool {
+        self.in_force(now).any(|(rule, source)| {
+            source.word == RuleWord::Deny
+                && rule.ops.contains(&OpName::Read)
+                && matches!(rule.what, What::Path(_))
+        })
     }
 
     /// What holds where no rule speaks.
@@ -267,7 +310,8 @@ impl Rulebook {
         let touched = |path: &str, write| Touched { path: self.beneath(cwd, path), write };
         let mut all: Vec<Touched> = subject.reads.iter().map(|path| touched(path, false)).collect();
         all.extend(subject.writes.iter().map(|path| touched(path, true)));
-        all.extend(case.changed.iter().map(|path| touched(path, true)));
+        let changed = case.changed.iter().chain(case.ignored);
+        all.extend(changed.map(|path| touched(path, true)));
         all
     }
 

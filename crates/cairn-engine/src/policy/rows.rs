@@ -24,6 +24,8 @@ impl Engine {
             effect: intent.effect,
             subject: &subject,
             changed: &changed,
+            ignored: &[],
+            gone: &[],
             removed: cairn_types::Removed::default(),
         };
         self.rules.keeps_back(&case, before, self.now)

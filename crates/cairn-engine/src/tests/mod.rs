@@ -9,6 +9,7 @@ mod crashes;
 mod hook_events;
 mod hooks;
 mod named;
+mod overlaid;
 mod policy;
 mod rails;
 mod sight;

@@ -44,6 +44,8 @@ pub(super) fn leave(
         effect: parsed.effect,
         subject: &subject,
         changed: &changed,
+        ignored: &[],
+        gone: &[],
         removed: Removed::default(),
     };
     Asked::new(case, terms, &Rulebook::read(policy).unwrap(), 5).leave()

@@ -22,6 +22,9 @@ const SYSTEM: &[&str] = &[
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 /// Places that a root can be built on: where nothing that is shown lies.
 const BASES: &[&str] = &["/mnt", "/srv", "/media", "/boot", "/run", "/sys", "/home", "/var"];
+/// What says what runs next: read-only to a command that works on the files themselves.
+const GUARDED: &[&str] =
+    &[".git/hooks", ".git/config", ".git/info", "cairn.toml", ".cairn", ".githooks", ".husky"];
 /// Capabilities that root keeps at level `workspace`: those over files and processes that it shows.
 const OF_ROOT: u64 = 0b1111_1011;
 
@@ -390,6 +393,13 @@ impl Layout {
         let bind = Bind { write: true, is: Some(is), ..Bind::of(path, path)? };
         self.steps.push(Step::Bind(bind));
         self.shown.push(path.to_owned());
+        for guarded in GUARDED.iter().map(|name| path.join(name)) {
+            let found = std::fs::symlink_metadata(&guarded);
+            if found.is_ok_and(|found| found.is_dir() || found.is_file()) {
+                let bind = Bind { optional: true, ..Bind::of(&guarded, &guarded)? };
+                self.steps.push(Step::Bind(bind));
+            }
+        }
         Ok(())
     }
 

@@ -8,10 +8,10 @@ use cairn_sandbox::Level;
 pub(super) fn findings() -> Vec<Finding> {
     let config = place::root(None).and_then(|root| place::config(&root));
     let level = config.as_ref().map_or(Level::default(), sandbox::level);
-    let found = match place::home().map(|home| run::block_on(sandbox::looked_at(&home))) {
-        Ok(Ok(found)) => found,
-        Ok(Err(why)) | Err(why) => {
-            let fix = "fix what is said of the home first";
+    let found = match run::block_on(sandbox::looked_at()) {
+        Ok(found) => found,
+        Err(why) => {
+            let fix = "free some of what this process may have open";
             return vec![note("sandbox", format!("could not be tried: {why}"), fix)];
         }
     };

@@ -35,6 +35,8 @@ pub fn leave(spoken: &Spoken, ground: &Ground) -> Leave {
         effect: spoken.effect,
         subject: &spoken.subject,
         changed: &[],
+        ignored: &[],
+        gone: &[],
         removed: Removed::default(),
     };
     let now = cairn_runtime::now_ms();

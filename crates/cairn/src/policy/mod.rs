@@ -44,6 +44,9 @@ pub fn lay_flags(config: &mut Config, rights: &Rights) -> Result<()> {
     if let Some(mode) = mode {
         config.lay(Layer::flag("policy.mode", "mode", Value::Text(mode.to_owned()))?)?;
     }
+    if let Some(level) = &rights.sandbox {
+        config.lay(Layer::flag("sandbox.level", "sandbox", Value::Text(level.clone()))?)?;
+    }
     for (name, flag, rules) in [
         ("policy.allow", "allow", &rights.allow),
         ("policy.ask", "ask", &rights.ask),

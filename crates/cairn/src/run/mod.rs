@@ -161,9 +161,6 @@ fn configured(args: &cli::Run, root: &Path) -> Result<Config> {
     if let Some(usd) = &args.terms.max_cost {
         config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
     }
-    if let Some(level) = &args.rights.sandbox {
-        config.lay(Layer::flag("sandbox.level", "sandbox", Value::Text(level.clone()))?)?;
-    }
     policy::lay_flags(&mut config, &args.rights)?;
     Ok(config)
 }
