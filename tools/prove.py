@@ -16,11 +16,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
-RULE = "|" + "---|" * 18 + "\n"
+RULE = "|" + "---|" * 20 + "\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "2000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
          "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000", "CAIRN_RACES": "1000",
-         "CAIRN_CHOICE_POINTS": "1000", "CAIRN_LINES": "50000", "CAIRN_RUNTIME_KILLS": "50"}
+         "CAIRN_CHOICE_POINTS": "1000", "CAIRN_COMMIT_POINTS": "150", "CAIRN_OVERLAY_CASES": "5000",
+         "CAIRN_LINES": "50000", "CAIRN_RUNTIME_KILLS": "50"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]
@@ -47,6 +48,10 @@ def proofs(sizes):
          [r"\d+ undo crash points of \d+"]),
         ("choice crash points", test("cairn", "cli", "choose::killed_after"),
          [r"\d+ crash points of \d+"]),
+        ("commit crash points", test("cairn", "cli", "overlay_crash::what_a_command"),
+         [r"\d+ commit crash points of \d+"]),
+        ("overlay sequences", test("cairn-world", "world", "overlay_random::of_any_two"),
+         [r"\d+ overlay sequences, \d+ with conflicts, 0 lost"]),
         ("races", test("cairn", "cli", "decide::of_two"), [r"\d+ races, one decision each"]),
         ("near misses", test("cairn-text", "near_misses", "a_damaged_edit"),
          [r"\d+ damaged edits, 0 wrong"]),

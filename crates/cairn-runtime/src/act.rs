@@ -221,7 +221,8 @@ impl Driver {
         let shown = self.would(&action).await?.shown;
         match self.engine.found(at, found, &shown) {
             Settlement::Record(mut recording) => {
-                if let (Found::Partly, [.., Body::Outcome(outcome)]) =
+                // What was made of it stands in the row, so that an undo covers it.
+                if let (Found::Partly | Found::Unknown, [.., Body::Outcome(outcome)]) =
                     (found, &mut recording.facts[..])
                 {
                     outcome.changes = self.world.made(&changes);

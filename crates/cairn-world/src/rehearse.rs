@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use crate::{Acting, Settings};
 use cairn_sandbox::network::Reach;
 use cairn_sandbox::{Access, Confined, Level, Place, Sandbox, Spec};
-use cairn_types::{Change, ChangeKind, Exec, Outcome, Status};
+use cairn_types::{Aside, Change, ChangeKind, Exec, Outcome, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -160,11 +160,23 @@ impl Rehearsal<'_> {
             beside(move || known.take(&roots, &rehearsed.scratches).map(|()| rehearsed)).await??;
         let ran = exec::finish(spec, acting).await;
         let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
-        let name = self.name.to_owned();
+        let name = unused(self.roots, self.name);
         let (found, rehearsed) =
             beside(move || (known.read(&roots, &rehearsed.scratches, &name), rehearsed)).await?;
         Ok((ran, found, rehearsed))
     }
+}
+
+/// A name under which nothing is kept aside yet: a command that is run again after a crash finds there what
+/// was brought for it the first time.
+fn unused(roots: &Roots, name: &str) -> String {
+    let is_free = |name: &String| {
+        let batch = format!("{}/{name}", Aside::TRASH);
+        roots.all().all(|root| root.directory(&root.told(&batch)).is_err())
+    };
+    let further = (2..).map(|n: u32| format!("{name}-{n}"));
+    let mut names = std::iter::once(name.to_owned()).chain(further);
+    names.find(is_free).unwrap_or_else(|| name.to_owned())
 }
 
 /// Does something long beside the caller's thread.

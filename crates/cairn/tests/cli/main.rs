@@ -33,6 +33,7 @@ mod models;
 mod names;
 mod outputs;
 mod overlay;
+mod overlay_crash;
 mod overlay_cut;
 mod overlay_git;
 mod overlay_rm;

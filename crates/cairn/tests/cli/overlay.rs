@@ -2,6 +2,7 @@
 //! What is left of one that was cut off is looked at in `overlay_cut`.
 
 use crate::bench_world::{Bench, Talk};
+use crate::terminal::Terminal;
 use serde_json::{Value, json};
 
 pub fn bash(command: &str) -> Value {
@@ -45,6 +46,15 @@ pub fn decide(talk: &mut Talk, question: &Value, verdict: &str) {
         "shown_hash": question["shown_hash"]}));
 }
 
+/// What the session's first receipt says.
+fn receipt(bench: &Bench) -> Value {
+    let file = bench.temp.path().join("bundle");
+    assert_eq!(bench.cairn(&["bundle", "-o", file.to_str().unwrap()]).code, 0);
+    let bundle = std::fs::read_to_string(file).unwrap();
+    let mut lines = bundle.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.find(|line| line["type"] == "receipt").unwrap()["payload"].clone()
+}
+
 fn is_unchanged(bench: &Bench) {
     assert_eq!(bench.temp.read("a.txt"), "one\n");
     assert!(!bench.file("d").exists());
@@ -71,6 +81,24 @@ fn what_a_command_changed_is_shown_and_lands_after_a_yes() {
     is_changed(&bench);
     let told = told(&bench, 2);
     assert!(told.contains("seen\n") && told.contains("kept: changed a.txt, new d/b.txt"), "{told}");
+}
+
+// keeps: overlay-asked
+#[test]
+fn a_person_at_a_terminal_is_shown_the_diff_of_what_a_command_changed() {
+    let bench = project(&["cat a.txt", CHANGE, CHANGE]);
+    let mut terminal = Terminal::open(&bench, bench.command(&["run", "work"]));
+    let shown = terminal.until("r refuse with words: ");
+    for part in ["echo two > a.txt", "-one", "+two", "+new"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    terminal.keys("n\n");
+    terminal.until("r refuse with words: ");
+    is_unchanged(&bench);
+    terminal.keys("y\n");
+    terminal.until("done: 4 turns");
+    is_changed(&bench);
+    assert_eq!(statuses(&bench), [200, 403, 200]);
 }
 
 // keeps: overlay-asked
@@ -114,14 +142,14 @@ fn what_is_accepted_beforehand_lands_with_its_layers_named_and_is_undone() {
     let done = bench.cairn(&["run", "--yolo", "work"]);
     assert_eq!(done.code, 0, "{}", done.err);
     is_changed(&bench);
-    let outcome = &facts(&bench, "outcome")[0];
-    let layers: Vec<&str> =
-        outcome["layers"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert!(layers.contains(&"overlay") && layers.len() > 1, "{layers:?}");
-    let shown = bench.cairn(&["show", "1/1/1", "--json"]).out;
-    let shown: Value = serde_json::from_str(&shown).unwrap();
-    let receipt = shown["outcome"]["receipt"]["id"].as_str().unwrap();
-    assert!(bench.cairn(&["show", "1/1/1"]).out.contains(receipt));
+    let layers = &facts(&bench, "outcome")[0]["layers"];
+    assert!(layers.as_array().unwrap().len() > 1, "{layers}");
+    assert!(layers.as_array().unwrap().contains(&json!("overlay")), "{layers}");
+    assert!(bench.cairn(&["show", "1/1/1"]).out.contains(", overlay"), "the row names them");
+    let receipt = receipt(&bench);
+    assert_eq!(&receipt["layers"], layers);
+    let paths = receipt["file_refs"].as_array().unwrap().iter().map(|one| &one["path"]);
+    assert_eq!(paths.collect::<Vec<_>>(), ["a.txt", "d", "d/b.txt"]);
     assert_eq!(bench.cairn(&["verify"]).code, 0);
     let undone = bench.cairn(&["undo"]);
     assert_eq!(undone.code, 0, "{undone:?}");

@@ -12,9 +12,9 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-/// Everything whose name is not `.git`; with it, and without.
-const ALL: &str = "rm -rf ./* ./.[!.]*; ls -A";
-const ALL_BUT_GIT: &str = "rm -rf ./* ./.gitignore; ls -A";
+/// Everything, with what git keeps and without it. Only root needs no right to write in a directory.
+const ALL: &str = "chmod u+w closed; rm -rf ./* ./.[!.]*";
+const ALL_BUT_GIT: &str = "chmod u+w closed; rm -rf ./* ./.gitignore";
 
 /// Two runs of the same differ by so many calls at most.
 const SLACK: usize = 100;
