@@ -309,7 +309,7 @@ impl Engine {
     /// gates refuse it, or it is what only a person allows and none did. What would merely be asked
     /// about today was allowed when it began, and a whole change is better than half of one.
     pub(crate) fn not_finished(&self, op: &OpState) -> Option<Recording> {
-        let reach = Reach::begun(op)?;
+        let reach = Reach::begun(op, &self.rules)?;
         let asked = self.put(op, &reach)?;
         let by_person = op.decision.as_ref().is_some_and(|decision| !decision.is_by_gates());
         let (gates, refusal) = match self.leave(op, &reach) {
@@ -385,7 +385,8 @@ impl Engine {
     #[must_use]
     pub fn asks_first(&self, at: Coord, prepared: &Prepared) -> Option<HookAsk> {
         let op = self.op(at)?;
-        let is_asked = matches!(self.leave(op, &Reach::from(prepared)), Leave::Ask(_));
+        let is_asked =
+            matches!(self.leave(op, &Reach::prepared(prepared, &self.rules)), Leave::Ask(_));
         let ask = self.before_question(op).filter(|_| is_asked)?;
         self.unseen(op, prepared).is_none().then_some(ask)
     }
@@ -394,7 +395,7 @@ impl Engine {
     #[must_use]
     pub fn prepared(&self, at: Coord, prepared: &Prepared) -> Recording {
         let Some(op) = self.op(at) else { return Recording::default() };
-        let reach = Reach::from(prepared);
+        let reach = Reach::prepared(prepared, &self.rules);
         let leave = self.leave(op, &reach);
         if let Leave::Refused(gates, refusal) = leave {
             return self.also(op, &reach, Recording::refused(op, gates, refusal));
@@ -418,7 +419,7 @@ impl Engine {
         let op = self.op(at)?;
         let last = op.settling_decision.as_ref().or(op.decision.as_ref());
         let by_gates = last.is_some_and(Decision::is_by_gates);
-        let reach = Reach::from(prepared);
+        let reach = Reach::prepared(prepared, &self.rules);
         let refused = |gates, refusal| {
             let mut recording = self.also(op, &reach, Recording::refused(op, gates, refusal));
             if let (Some(Body::Outcome(outcome)), false) =

@@ -240,7 +240,7 @@ pub(crate) fn propose(op: &OpState, prepared: &Prepared, rules: &Rulebook) -> Re
     let is_edit = op.intent.op == Some(OpName::Edit);
     let items = match is_edit && !prepared.parts.is_empty() {
         true => of_parts(prepared),
-        false => of_changes(prepared),
+        false => of_changes(prepared, rules),
     };
     let is_several = items.len() > 1;
     let mut recording = proposal(op, kind, &prepared.shown, items);
@@ -274,14 +274,14 @@ fn of_parts(prepared: &Prepared) -> Vec<ProposalItem> {
 }
 
 /// One item for each change that decides something; they are made together.
-fn of_changes(prepared: &Prepared) -> Vec<ProposalItem> {
+fn of_changes(prepared: &Prepared, rules: &Rulebook) -> Vec<ProposalItem> {
     let label = &prepared.label;
     let item = |(item, change): (u32, &Change)| {
         let change = Some(change.clone());
         ProposalItem { item, label: label.clone(), change, with: None }
     };
     let decisive: Vec<&Change> =
-        prepared.changes.iter().filter(|change| !change.ignored || counts(change)).collect();
+        prepared.changes.iter().filter(|change| !change.ignored || counts(change, rules)).collect();
     match decisive.is_empty() {
         true => vec![ProposalItem::whole(label.clone())],
         false => (1..).zip(decisive).map(item).collect(),

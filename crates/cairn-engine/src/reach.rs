@@ -2,7 +2,7 @@
 //! change, and how much it would remove. Gates look at it; decisions and questions keep it.
 
 use crate::admit::Prepared;
-use crate::policy::is_precious;
+use crate::policy::{Rulebook, is_precious};
 use crate::state::OpState;
 use cairn_types::{Change, Decision, Proposal, Removed};
 
@@ -16,27 +16,29 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    fn of(changes: &[Change], removed: Removed) -> Reach {
-        let kept = changes.iter().filter(|change| counts(change));
+    fn of(changes: &[Change], removed: Removed, rules: &Rulebook) -> Reach {
+        let kept = changes.iter().filter(|change| counts(change, rules));
         Reach { changed: kept.map(|change| change.path.clone()).collect(), removed }
     }
 
     /// What an op was about to change when it began.
-    pub(crate) fn begun(op: &OpState) -> Option<Reach> {
+    pub(crate) fn begun(op: &OpState, rules: &Rulebook) -> Option<Reach> {
         let removed = op.decision.as_ref().map(|decision| decision.removed).unwrap_or_default();
-        Some(Reach::of(&op.begin.as_ref()?.changes, removed))
+        Some(Reach::of(&op.begin.as_ref()?.changes, removed, rules))
+    }
+
+    /// What an op would change that was prepared.
+    pub(crate) fn prepared(prepared: &Prepared, rules: &Rulebook) -> Reach {
+        Reach::of(&prepared.changes, prepared.removed, rules)
     }
 }
 
-/// Whether a change decides anything: not that a directory is made on the way, nor what is built again.
-pub(crate) fn counts(change: &Change) -> bool {
-    !change.makes_directory() && (!change.ignored || is_precious(&change.path))
-}
-
-impl From<&Prepared> for Reach {
-    fn from(prepared: &Prepared) -> Reach {
-        Reach::of(&prepared.changes, prepared.removed)
-    }
+/// Whether a change decides anything: not that a directory is made on the way, nor what is built again
+/// and no rule is about.
+pub(crate) fn counts(change: &Change, rules: &Rulebook) -> bool {
+    let path = &change.path;
+    let is_built_again = change.ignored && !is_precious(path) && !rules.watches(path);
+    !is_built_again && !change.makes_directory()
 }
 
 impl From<&Proposal> for Reach {

@@ -217,6 +217,26 @@ fn rules_about_files_hold_for_what_commands_change_and_rules_about_commands_befo
     check(&[], plain, (200, false, true));
 }
 
+// keeps: overlay-asked, policy-rules
+#[test]
+fn rules_about_files_hold_for_what_git_ignores() {
+    let check = |flags: &[&str], expected: u64| {
+        let bench = project(&["sh clean"]);
+        bench.temp.write(".gitignore", "target\n");
+        bench.temp.write("clean", "rm -rf target\n");
+        bench.temp.write("target/in/o", "object\n");
+        bench.cairn(&[&["run"], flags, &["work"]].concat());
+        assert_eq!(statuses(&bench), [expected], "{flags:?}");
+        assert_eq!(bench.file("target/in/o").exists(), expected != 200, "{flags:?}");
+    };
+    check(&[], 200);
+    for rule in ["edit target/**", "edit target", "kill target", "write"] {
+        check(&["--yolo", "--deny", rule], 403);
+        check(&["--ask", rule], 403);
+    }
+    check(&["--deny", "edit src/**"], 200);
+}
+
 // keeps: overlay-asked
 #[test]
 fn a_command_that_a_rule_asks_about_is_asked_about_before_it_runs() {
