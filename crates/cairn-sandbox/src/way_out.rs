@@ -18,7 +18,7 @@ use tokio::io::unix::AsyncFd;
 pub(crate) const PORT: u16 = 3128;
 
 /// What the command is told of it. What it serves itself is reached without.
-pub(crate) const VARIABLES: [(&str, &str); 7] = [
+pub(crate) const VARIABLES: [(&str, &str); 9] = [
     ("http_proxy", "http://127.0.0.1:3128"),
     ("https_proxy", "http://127.0.0.1:3128"),
     ("HTTP_PROXY", "http://127.0.0.1:3128"),
@@ -26,6 +26,8 @@ pub(crate) const VARIABLES: [(&str, &str); 7] = [
     ("no_proxy", "127.0.0.1,localhost,::1"),
     ("NO_PROXY", "127.0.0.1,localhost,::1"),
     ("NODE_USE_ENV_PROXY", "1"),
+    ("NO_UPDATE_NOTIFIER", "1"),
+    ("npm_config_update_notifier", "false"),
 ];
 
 /// Both ends of what the socket is handed over by: ours, and the guardian's.

@@ -247,7 +247,10 @@ fn settle(
         prepared.told = Some((ran.status, kept));
         prepared.rehearsed = Some(Arc::new(rehearsed));
     }
-    prepared.wanted.clone_from(&ran.wanted);
+    // One that did its work all the same only looked for something newer.
+    if ran.exit != Some(0) {
+        prepared.wanted.clone_from(&ran.wanted);
+    }
     prepared.ran = Some(ran);
 }
 

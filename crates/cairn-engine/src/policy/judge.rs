@@ -4,7 +4,7 @@
 use super::protected;
 use super::rule::{Rule, What};
 use super::{Judged, Rulebook};
-use cairn_text::glob::plain;
+use cairn_text::glob::{PathGlob, Stance, plain};
 use cairn_text::shell::{Denies, Pattern, allows_line, denies, denies_text};
 use cairn_types::{
     CommandLine, Effect, Mode, OpName, PolicyRule, Removed, RuleFrom, RuleWord, Subject, Writer,
@@ -295,11 +295,21 @@ impl Rulebook {
             What::Path(glob) => {
                 let paths = self.touched(case);
                 let named = paths.iter().any(|one| by_role(one) && glob.matches(&one.path));
+                // A directory may have been changed with all that is in it.
+                let changed = case.changed.iter().chain(case.ignored);
+                let whole = self.is_overlaid(case)
+                    && changed.clone().any(|path| self.is_around(glob, path))
+                    && paths.iter().any(by_role);
                 let opened = self.opens(rule, glob, case);
-                let opened = if unsure { opened.max(Denies::Perhaps) } else { opened };
+                let opened = if unsure || whole { opened.max(Denies::Perhaps) } else { opened };
                 if named { Denies::Yes } else { opened }
             }
         }
+    }
+
+    /// Whether a glob is about a path, or about all that is in it.
+    fn is_around(&self, glob: &PathGlob, path: &str) -> bool {
+        glob.stance(&self.beneath(".", path)) >= Stance::Around
     }
 
     /// The paths an op touches, without `..` and relative to the root where they lie in it; none of

@@ -170,7 +170,7 @@ fn what_git_ignores_lands_unasked_and_what_nobody_could_build_again_does_not() {
     let done = bench.cairn(&["run", "work"]);
     assert_eq!(statuses(&bench), [200, 403, 200], "{done:?}");
     assert!(!bench.file(".env").exists() && !bench.file("target").exists());
-    assert!(told(&bench, 2).contains("kept: only what git ignores"), "{}", told(&bench, 2));
+    assert!(told(&bench, 2).contains("kept: what git ignores"), "{}", told(&bench, 2));
     assert_eq!(bench.cairn(&["undo"]).code, 0);
     assert_eq!(bench.temp.read("target/o"), "object\n");
 }
@@ -215,6 +215,26 @@ fn rules_about_files_hold_for_what_commands_change_and_rules_about_commands_befo
     check(&["--ask", "exec cat *"], plain, (403, false, false));
     check(&["--deny", "exec cat *", "--yolo"], plain, (403, false, false));
     check(&[], plain, (200, false, true));
+}
+
+// keeps: overlay-asked, policy-rules
+#[test]
+fn rules_about_files_hold_for_what_git_ignores() {
+    let check = |flags: &[&str], expected: u64| {
+        let bench = project(&["sh clean"]);
+        bench.temp.write(".gitignore", "target\n");
+        bench.temp.write("clean", "rm -rf target\n");
+        bench.temp.write("target/in/o", "object\n");
+        bench.cairn(&[&["run"], flags, &["work"]].concat());
+        assert_eq!(statuses(&bench), [expected], "{flags:?}");
+        assert_eq!(bench.file("target/in/o").exists(), expected != 200, "{flags:?}");
+    };
+    check(&[], 200);
+    for rule in ["edit target/**", "edit target", "kill target", "write"] {
+        check(&["--yolo", "--deny", rule], 403);
+        check(&["--ask", rule], 403);
+    }
+    check(&["--deny", "edit src/**"], 200);
 }
 
 // keeps: overlay-asked

@@ -28,7 +28,7 @@ fn origin() -> (SocketAddr, Arc<AtomicUsize>) {
 /// A command that writes what a host says, or why it says nothing, into a file.
 fn fetch(at: SocketAddr) -> String {
     format!(
-        "python3 - <<'END'\nimport urllib.request as r, urllib.error as e\ntry: said = r.urlopen('http://{at}/').read().decode()\nexcept e.HTTPError as x: said = str(x.code)\nprint(said)\nif said == 'origin': open('got', 'w').write(said)\nEND"
+        "python3 - <<'END'\nimport urllib.request as r, urllib.error as e\ntry: said = r.urlopen('http://{at}/').read().decode()\nexcept e.HTTPError as x: said = str(x.code)\nprint(said)\nif said != 'origin': exit(1)\nopen('got', 'w').write(said)\nEND"
     )
 }
 
@@ -85,7 +85,7 @@ fn nobody_lets_it_out_but_a_person_or_a_rule() {
         let done = bench.cairn(&args);
         assert_eq!(came.swap(0, Ordering::SeqCst), expected, "{args:?}: {}", done.err);
         if expected == 0 && !args.contains(&"strict") {
-            let said = format!("not reached, because it is not allowed: {at}\nexit=0");
+            let said = format!("not reached, because it is not allowed: {at}\nexit=1");
             assert!(told(&bench, 2).contains(&said), "{args:?}: {}", told(&bench, 2));
         }
     }
