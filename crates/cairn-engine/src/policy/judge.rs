@@ -110,25 +110,36 @@ impl Rulebook {
         self.policy.overlay && case.op == OpName::Exec && !case.subject.beside
     }
 
-    /// A command that no rule is about runs over an overlay; what it changed is judged as an edit.
+    /// A command that no rule is about runs over an overlay; what it changed is judged as an edit, and what
+    /// is gone also as removed. Of what git ignores only rules speak.
     fn overlaid(&self, case: &Case<'_>, mode: Mode, now: u64) -> Judged {
-        if case.changed.is_empty() || case.effect.is_read_only() {
-            let why = "runs over an overlay; what it changes is asked about".to_owned();
-            let (word, is_open) = (RuleWord::Allow, !self.policy.no_yolo);
-            return Judged { word, why, from: None, ceiling: false, is_open };
+        let why = "runs over an overlay; what it changes is asked about".to_owned();
+        let (word, is_open) = (RuleWord::Allow, !self.policy.no_yolo);
+        let fine = Judged { word, why, from: None, ceiling: false, is_open };
+        if case.effect.is_read_only() {
+            return fine;
         }
-        let subject = Subject { writes: case.changed.to_vec(), ..Subject::default() };
-        let (op, effect) = (OpName::Edit, Effect::World);
-        let edited = self.judge(&Case { op, effect, subject: &subject, ..*case }, mode, now);
-        if case.gone.is_empty() {
-            return edited;
-        }
-        let subject = Subject { writes: case.gone.to_vec(), ..Subject::default() };
-        let (op, changed, ignored) = (OpName::Kill, case.gone, &[][..]);
-        let gone = Case { op, effect, subject: &subject, changed, ignored, ..*case };
-        let removed = self.judge(&gone, mode, now);
+        let judged = |op: OpName, paths: &[String]| {
+            let subject = Subject { writes: paths.to_vec(), ..Subject::default() };
+            let (effect, ignored, gone) = (Effect::World, &[][..], &[][..]);
+            let case =
+                Case { op, effect, subject: &subject, changed: paths, ignored, gone, ..*case };
+            self.judge(&case, mode, now)
+        };
+        let mut strictest = match case.changed.is_empty() {
+            true => fine,
+            false => judged(OpName::Edit, case.changed),
+        };
         let strictness = |judged: &Judged| (judged.word, judged.ceiling, !judged.is_open);
-        if strictness(&removed) > strictness(&edited) { removed } else { edited }
+        for (op, paths) in [(OpName::Edit, case.ignored), (OpName::Kill, case.gone)] {
+            let said = Some(paths).filter(|paths| !paths.is_empty()).map(|paths| judged(op, paths));
+            if let Some(said) = said.filter(|said| said.from.is_some())
+                && strictness(&said) > strictness(&strictest)
+            {
+                strictest = said;
+            }
+        }
+        strictest
     }
 
     /// Whether one of these paths says what git or this program runs next, and nobody allowed everything.
