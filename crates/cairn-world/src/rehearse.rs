@@ -205,7 +205,9 @@ fn settle(
         }
     };
     let is_empty = found.iter().all(Found::is_empty);
-    if !ran.status.is_success() && !is_empty {
+    let left_out: Vec<String> = found.iter().flat_map(|found| found.left_out.clone()).collect();
+    let is_nothing = is_empty && left_out.is_empty();
+    if !ran.status.is_success() && !is_nothing {
         ran.text = format!("{}\nnothing of what it changed is kept", ran.text);
     }
     if !ran.status.is_success() {
@@ -231,12 +233,25 @@ fn settle(
         prepared.removed.bytes += removed.bytes;
     }
     if !is_empty {
-        let kept = format!("{}\n{}", ran.text, kept(&prepared.changes));
-        prepared.told = Some((ran.status, kept));
+        prepared.told = Some((ran.status, told(&ran, &prepared.changes, &left_out)));
         prepared.rehearsed = Some(Arc::new(rehearsed));
+    } else if !left_out.is_empty() {
+        ran.text = format!("{}\n{}", ran.text, not_kept(&left_out));
     }
     prepared.wanted.clone_from(&ran.wanted);
     prepared.ran = Some(ran);
+}
+
+/// What the model is told of a command: what it printed, what of its changes is kept, and what is not.
+fn told(ran: &Performed, changes: &[Change], left_out: &[String]) -> String {
+    let kept = (!changes.is_empty()).then(|| kept(changes));
+    let not_kept = (!left_out.is_empty()).then(|| not_kept(left_out));
+    let lines = [Some(ran.text.clone()), kept, not_kept];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+fn not_kept(left_out: &[String]) -> String {
+    format!("not kept: {}", left_out.join(", "))
 }
 
 /// What the model is told of the changes that were kept.
@@ -322,4 +337,52 @@ pub(crate) fn stage(roots: &Roots, prepared: &mut Prepared) -> Result<(), Refusa
     }
     prepared.changes = staged;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_types::FileState;
+
+    /// What the model is told of a command that ended so, made these changes and left out these things.
+    fn check(status: Status, changed: &[&str], left_out: &[&str], expected: &str) {
+        let state = FileState {
+            kind: cairn_types::FileKind::File,
+            hash: None,
+            bytes: None,
+            mode: 0o644,
+            mtime_ns: None,
+            link: None,
+            uid: None,
+            gid: None,
+            aside: None,
+        };
+        let change = |path: &&str| Change::between((*path).to_owned(), None, Some(state.clone()));
+        let found = Found {
+            changes: changed.iter().map(change).collect(),
+            left_out: left_out.iter().map(|what| (*what).to_owned()).collect(),
+            ..Found::default()
+        };
+        let mut ran = Performed::told(status, "done\nexit=0");
+        ran.layers.push("some".to_owned());
+        let rehearsed = Rehearsed { scratches: Vec::new() };
+        let (mut prepared, run) = (Prepared::default(), Exec::default());
+        settle(&mut prepared, &run, (ran, Ok(vec![found]), rehearsed));
+        let ended = prepared.settled.or(prepared.ran).map(|ran| ran.text);
+        let told = prepared.told.map(|(_, told)| told).or(ended);
+        assert_eq!(told.as_deref(), Some(expected), "{changed:?} {left_out:?}");
+    }
+
+    #[test]
+    fn the_model_is_told_what_of_a_commands_changes_is_not_kept() {
+        let (ok, pipe) = (Status::OK, "pipe (a pipe)");
+        check(ok, &[], &[], "done\nexit=0");
+        check(ok, &["a"], &[], "done\nexit=0\nkept: new a");
+        check(ok, &["a"], &[pipe], "done\nexit=0\nkept: new a\nnot kept: pipe (a pipe)");
+        check(ok, &[], &[pipe, "2 more"], "done\nexit=0\nnot kept: pipe (a pipe), 2 more");
+        let nothing = "done\nexit=0\nnothing of what it changed is kept";
+        check(Status::FAILED, &[], &[], "done\nexit=0");
+        check(Status::FAILED, &[], &[pipe], nothing);
+        check(Status::FAILED, &["a"], &[pipe], nothing);
+    }
 }

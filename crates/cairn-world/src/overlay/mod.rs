@@ -38,8 +38,11 @@ use vouch::Vouch;
 const OWN_DIRECTORY: &str = ".cairn";
 /// Where things are kept aside.
 const TRASH: &str = ".cairn/trash";
-/// How many conflicting paths are named.
+/// How many conflicting paths are named, and how many that are left out.
 const NAMED: usize = 20;
+
+/// Why an ignored path is left out that others changed.
+const OUTSIDE: &str = "changed outside meanwhile";
 
 /// What a reader has to know besides the two directories.
 #[derive(Debug)]
@@ -65,8 +68,10 @@ pub struct Found {
     pub label: String,
     /// How much it removes, without what is ignored.
     pub removed: Removed,
+    /// What of it would not be kept, and why, as it is told; the last counts those that are not named.
+    pub left_out: Vec<String>,
     /// How many of the changes are of ignored paths.
-    ignored: usize,
+    pub(crate) ignored: usize,
 }
 
 impl Found {
@@ -85,7 +90,7 @@ impl Found {
 
 impl From<Found> for Prepared {
     fn from(found: Found) -> Prepared {
-        let Found { changes, contents, shown, label, removed, ignored: _ } = found;
+        let Found { changes, contents, shown, label, removed, left_out: _, ignored: _ } = found;
         Prepared { changes, contents, shown, label, removed, ..Prepared::default() }
     }
 }
@@ -137,16 +142,29 @@ fn conflict(workspace: &Workspace, mut paths: Vec<String>) -> Refusal {
     paths.sort();
     paths.dedup();
     let told = |path: &String| path::shown(workspace.told(path).as_bytes());
-    let mut named: Vec<String> = paths.iter().take(NAMED).map(told).collect();
-    if paths.len() > NAMED {
-        named.push(format!("{} more", paths.len() - NAMED));
-    }
+    let named = some(paths.iter().map(told));
     let was = if paths.len() == 1 { "was" } else { "were" };
     let text = format!(
         "{} {was} changed outside while the command ran; nothing of what it changed is kept",
         named.join(", ")
     );
     Refusal::new(Status::CONFLICT, text)
+}
+
+/// The first of some things, and how many more there are.
+fn some(things: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let more = things.len().saturating_sub(NAMED);
+    let counted = (more > 0).then(|| format!("{more} more"));
+    things.take(NAMED).chain(counted).collect()
+}
+
+/// What is not kept, as the model is told of it.
+fn left_out(workspace: &Workspace, gathered: &Gathered) -> Vec<String> {
+    let told = |(path, why): &(String, String)| format!("{} ({why})", workspace.told(path));
+    let outside = |path: &String| (path::shown(path.as_bytes()), OUTSIDE.to_owned());
+    let passed_over: Vec<_> = gathered.passed_over.iter().map(outside).collect();
+    let all: Vec<_> = gathered.left_out.iter().chain(&passed_over).map(told).collect();
+    some(all.into_iter())
 }
 
 fn found(workspace: &Workspace, mut gathered: Gathered) -> Found {
@@ -162,10 +180,11 @@ fn found(workspace: &Workspace, mut gathered: Gathered) -> Found {
         removed.bytes += piece.counts.0.bytes;
     }
     let ignored = gathered.pieces.iter().filter(|piece| piece.ignored.is_some()).count();
+    let left_out = left_out(workspace, &gathered);
     let changes = gathered
         .pieces
         .into_iter()
         .map(|piece| Change { ignored: piece.ignored.is_some(), ..piece.change })
         .collect();
-    Found { changes, contents: gathered.bytes.all, shown, label, removed, ignored }
+    Found { changes, contents: gathered.bytes.all, shown, label, removed, left_out, ignored }
 }

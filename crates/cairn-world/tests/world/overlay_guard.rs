@@ -225,6 +225,28 @@ fn what_cannot_be_named_is_left_out_and_what_holds_it_goes_whole() {
 }
 
 #[test]
+fn what_is_left_out_is_told_with_why_and_beyond_twenty_counted() {
+    let check = |command: &str, outside: &str, expected: Expect| {
+        let mut place = Place::new(Form::Namespace, PROJECT);
+        let scratch = place.run(command, outside, When::After);
+        expected.assert_eq(&place.read(&scratch).unwrap().left_out.join("\n"));
+    };
+    check("echo c >> s", "", expect![""]);
+    check(
+        "mkfifo p out/q; printf x > \"$(printf 'n\\377')\"; echo c >> out/1",
+        "echo o >> out/1",
+        expect![[r#"
+            n� (its name is not UTF-8)
+            p (a pipe)
+            out/q (a pipe)
+            out/1 (changed outside meanwhile)"#]],
+    );
+    let mut place = Place::new(Form::Namespace, PROJECT);
+    let left_out = place.found("for n in $(seq 25); do mkfifo p$n; done").left_out;
+    assert_eq!((left_out.len(), left_out[20].as_str()), (21, "5 more"));
+}
+
+#[test]
 fn closed_files_and_directories_are_read_all_the_same() {
     for form in Form::all() {
         let mut place = Place::new(form, "mkdir d; echo 1 > d/1; echo f > f; chmod 000 f");
