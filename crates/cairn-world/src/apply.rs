@@ -214,8 +214,8 @@ fn one(
         return bring(roots, change, now, contents);
     };
     let workspace = roots.of(&change.path);
-    if now.is_some() {
-        aside::away(workspace, &change.path, before)
+    if let Some(was) = now {
+        aside::away(workspace, &change.path, (before, was))
             .map_err(|problem| Failure { is_made: false, ..Failure::of(&change.path, problem) })?;
     }
     let brought = bring(roots, change, &None, contents);
@@ -336,7 +336,9 @@ fn standing(roots: &Roots, change: &Change, now: &Standing) -> Probe {
             || write::is_opened(before, now)
             || (now.is_none() && lies(before))
     };
-    match (same(now, after), same(now, before)) {
+    // What was edited in its place is the same file, but not what would be put away.
+    let is_before = same(now, before) && state::is_untouched(before, now);
+    match (same(now, after), is_before) {
         (true, _) => Probe::Done,
         (false, true) => Probe::NotDone,
         (false, false) if is_between() => Probe::Partly,

@@ -38,6 +38,10 @@ pub(crate) struct Known(Mutex<Vec<(Census, Own)>>);
 #[derive(Debug)]
 pub struct Rehearsed {
     scratches: Vec<Scratch>,
+    /// The name under which things are kept aside.
+    name: String,
+    /// What of the changes is not kept, and why.
+    left_out: Vec<String>,
 }
 
 impl PartialEq for Rehearsed {
@@ -154,15 +158,14 @@ impl Rehearsal<'_> {
         acting: Acting<'_>,
     ) -> Result<(Performed, Result<Vec<Found>, Refusal>, Rehearsed), Refusal> {
         let (spec, scratches) = self.spec(run)?;
-        let rehearsed = Rehearsed { scratches };
+        let rehearsed = Rehearsed { scratches, name: self.name.to_owned(), left_out: Vec::new() };
         let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
         let rehearsed =
             beside(move || known.take(&roots, &rehearsed.scratches).map(|()| rehearsed)).await??;
         let ran = exec::finish(spec, acting).await;
         let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
-        let name = self.name.to_owned();
         let (found, rehearsed) =
-            beside(move || (known.read(&roots, &rehearsed.scratches, &name), rehearsed)).await?;
+            beside(move || (known.read(&roots, &rehearsed), rehearsed)).await?;
         Ok((ran, found, rehearsed))
     }
 }
@@ -234,7 +237,7 @@ fn settle(
     }
     if !is_empty {
         prepared.told = Some((ran.status, told(&ran, &prepared.changes, &left_out)));
-        prepared.rehearsed = Some(Arc::new(rehearsed));
+        prepared.rehearsed = Some(Arc::new(Rehearsed { left_out, ..rehearsed }));
     } else if !left_out.is_empty() {
         ran.text = format!("{}\n{}", ran.text, not_kept(&left_out));
     }
@@ -301,16 +304,11 @@ impl Known {
         Ok(())
     }
 
-    fn read(
-        &self,
-        roots: &Roots,
-        scratches: &[Scratch],
-        name: &str,
-    ) -> Result<Vec<Found>, Refusal> {
+    fn read(&self, roots: &Roots, rehearsed: &Rehearsed) -> Result<Vec<Found>, Refusal> {
         let known = self.lock();
-        let each = roots.all().zip(scratches).zip(known.iter());
+        let each = roots.all().zip(&rehearsed.scratches).zip(known.iter());
         each.map(|((root, scratch), (census, own))| {
-            overlay::read(root, scratch, &Terms { census, own, name })
+            overlay::read(root, scratch, &Terms { census, own, name: &rehearsed.name })
         })
         .collect()
     }
@@ -325,17 +323,25 @@ impl Known {
     }
 }
 
-/// Moves what a command made and nobody reads to where it is kept, before the commit begins.
-pub(crate) fn stage(roots: &Roots, prepared: &mut Prepared) -> Result<(), Refusal> {
+/// Moves what a command made and nobody reads to where it is kept, before the commit begins. Ignored
+/// paths that somebody changed since they were looked at are left out, and that is told.
+pub(crate) fn stage(roots: &Roots, known: &Known, prepared: &mut Prepared) -> Result<(), Refusal> {
     let Some(rehearsed) = prepared.rehearsed.clone() else { return Ok(()) };
+    let (name, mut left_out) = (&rehearsed.name, rehearsed.left_out.clone());
     let mut staged = Vec::with_capacity(prepared.changes.len());
-    for (root, scratch) in roots.all().zip(&rehearsed.scratches) {
+    let known = known.lock();
+    for ((root, scratch), (census, own)) in roots.all().zip(&rehearsed.scratches).zip(known.iter())
+    {
         let is_here = |change: &&Change| std::ptr::eq(roots.of(&change.path), root);
         let mut here: Vec<Change> = prepared.changes.iter().filter(is_here).cloned().collect();
-        overlay::stage(root, scratch, &mut here)?;
+        let terms = Terms { census, own, name };
+        left_out.extend(overlay::stage(root, scratch, &terms, &mut here)?);
         staged.append(&mut here);
     }
     prepared.changes = staged;
+    if let (Some((status, _)), Some(ran)) = (&prepared.told, &prepared.ran) {
+        prepared.told = Some((*status, told(ran, &prepared.changes, &left_out)));
+    }
     Ok(())
 }
 
@@ -365,7 +371,8 @@ mod tests {
         };
         let mut ran = Performed::told(status, "done\nexit=0");
         ran.layers.push("some".to_owned());
-        let rehearsed = Rehearsed { scratches: Vec::new() };
+        let rehearsed =
+            Rehearsed { scratches: Vec::new(), name: String::new(), left_out: Vec::new() };
         let (mut prepared, run) = (Prepared::default(), Exec::default());
         settle(&mut prepared, &run, (ran, Ok(vec![found]), rehearsed));
         let ended = prepared.settled.or(prepared.ran).map(|ran| ran.text);

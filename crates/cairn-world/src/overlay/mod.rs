@@ -2,6 +2,7 @@
 //! a person is shown of them, and whether somebody changed the same outside meanwhile. Mounts nothing
 //! and commits nothing; `apply` does that.
 
+mod again;
 mod census;
 mod clear;
 mod gathered;
@@ -53,6 +54,15 @@ pub struct Terms<'a> {
     pub own: &'a Own,
     /// The name under which things are kept aside: one part of a path, used once.
     pub name: &'a str,
+}
+
+impl<'a> Terms<'a> {
+    /// What is known of how the workspace was, as sure as that is now.
+    fn vouch(&self, workspace: &'a Workspace, scratch: &'a Scratch) -> Vouch<'a> {
+        let (root, mark) = (workspace.root(), scratch.mark());
+        let in_doubt = mark.is_in_doubt();
+        Vouch { root, census: self.census, own: self.own, mark, in_doubt }
+    }
 }
 
 /// What a command changed.
@@ -109,20 +119,13 @@ pub fn read(workspace: &Workspace, scratch: &Scratch, terms: &Terms<'_>) -> Resu
             opened => opened,
         })
         .map_err(refused)?;
-    let mark = scratch.mark();
-    let vouch = Vouch {
-        root: workspace.root(),
-        census: terms.census,
-        own: terms.own,
-        mark,
-        in_doubt: mark.is_in_doubt(),
-    };
+    let vouch = terms.vouch(workspace, scratch);
     let gathered = Gathered::default();
     let mut reader = Reader { workspace, upper, terms, vouch, gathered, read: 0 };
     reader.walk()?;
     let gathered = reader.gathered;
     if !gathered.conflicts.is_empty() {
-        return Err(conflict(workspace, gathered.conflicts));
+        return Err(conflict(workspace, gathered.conflicts, "while the command ran"));
     }
     Ok(found(workspace, gathered))
 }
@@ -138,14 +141,14 @@ pub fn written(workspace: &Workspace, changes: &[Change]) -> Vec<Written> {
     changes.iter().filter_map(stat).filter_map(|stat| Written::of(&stat)).collect()
 }
 
-fn conflict(workspace: &Workspace, mut paths: Vec<String>) -> Refusal {
+fn conflict(workspace: &Workspace, mut paths: Vec<String>, when: &str) -> Refusal {
     paths.sort();
     paths.dedup();
     let told = |path: &String| path::shown(workspace.told(path).as_bytes());
     let named = some(paths.iter().map(told));
     let was = if paths.len() == 1 { "was" } else { "were" };
     let text = format!(
-        "{} {was} changed outside while the command ran; nothing of what it changed is kept",
+        "{} {was} changed outside {when}; nothing of what it changed is kept",
         named.join(", ")
     );
     Refusal::new(Status::CONFLICT, text)

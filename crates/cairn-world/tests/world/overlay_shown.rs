@@ -2,7 +2,7 @@
 
 use crate::overlay::{Form, Place, When, picture};
 use cairn_types::{Change, FileKind, FileState};
-use cairn_world::overlay::{Found, stage};
+use cairn_world::overlay::Found;
 use expect_test::{Expect, expect};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -401,7 +401,7 @@ fn staged(form: Form) -> String {
                    echo more >> a.log; touch -d @1000000000 a.log target/deep/er/1";
     let scratch = place.run(command, "", When::After);
     let mut found = place.read(&scratch).unwrap();
-    stage(&place.workspace(), &scratch, &mut found.changes).unwrap();
+    place.stage(&scratch, &mut found).unwrap();
     let mut told = String::new();
     for change in &found.changes {
         let aside = change.after.as_ref().and_then(|after| after.aside.as_ref()).unwrap();
@@ -449,7 +449,7 @@ fn where_a_project_keeps_files_beside_the_trash_only_the_trash_is_ignored() {
         let mut place = Place::new(Form::Namespace, &format!("{PROJECT}; {fill}"));
         let scratch = place.run("echo more >> a.log", "", When::After);
         let mut found = place.read(&scratch).unwrap();
-        stage(&place.workspace(), &scratch, &mut found.changes).unwrap();
+        place.stage(&scratch, &mut found).unwrap();
         let rules = fs::read_to_string(place.lower().join(ignored));
         assert_eq!(rules.unwrap(), "*\n", "{fill}");
     };
@@ -468,7 +468,7 @@ fn what_comes_from_another_file_system_is_copied_with_its_modes_and_times() {
                    touch -d @1000000000 target/deep/er; rm target/debug/o; echo s >> src/s";
     let scratch = place.run(command, "", When::After);
     let mut found = place.read(&scratch).unwrap();
-    stage(&place.workspace(), &scratch, &mut found.changes).unwrap();
+    place.stage(&scratch, &mut found).unwrap();
     let trash = place.lower().join(".cairn/trash/r-1-2-3/after");
     let mut told = format!("{}\n", found.label);
     for (path, what) in picture(&trash) {
