@@ -17,6 +17,7 @@ mod scratch;
 mod shown;
 mod sides;
 mod stage;
+mod tree;
 mod vouch;
 
 pub use census::Census;

@@ -3,6 +3,7 @@
 
 use super::gathered::Count;
 use super::layer;
+use super::tree::Tree;
 use crate::settled::Refusal;
 use crate::state;
 use crate::workspace::{entry, refusal};
@@ -62,8 +63,17 @@ impl Side {
     }
 
     /// A directory with all that is in it, which is moved whole.
-    pub(super) fn whole(stat: &Stat, count: Count) -> Side {
-        Side { aside: Some(stat.st_ino), count, ..Side::directory(stat) }
+    pub(super) fn whole(stat: &Stat, tree: Tree) -> Side {
+        Side { aside: Some(stat.st_ino), count: tree.count, ..Side::directory(stat) }
+    }
+
+    /// The same without what would let it act as its owner or group, unless what it lies over has that
+    /// and a person can be shown what changed. Says whether anything was taken.
+    pub(super) fn tamed(mut self, stat: &Stat, lower: Option<&Stat>) -> (Side, bool) {
+        let had = lower.filter(|_| self.aside.is_none()).map_or(0, layer::acting_bits);
+        let taken = layer::acting_bits(stat) & !had;
+        self.state.mode &= !taken;
+        (self, taken != 0)
     }
 
     /// A file or a link. `room` is how many bytes of it may be read,

@@ -119,6 +119,8 @@ fn bring(workspace: &Workspace, upper: BorrowedFd<'_>, change: &mut Change) -> R
         if after.kind == FileKind::Directory {
             tidy(from.as_fd(), name)?;
         }
+        let stat = rustix::fs::statat(&from, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        tame(from.as_fd(), name.as_bytes(), &stat)?;
         layer::unmark(from.as_fd(), name.as_bytes());
         let (room, number) = path::split(to);
         let room = workspace.directory(room)?;
@@ -144,8 +146,8 @@ fn sync(dir: BorrowedFd<'_>, name: &str) {
     }
 }
 
-/// Takes the kernel's marks from everything in a directory, and removes what is neither file,
-/// directory nor link.
+/// Takes the kernel's marks from everything in a directory, and what lets it act as somebody, and
+/// removes what is neither file, directory nor link.
 fn tidy(dir: BorrowedFd<'_>, top: &str) -> Result<(), Errno> {
     let mut todo = vec![top.as_bytes().to_owned()];
     let mut closed = Vec::new();
@@ -165,6 +167,8 @@ fn tidy(dir: BorrowedFd<'_>, top: &str) -> Result<(), Errno> {
             if special(&stat).is_some() {
                 rustix::fs::unlinkat(&here, bare, AtFlags::empty())?;
                 removed = true;
+            } else {
+                tame(here.as_fd(), bare, &stat)?;
             }
             if name.directory().is_some() {
                 todo.push([&path, b"/".as_slice(), bare].concat());
@@ -179,6 +183,14 @@ fn tidy(dir: BorrowedFd<'_>, top: &str) -> Result<(), Errno> {
         layer::set_mode(dir, path, |_| stat.st_mode & 0o7777)?;
     }
     Ok(())
+}
+
+/// Takes from something what lets it act as its owner or its group.
+fn tame(dir: BorrowedFd<'_>, name: &[u8], stat: &Stat) -> Result<(), Errno> {
+    match layer::acting_bits(stat) {
+        0 => Ok(()),
+        bits => layer::set_mode(dir, name, |mode| mode & !bits),
+    }
 }
 
 fn times(stat: &Stat) -> Timestamps {

@@ -1,0 +1,71 @@
+//! What is in a directory that is moved whole: how much, and what of it is not kept. Changes nothing.
+
+use super::gathered::Count;
+use super::layer::{self, special};
+use super::sides;
+use crate::path;
+use crate::walk::names;
+use crate::workspace::entry;
+use cairn_types::FileKind;
+use rustix::fs::{AtFlags, OFlags, Stat};
+use std::os::fd::BorrowedFd;
+
+/// What is beneath a directory, and the directory itself.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub(super) count: Count,
+    /// What is not moved with it, and what that is.
+    pub(super) left_out: Vec<(String, &'static str)>,
+}
+
+impl Tree {
+    /// Looks at a directory with all that is in it.
+    pub(super) fn at(root: BorrowedFd<'_>, path: &str, mut see: impl FnMut(&Stat)) -> Tree {
+        let mut tree = Tree::default();
+        each(root, path, &mut |path, stat| {
+            see(stat);
+            tree.add(path, stat);
+        });
+        tree
+    }
+
+    fn add(&mut self, path: &[u8], stat: &Stat) {
+        self.count.add(counted(stat));
+        let why = match special(stat) {
+            None if layer::acting_bits(stat) != 0 => Some(layer::ACTS),
+            // The mark of something that is gone.
+            Some(_) if layer::is_gone(stat) => None,
+            special => special,
+        };
+        self.left_out.extend(why.map(|why| (path::shown(path), why)));
+    }
+}
+
+fn counted(stat: &Stat) -> Count {
+    match sides::kind(stat) {
+        Some(FileKind::File) => Count { files: 1, bytes: sides::size(stat) },
+        Some(FileKind::Symlink) => Count { files: 1, bytes: 0 },
+        Some(FileKind::Directory) | None => Count::default(),
+    }
+}
+
+/// Looks at everything beneath a directory, and at itself.
+fn each(root: BorrowedFd<'_>, path: &str, see: &mut dyn FnMut(&[u8], &Stat)) {
+    let mut todo = vec![path.as_bytes().to_owned()];
+    if let Ok(stat) = rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW) {
+        see(path.as_bytes(), &stat);
+    }
+    while let Some(path) = todo.pop() {
+        let Ok(dir) = entry(root, &path, OFlags::RDONLY | OFlags::DIRECTORY) else { continue };
+        for name in names(&dir).unwrap_or_default() {
+            let bare = name.bare();
+            let inside = [&path, b"/".as_slice(), bare].concat();
+            if let Ok(stat) = rustix::fs::statat(&dir, bare, AtFlags::SYMLINK_NOFOLLOW) {
+                see(&inside, &stat);
+            }
+            if name.directory().is_some() {
+                todo.push(inside);
+            }
+        }
+    }
+}
