@@ -2,9 +2,8 @@
 //! change, and how much it would remove. Gates look at it; decisions and questions keep it.
 
 use crate::admit::Prepared;
-use crate::policy::is_precious;
 use crate::state::OpState;
-use cairn_types::{Change, Decision, Proposal, Removed};
+use cairn_types::{Change, Decision, Proposal, Removed, is_precious};
 
 /// How far an op reaches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub(crate) struct Reach {
 impl Reach {
     fn of(changes: &[Change], removed: Removed) -> Reach {
         let kept = changes.iter().filter(|change| counts(change));
-        Reach { changed: kept.map(|change| change.path.clone()).collect(), removed }
+        Reach { changed: kept.flat_map(Change::judged).cloned().collect(), removed }
     }
 
     /// What an op was about to change when it began.
@@ -28,9 +27,11 @@ impl Reach {
     }
 }
 
-/// Whether a change decides anything: not that a directory is made on the way, nor what is built again.
+/// Whether a change decides anything: not that a directory is made on the way, nor what is built again,
+/// unless something in it is precious.
 pub(crate) fn counts(change: &Change) -> bool {
-    !change.makes_directory() && (!change.ignored || is_precious(&change.path))
+    let is_own = !change.makes_directory() && (!change.ignored || is_precious(&change.path));
+    is_own || !change.precious.is_empty()
 }
 
 impl From<&Prepared> for Reach {
@@ -48,5 +49,47 @@ impl From<&Proposal> for Reach {
 impl From<&Decision> for Reach {
     fn from(decision: &Decision) -> Reach {
         Reach { changed: decision.also.clone(), removed: decision.removed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_types::{FileKind, FileState};
+
+    fn directory() -> Option<FileState> {
+        Some(FileState {
+            kind: FileKind::Directory,
+            hash: None,
+            bytes: None,
+            mode: 0o755,
+            mtime_ns: None,
+            link: None,
+            uid: None,
+            gid: None,
+            aside: None,
+        })
+    }
+
+    /// By which paths a directory is judged that goes, comes or is replaced, with these things in it.
+    #[track_caller]
+    fn check(path: &str, (ignored, precious): (bool, &[&str]), expected: [&[&str]; 3]) {
+        let sides = [(directory(), None), (None, directory()), (directory(), directory())];
+        for ((before, after), expected) in sides.into_iter().zip(expected) {
+            let precious = precious.iter().map(|path| (*path).to_owned()).collect();
+            let change = Change::between(path.to_owned(), before, after);
+            let change = Change { ignored, precious, ..change };
+            let reach = Reach::of(std::slice::from_ref(&change), Removed::default());
+            assert_eq!(reach.changed, expected, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn an_ignored_directory_is_judged_by_what_is_precious_in_it() {
+        check("target", (true, &[]), [&[]; 3]);
+        check("target", (true, &["target/.env"]), [&["target/.env"]; 3]);
+        check(".idea", (true, &[".idea"]), [&[".idea"]; 3]);
+        check("d", (false, &[]), [&["d"], &[], &["d"]]);
+        check("d", (false, &["d/.env"]), [&["d", "d/.env"], &["d/.env"], &["d", "d/.env"]]);
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Side {
     /// The number of what is moved and not written.
     pub(super) aside: Option<u64>,
     pub(super) count: Count,
+    /// What is in it that is asked about by its name.
+    pub(super) precious: Vec<String>,
 }
 
 /// Where something stands, and how it is taken.
@@ -59,12 +61,13 @@ impl Side {
     /// A directory, of which only its own state is meant.
     pub(super) fn directory(stat: &Stat) -> Side {
         let state = state::of(stat, FileKind::Directory);
-        Side { state, bytes: None, aside: None, count: Count::default() }
+        Side { state, bytes: None, aside: None, count: Count::default(), precious: Vec::new() }
     }
 
     /// A directory with all that is in it, which is moved whole.
     pub(super) fn whole(stat: &Stat, tree: Tree) -> Side {
-        Side { aside: Some(stat.st_ino), count: tree.count, ..Side::directory(stat) }
+        let Tree { count, precious, .. } = tree;
+        Side { aside: Some(stat.st_ino), count, precious, ..Side::directory(stat) }
     }
 
     /// The same without what would let it act as its owner or group, unless what it lies over has that
@@ -85,12 +88,12 @@ impl Side {
             let link = link(place)?;
             let state = FileState { link: Some(link), ..state::of(stat, FileKind::Symlink) };
             let count = Count { files: 1, bytes: 0 };
-            return Ok(Side { state, bytes: None, aside: None, count });
+            return Ok(Side { state, bytes: None, aside: None, count, precious: Vec::new() });
         };
         let moved = || {
             let bytes = Some(size(stat));
             let state = FileState { bytes, ..state::of(stat, FileKind::File) };
-            Side { state, bytes: None, aside: Some(stat.st_ino), count }
+            Side { state, bytes: None, aside: Some(stat.st_ino), count, precious: Vec::new() }
         };
         if room.is_none_or(|room| size(stat) > room.min(LARGE)) {
             return Ok(moved());
@@ -107,7 +110,7 @@ impl Side {
         }
         let mut state = state::of_file(stat, Hash::of(&bytes));
         state.bytes = Some(bytes.len() as u64);
-        Ok(Side { state, bytes: Some(bytes), aside: None, count })
+        Ok(Side { state, bytes: Some(bytes), aside: None, count, precious: Vec::new() })
     }
 
     /// Whether two sides are the same but for their times.

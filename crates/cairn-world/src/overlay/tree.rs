@@ -1,4 +1,5 @@
-//! What is in a directory that is moved whole: how much, and what of it is not kept. Changes nothing.
+//! What is in a directory that is moved whole: how much, what of it is asked about by its name, and what
+//! is not kept. Changes nothing.
 
 use super::gathered::Count;
 use super::layer::{self, special};
@@ -6,7 +7,7 @@ use super::sides;
 use crate::path;
 use crate::walk::names;
 use crate::workspace::entry;
-use cairn_types::FileKind;
+use cairn_types::{FileKind, is_guarded, is_precious};
 use rustix::fs::{AtFlags, OFlags, Stat};
 use std::os::fd::BorrowedFd;
 
@@ -14,6 +15,8 @@ use std::os::fd::BorrowedFd;
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) count: Count,
+    /// What is asked about although all of it is ignored, the outermost of each.
+    pub(super) precious: Vec<String>,
     /// What is not moved with it, and what that is.
     pub(super) left_out: Vec<(String, &'static str)>,
 }
@@ -31,6 +34,10 @@ impl Tree {
 
     fn add(&mut self, path: &[u8], stat: &Stat) {
         self.count.add(counted(stat));
+        let text = String::from_utf8_lossy(path);
+        if begins(&text, is_precious) || begins(&text, is_guarded) {
+            self.precious.push(text.into_owned());
+        }
         let why = match special(stat) {
             None if layer::acting_bits(stat) != 0 => Some(layer::ACTS),
             // The mark of something that is gone.
@@ -39,6 +46,11 @@ impl Tree {
         };
         self.left_out.extend(why.map(|why| (path::shown(path), why)));
     }
+}
+
+/// Whether a path is such a one, and the directory that it is in is not.
+fn begins(path: &str, is_such: impl Fn(&str) -> bool) -> bool {
+    is_such(path) && !path.rsplit_once('/').is_some_and(|(directory, _)| is_such(directory))
 }
 
 fn counted(stat: &Stat) -> Count {
