@@ -2,9 +2,8 @@
 //! change, and how much it would remove. Gates look at it; decisions and questions keep it.
 
 use crate::admit::Prepared;
-use crate::policy::is_precious;
 use crate::state::OpState;
-use cairn_types::{Change, Decision, Proposal, Removed};
+use cairn_types::{Change, Decision, Proposal, Removed, is_precious};
 
 /// How far an op reaches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,14 +20,15 @@ pub(crate) struct Reach {
 
 impl Reach {
     fn of(changes: &[Change], removed: Removed) -> Reach {
+        let kept = changes.iter().filter(|change| counts(change));
         let paths = |is_meant: fn(&Change) -> bool| {
-            let meant =
-                changes.iter().filter(|change| !change.makes_directory() && is_meant(change));
+            let meant = changes.iter().filter(|change| is_meant(change));
             meant.map(|change| change.path.clone()).collect()
         };
         Reach {
-            changed: paths(counts),
-            ignored: paths(|change| !counts(change)),
+            changed: kept.flat_map(Change::judged).cloned().collect(),
+            // A directory that is made may be one with all that is in it.
+            ignored: paths(|change| change.ignored),
             gone: paths(|change| change.after.is_none()),
             removed,
         }
@@ -41,9 +41,11 @@ impl Reach {
     }
 }
 
-/// Whether a change decides anything: not that a directory is made on the way, nor what is built again.
+/// Whether a change decides anything: not that a directory is made on the way, nor what is built again,
+/// unless something in it is precious.
 pub(crate) fn counts(change: &Change) -> bool {
-    !change.makes_directory() && (!change.ignored || is_precious(&change.path))
+    let is_own = !change.makes_directory() && (!change.ignored || is_precious(&change.path));
+    is_own || !change.precious.is_empty()
 }
 
 impl From<&Prepared> for Reach {
@@ -69,5 +71,47 @@ impl From<&Decision> for Reach {
     fn from(decision: &Decision) -> Reach {
         let (changed, removed) = (decision.also.clone(), decision.removed);
         Reach { changed, removed, ..Reach::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_types::{FileKind, FileState};
+
+    fn directory() -> Option<FileState> {
+        Some(FileState {
+            kind: FileKind::Directory,
+            hash: None,
+            bytes: None,
+            mode: 0o755,
+            mtime_ns: None,
+            link: None,
+            uid: None,
+            gid: None,
+            aside: None,
+        })
+    }
+
+    /// By which paths a directory is judged that goes, comes or is replaced, with these things in it.
+    #[track_caller]
+    fn check(path: &str, (ignored, precious): (bool, &[&str]), expected: [&[&str]; 3]) {
+        let sides = [(directory(), None), (None, directory()), (directory(), directory())];
+        for ((before, after), expected) in sides.into_iter().zip(expected) {
+            let precious = precious.iter().map(|path| (*path).to_owned()).collect();
+            let change = Change::between(path.to_owned(), before, after);
+            let change = Change { ignored, precious, ..change };
+            let reach = Reach::of(std::slice::from_ref(&change), Removed::default());
+            assert_eq!(reach.changed, expected, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn an_ignored_directory_is_judged_by_what_is_precious_in_it() {
+        check("target", (true, &[]), [&[]; 3]);
+        check("target", (true, &["target/.env"]), [&["target/.env"]; 3]);
+        check(".idea", (true, &[".idea"]), [&[".idea"]; 3]);
+        check("d", (false, &[]), [&["d"], &[], &["d"]]);
+        check("d", (false, &["d/.env"]), [&["d", "d/.env"], &["d/.env"], &["d", "d/.env"]]);
     }
 }

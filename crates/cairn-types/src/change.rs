@@ -19,6 +19,9 @@ pub struct Change {
     /// git ignores it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
+    /// Of a directory that is moved whole: what in it is asked about by its name, the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub precious: Vec<String>,
 }
 
 impl Change {
@@ -30,7 +33,15 @@ impl Change {
             (Some(_), None) => ChangeKind::Deleted,
             (Some(_), Some(_)) => ChangeKind::Modified,
         };
-        Change { path, kind, before, after, ignored: false }
+        Change { path, kind, before, after, ignored: false, precious: Vec::new() }
+    }
+
+    /// The paths by which it is judged: its own, unless it makes a directory on the way or is ignored and
+    /// asked about for what is in it; and those in it that are asked about.
+    pub fn judged(&self) -> impl Iterator<Item = &String> {
+        let is_for_its_inside = self.ignored && !self.precious.is_empty();
+        let is_judged = !self.makes_directory() && !is_for_its_inside;
+        is_judged.then_some(&self.path).into_iter().chain(&self.precious)
     }
 
     /// Whether it only makes a directory, for what is put into it.

@@ -59,10 +59,10 @@ impl Proposal {
         let items = self.items.iter().filter(|item| is_meant(item));
         let changes = items.flat_map(|item| [&item.change, &item.with]).flatten();
         let mut paths: Vec<String> = Vec::new();
-        for change in changes.filter(|change| !change.makes_directory()) {
+        for path in changes.flat_map(Change::judged) {
             // The hunks of a file stand side by side.
-            if paths.last() != Some(&change.path) {
-                paths.push(change.path.clone());
+            if paths.last() != Some(path) {
+                paths.push(path.clone());
             }
         }
         paths

@@ -167,7 +167,7 @@ pub(crate) fn changed_since(path: &str) -> Refusal {
 #[must_use]
 pub fn inverse(change: &Change) -> Change {
     let back = Change::between(change.path.clone(), change.after.clone(), change.before.clone());
-    Change { ignored: change.ignored, ..back }
+    Change { ignored: change.ignored, precious: change.precious.clone(), ..back }
 }
 
 /// New things first, the outer before the inner; then what goes, the inner before the outer; then
@@ -214,8 +214,8 @@ fn one(
         return bring(roots, change, now, contents);
     };
     let workspace = roots.of(&change.path);
-    if now.is_some() {
-        aside::away(workspace, &change.path, before)
+    if let Some(was) = now {
+        aside::away(workspace, &change.path, (before, was))
             .map_err(|problem| Failure { is_made: false, ..Failure::of(&change.path, problem) })?;
     }
     let brought = bring(roots, change, &None, contents);
@@ -336,7 +336,9 @@ fn standing(roots: &Roots, change: &Change, now: &Standing) -> Probe {
             || write::is_opened(before, now)
             || (now.is_none() && lies(before))
     };
-    match (same(now, after), same(now, before)) {
+    // What was edited in its place is the same file, but not what would be put away.
+    let is_before = same(now, before) && state::is_untouched(before, now);
+    match (same(now, after), is_before) {
         (true, _) => Probe::Done,
         (false, true) => Probe::NotDone,
         (false, false) if is_between() => Probe::Partly,

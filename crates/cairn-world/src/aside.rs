@@ -75,11 +75,16 @@ pub(crate) fn lies(workspace: &Workspace, state: &FileState) -> bool {
     Place::aside(workspace, state).is_ok_and(|aside| aside.holds(state))
 }
 
-/// Moves what stands at a path, which is `state`, aside. Whatever fails, it is in its place again, or
-/// somebody else's is and the problem says where it lies.
-pub(crate) fn away(workspace: &Workspace, path: &str, state: &FileState) -> Result<(), Problem> {
+/// Moves what stands at a path, which is `state` and was just seen so, aside. Whatever fails, it is in
+/// its place again, or somebody else's is and the problem says where it lies.
+pub(crate) fn away(
+    workspace: &Workspace,
+    path: &str,
+    (state, was): (&FileState, &Seen),
+) -> Result<(), Problem> {
     let place = Place::of(workspace, path)?;
-    if !place.holds(state) {
+    let is_it = |at: &Place<'_>| at.stat().is_some_and(|now| is_still(state, (&was.1, &now)));
+    if !is_it(&place) {
         return Err(Problem::Stale);
     }
     let aside = made(workspace, trash_path(workspace, state)?)?;
@@ -88,11 +93,18 @@ pub(crate) fn away(workspace: &Workspace, path: &str, state: &FileState) -> Resu
         Err(Errno::XDEV) => return Err(Problem::OtherSystem),
         moved => moved?,
     }
-    let durable = if aside.holds(state) { settle(&aside, &place) } else { Err(Problem::Stale) };
+    let durable = if is_it(&aside) { settle(&aside, &place) } else { Err(Problem::Stale) };
     durable.map_err(|problem| match shift(&aside, &place) {
         Ok(()) => problem,
         Err(_) => kept(state),
     })
+}
+
+/// Whether something is what it was at the last look, and nobody wrote to it since. Of a directory only
+/// that it is the same one. When it was changed last is not looked at: moving it changes that.
+fn is_still(state: &FileState, (was, now): (&Stat, &Stat)) -> bool {
+    let written = |stat: &Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
+    is_moved_one(state, now) && (state.kind == FileKind::Directory || written(was) == written(now))
 }
 
 /// Moves what lies aside to its place, where nothing is.

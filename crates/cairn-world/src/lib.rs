@@ -267,7 +267,7 @@ impl World {
     /// Before what a command changed is made to count: moves what of it is never read to where it is
     /// kept, so that a crash in the middle can be completed.
     pub fn stage(&self, prepared: &mut Prepared) -> Result<(), Refusal> {
-        rehearse::stage(&self.roots, prepared)
+        rehearse::stage(&self.roots, &self.known, prepared)
     }
 
     /// Starts a command in the background, in the runtime of the caller.

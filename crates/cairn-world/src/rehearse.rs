@@ -38,6 +38,10 @@ pub(crate) struct Known(Mutex<Vec<(Census, Own)>>);
 #[derive(Debug)]
 pub struct Rehearsed {
     scratches: Vec<Scratch>,
+    /// The name under which things are kept aside.
+    name: String,
+    /// What of the changes is not kept, and why.
+    left_out: Vec<String>,
 }
 
 impl PartialEq for Rehearsed {
@@ -154,15 +158,15 @@ impl Rehearsal<'_> {
         acting: Acting<'_>,
     ) -> Result<(Performed, Result<Vec<Found>, Refusal>, Rehearsed), Refusal> {
         let (spec, scratches) = self.spec(run)?;
-        let rehearsed = Rehearsed { scratches };
+        let rehearsed =
+            Rehearsed { scratches, name: unused(self.roots, self.name), left_out: Vec::new() };
         let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
         let rehearsed =
             beside(move || known.take(&roots, &rehearsed.scratches).map(|()| rehearsed)).await??;
         let ran = exec::finish(spec, acting).await;
         let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
-        let name = unused(self.roots, self.name);
         let (found, rehearsed) =
-            beside(move || (known.read(&roots, &rehearsed.scratches, &name), rehearsed)).await?;
+            beside(move || (known.read(&roots, &rehearsed), rehearsed)).await?;
         Ok((ran, found, rehearsed))
     }
 }
@@ -217,7 +221,9 @@ fn settle(
         }
     };
     let is_empty = found.iter().all(Found::is_empty);
-    if !ran.status.is_success() && !is_empty {
+    let left_out: Vec<String> = found.iter().flat_map(|found| found.left_out.clone()).collect();
+    let is_nothing = is_empty && left_out.is_empty();
+    if !ran.status.is_success() && !is_nothing {
         ran.text = format!("{}\nnothing of what it changed is kept", ran.text);
     }
     if !ran.status.is_success() {
@@ -243,15 +249,28 @@ fn settle(
         prepared.removed.bytes += removed.bytes;
     }
     if !is_empty {
-        let kept = format!("{}\n{}", ran.text, kept(&prepared.changes));
-        prepared.told = Some((ran.status, kept));
-        prepared.rehearsed = Some(Arc::new(rehearsed));
+        prepared.told = Some((ran.status, told(&ran, &prepared.changes, &left_out)));
+        prepared.rehearsed = Some(Arc::new(Rehearsed { left_out, ..rehearsed }));
+    } else if !left_out.is_empty() {
+        ran.text = format!("{}\n{}", ran.text, not_kept(&left_out));
     }
     // One that did its work all the same only looked for something newer.
     if ran.exit != Some(0) {
         prepared.wanted.clone_from(&ran.wanted);
     }
     prepared.ran = Some(ran);
+}
+
+/// What the model is told of a command: what it printed, what of its changes is kept, and what is not.
+fn told(ran: &Performed, changes: &[Change], left_out: &[String]) -> String {
+    let kept = (!changes.is_empty()).then(|| kept(changes));
+    let not_kept = (!left_out.is_empty()).then(|| not_kept(left_out));
+    let lines = [Some(ran.text.clone()), kept, not_kept];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+fn not_kept(left_out: &[String]) -> String {
+    format!("not kept: {}", left_out.join(", "))
 }
 
 /// What the model is told of the changes that were kept.
@@ -301,16 +320,11 @@ impl Known {
         Ok(())
     }
 
-    fn read(
-        &self,
-        roots: &Roots,
-        scratches: &[Scratch],
-        name: &str,
-    ) -> Result<Vec<Found>, Refusal> {
+    fn read(&self, roots: &Roots, rehearsed: &Rehearsed) -> Result<Vec<Found>, Refusal> {
         let known = self.lock();
-        let each = roots.all().zip(scratches).zip(known.iter());
+        let each = roots.all().zip(&rehearsed.scratches).zip(known.iter());
         each.map(|((root, scratch), (census, own))| {
-            overlay::read(root, scratch, &Terms { census, own, name })
+            overlay::read(root, scratch, &Terms { census, own, name: &rehearsed.name })
         })
         .collect()
     }
@@ -325,16 +339,73 @@ impl Known {
     }
 }
 
-/// Moves what a command made and nobody reads to where it is kept, before the commit begins.
-pub(crate) fn stage(roots: &Roots, prepared: &mut Prepared) -> Result<(), Refusal> {
+/// Moves what a command made and nobody reads to where it is kept, before the commit begins. Ignored
+/// paths that somebody changed since they were looked at are left out, and that is told.
+pub(crate) fn stage(roots: &Roots, known: &Known, prepared: &mut Prepared) -> Result<(), Refusal> {
     let Some(rehearsed) = prepared.rehearsed.clone() else { return Ok(()) };
+    let (name, mut left_out) = (&rehearsed.name, rehearsed.left_out.clone());
     let mut staged = Vec::with_capacity(prepared.changes.len());
-    for (root, scratch) in roots.all().zip(&rehearsed.scratches) {
+    let known = known.lock();
+    for ((root, scratch), (census, own)) in roots.all().zip(&rehearsed.scratches).zip(known.iter())
+    {
         let is_here = |change: &&Change| std::ptr::eq(roots.of(&change.path), root);
         let mut here: Vec<Change> = prepared.changes.iter().filter(is_here).cloned().collect();
-        overlay::stage(root, scratch, &mut here)?;
+        let terms = Terms { census, own, name };
+        left_out.extend(overlay::stage(root, scratch, &terms, &mut here)?);
         staged.append(&mut here);
     }
     prepared.changes = staged;
+    if let (Some((status, _)), Some(ran)) = (&prepared.told, &prepared.ran) {
+        prepared.told = Some((*status, told(ran, &prepared.changes, &left_out)));
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_types::FileState;
+
+    /// What the model is told of a command that ended so, made these changes and left out these things.
+    fn check(status: Status, changed: &[&str], left_out: &[&str], expected: &str) {
+        let state = FileState {
+            kind: cairn_types::FileKind::File,
+            hash: None,
+            bytes: None,
+            mode: 0o644,
+            mtime_ns: None,
+            link: None,
+            uid: None,
+            gid: None,
+            aside: None,
+        };
+        let change = |path: &&str| Change::between((*path).to_owned(), None, Some(state.clone()));
+        let found = Found {
+            changes: changed.iter().map(change).collect(),
+            left_out: left_out.iter().map(|what| (*what).to_owned()).collect(),
+            ..Found::default()
+        };
+        let mut ran = Performed::told(status, "done\nexit=0");
+        ran.layers.push("some".to_owned());
+        let rehearsed =
+            Rehearsed { scratches: Vec::new(), name: String::new(), left_out: Vec::new() };
+        let (mut prepared, run) = (Prepared::default(), Exec::default());
+        settle(&mut prepared, &run, (ran, Ok(vec![found]), rehearsed));
+        let ended = prepared.settled.or(prepared.ran).map(|ran| ran.text);
+        let told = prepared.told.map(|(_, told)| told).or(ended);
+        assert_eq!(told.as_deref(), Some(expected), "{changed:?} {left_out:?}");
+    }
+
+    #[test]
+    fn the_model_is_told_what_of_a_commands_changes_is_not_kept() {
+        let (ok, pipe) = (Status::OK, "pipe (a pipe)");
+        check(ok, &[], &[], "done\nexit=0");
+        check(ok, &["a"], &[], "done\nexit=0\nkept: new a");
+        check(ok, &["a"], &[pipe], "done\nexit=0\nkept: new a\nnot kept: pipe (a pipe)");
+        check(ok, &[], &[pipe, "2 more"], "done\nexit=0\nnot kept: pipe (a pipe), 2 more");
+        let nothing = "done\nexit=0\nnothing of what it changed is kept";
+        check(Status::FAILED, &[], &[], "done\nexit=0");
+        check(Status::FAILED, &[], &[pipe], nothing);
+        check(Status::FAILED, &["a"], &[pipe], nothing);
+    }
 }

@@ -68,6 +68,17 @@ pub(crate) fn is_moved_one(state: &FileState, stat: &Stat) -> bool {
     state.kind == kind && state.aside.as_ref().is_some_and(|aside| aside.inode == stat.st_ino)
 }
 
+/// Whether something that is moved and not written is as it was when its state was taken, by its size
+/// and time: its bytes are nowhere else. What is written is known by its content.
+pub(crate) fn is_untouched(was: Option<&FileState>, now: Option<&FileState>) -> bool {
+    match (was.filter(|was| was.aside.is_some()), now) {
+        (Some(was), Some(now)) => {
+            was.bytes == now.bytes && (was.mtime_ns.is_none() || was.mtime_ns == now.mtime_ns)
+        }
+        (None, _) | (_, None) => true,
+    }
+}
+
 fn stat_of(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Option<Stat>, Refusal> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),

@@ -231,9 +231,9 @@ mod tests {
         std::fs::write(&file, "read\n").unwrap();
         let was = state::at(&workspace, "f").unwrap();
         let state = was.clone().unwrap().0;
-        let (path, kind) = ("f".to_owned(), ChangeKind::Modified);
-        let change =
-            Change { path, kind, before: None, after: Some(state.clone()), ignored: false };
+        let kind = ChangeKind::Modified;
+        let change = Change::between("f".to_owned(), None, Some(state.clone()));
+        let change = Change { kind, ..change };
         std::fs::write(&file, "someone else's\n").unwrap();
         for was in [was, None] {
             let refused = put(&workspace, &change, &state, (b"ours\n", &was));

@@ -10,7 +10,6 @@ mod subject;
 
 pub use judge::Case;
 pub(crate) use judge::is_row;
-pub(crate) use protected::is_precious;
 pub use rule::{Reading, Rule, RuleError};
 pub use subject::of as subject_of;
 

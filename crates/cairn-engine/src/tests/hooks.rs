@@ -341,6 +341,7 @@ fn what_began_before_a_hook_was_there_is_neither_repeated_nor_finished_past_it()
         before: None,
         after: None,
         ignored: false,
+        precious: Vec::new(),
     };
     for (hook, rules) in [
         ("PreToolUse h bash write", &["deny exec *", "deny edit"][..]),

@@ -6,6 +6,9 @@ use crate::path;
 use cairn_types::{Aside, Change, FileKind, FileState, Hash};
 use std::collections::{HashMap, HashSet};
 
+/// So many paths in a directory are judged besides its own.
+const PRECIOUS: usize = 20;
+
 /// Files, and bytes in them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
@@ -30,6 +33,8 @@ pub(super) struct Piece {
     pub(super) ignored: Option<String>,
     /// What is there now, and what would be.
     pub(super) counts: (Count, Count),
+    /// What is in it that is asked about by its name, by paths beneath the root.
+    pub(super) precious: Vec<String>,
 }
 
 impl Piece {
@@ -94,6 +99,20 @@ pub(super) struct Told<'a> {
     pub(super) trash: &'a str,
 }
 
+/// What is asked about in either, what goes first: that cannot be had again.
+fn precious(before: &mut Option<Side>, after: &mut Option<Side>) -> Vec<String> {
+    let take = |side: &mut Option<Side>| {
+        let mut precious =
+            side.as_mut().map(|s| std::mem::take(&mut s.precious)).unwrap_or_default();
+        precious.sort();
+        precious
+    };
+    let mut all = take(before);
+    let known: HashSet<String> = all.iter().cloned().collect();
+    all.extend(take(after).into_iter().filter(|path| !known.contains(path)));
+    all
+}
+
 impl Gathered {
     /// Takes in one path's change.
     pub(super) fn push(
@@ -101,15 +120,19 @@ impl Gathered {
         path: &str,
         told: &Told<'_>,
         ignored: Option<String>,
-        (before, after): (Option<Side>, Option<Side>),
+        (mut before, mut after): (Option<Side>, Option<Side>),
     ) {
+        let precious = precious(&mut before, &mut after);
         let count = |side: &Option<Side>| side.as_ref().map(|s| s.count).unwrap_or_default();
         let counts = (count(&before), count(&after));
         let (n_before, n_after) = &mut self.asides;
         let before = before.map(|side| self.bytes.state(side, told.trash, ("before", n_before)));
         let after = after.map(|side| self.bytes.state(side, told.trash, ("after", n_after)));
-        let change = Change::between(told.path.clone(), before, after);
-        self.pieces.push(Piece { path: path.to_owned(), change, ignored, counts });
+        let mut change = Change::between(told.path.clone(), before, after);
+        let inside = precious.iter().filter_map(|inner| inner.strip_prefix(path));
+        change.precious =
+            inside.take(PRECIOUS).map(|rest| format!("{}{rest}", told.path)).collect();
+        self.pieces.push(Piece { path: path.to_owned(), change, ignored, counts, precious });
     }
 
     /// The directories that something else in the list lies in.

@@ -11,6 +11,12 @@ const OPAQUE: &str = "user.overlay.opaque";
 const ORIGIN: &str = "user.overlay.origin";
 /// What all the kernel's own marks begin with.
 pub(super) const OWN: &[u8] = b"user.overlay.";
+/// What all those begin with that give a file rights, or say who vouches for it.
+const SECURITY: &[u8] = b"security.";
+const CAPABILITY: &[u8] = b"security.capability";
+/// How long the list of something's marks mostly is at most, and ever.
+const MARKS: usize = 4 << 10;
+const MOST_MARKS: usize = 64 << 10;
 /// Where the number of the file stands in a file handle, as ext4 and others write it.
 const INODE_AT: usize = 21;
 /// Longer handles are not looked at.
@@ -42,6 +48,23 @@ pub(super) enum Origin {
     Copied,
     /// The file of this number.
     CopiedFrom(u64),
+}
+
+/// Why such a thing is left out.
+pub(super) const ACTS: &str = "its setuid or setgid bit";
+
+/// The bits of a mode that let a file act as its owner or its group. On a directory the group's bit
+/// only passes the group on, as shared repositories need it.
+pub(super) fn acting_bits(stat: &Stat) -> u32 {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => stat.st_mode & 0o4000,
+        _ => stat.st_mode & 0o6000,
+    }
+}
+
+/// Whether it is the kernel's mark of something that is gone.
+pub(super) fn is_gone(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
 }
 
 /// One thing in an upper directory.
@@ -79,7 +102,7 @@ fn item(dir: BorrowedFd<'_>, name: Vec<u8>) -> Result<Item, Errno> {
             Some(b"y") => What::Opaque,
             _ => What::Directory,
         },
-        FileType::CharacterDevice if stat.st_rdev == 0 => What::Gone,
+        _ if is_gone(&stat) => What::Gone,
         _ => What::Special(special(&stat).unwrap_or("a device")),
     };
     let origin = match what {
@@ -110,13 +133,25 @@ fn marked(dir: BorrowedFd<'_>, name: &[u8], mark: &str) -> Option<Vec<u8>> {
     Some(room[..read].to_vec())
 }
 
-/// Takes the kernel's own marks from something.
+/// Takes the kernel's own marks from something, and what would give it rights when it is run.
 pub(super) fn unmark(dir: BorrowedFd<'_>, name: &[u8]) {
-    let mut room = [0; 4096];
     let path = path_of(dir, name);
-    let Ok(read) = rustix::fs::llistxattr(path.as_slice(), &mut room[..]) else { return };
-    for mark in room[..read].split(|b| *b == 0).filter(|mark| mark.starts_with(OWN)) {
-        let _ = rustix::fs::lremovexattr(path.as_slice(), mark);
+    let mut room = vec![0; MARKS];
+    let read = match rustix::fs::llistxattr(path.as_slice(), &mut room[..]) {
+        Err(Errno::RANGE) => {
+            room.resize(MOST_MARKS, 0);
+            rustix::fs::llistxattr(path.as_slice(), &mut room[..])
+        }
+        read => read,
+    };
+    let Ok(read) = read else { return };
+    let is_taken = |mark: &&[u8]| mark.starts_with(OWN) || mark.starts_with(SECURITY);
+    for mark in room[..read].split(|b| *b == 0).filter(is_taken) {
+        let removed = rustix::fs::lremovexattr(path.as_slice(), mark);
+        if removed.is_err() && mark == CAPABILITY {
+            // Its owner may not remove it; giving a file to the one who has it does.
+            let _ = rustix::fs::chownat(dir, name, None, None, AtFlags::SYMLINK_NOFOLLOW);
+        }
     }
 }
 
@@ -143,4 +178,32 @@ pub(super) fn set_mode(
     let mode = rustix::fs::fstat(&handle)?.st_mode & 0o7777;
     let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
     rustix::fs::chmod(path, Mode::from_raw_mode(of(mode)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::XattrFlags;
+
+    #[test]
+    fn what_gives_a_file_rights_is_taken_from_it_and_its_owners_marks_are_not() {
+        let holder = tempfile::tempdir().unwrap();
+        let file = holder.path().join("f");
+        std::fs::write(&file, "f").unwrap();
+        let dir = std::fs::File::open(holder.path()).unwrap();
+        let set = |mark: &str, value: &[u8]| {
+            rustix::fs::lsetxattr(&file, mark, value, XattrFlags::empty())
+        };
+        set("user.theirs", b"1").unwrap();
+        set("user.overlay.origin", b"1").unwrap();
+        if rustix::process::geteuid().is_root() {
+            // Of the second version, effective: to set the time.
+            let rights = [1, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            set("security.capability", &rights).unwrap();
+        }
+        unmark(dir.as_fd(), b"f");
+        let mut room = [0; 512];
+        let left = rustix::fs::llistxattr(&file, &mut room[..]).unwrap();
+        assert_eq!(&room[..left], b"user.theirs\0");
+    }
 }

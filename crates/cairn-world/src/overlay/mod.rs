@@ -2,6 +2,7 @@
 //! a person is shown of them, and whether somebody changed the same outside meanwhile. Mounts nothing
 //! and commits nothing; `apply` does that.
 
+mod again;
 mod census;
 mod clear;
 mod gathered;
@@ -16,6 +17,7 @@ mod scratch;
 mod shown;
 mod sides;
 mod stage;
+mod tree;
 mod vouch;
 
 pub use census::Census;
@@ -38,8 +40,11 @@ use vouch::Vouch;
 const OWN_DIRECTORY: &str = ".cairn";
 /// Where things are kept aside.
 const TRASH: &str = ".cairn/trash";
-/// How many conflicting paths are named.
+/// How many conflicting paths are named, and how many that are left out.
 const NAMED: usize = 20;
+
+/// Why an ignored path is left out that others changed.
+const OUTSIDE: &str = "changed outside meanwhile";
 
 /// What a reader has to know besides the two directories.
 #[derive(Debug)]
@@ -50,6 +55,15 @@ pub struct Terms<'a> {
     pub own: &'a Own,
     /// The name under which things are kept aside: one part of a path, used once.
     pub name: &'a str,
+}
+
+impl<'a> Terms<'a> {
+    /// What is known of how the workspace was, as sure as that is now.
+    fn vouch(&self, workspace: &'a Workspace, scratch: &'a Scratch) -> Vouch<'a> {
+        let (root, mark) = (workspace.root(), scratch.mark());
+        let in_doubt = mark.is_in_doubt();
+        Vouch { root, census: self.census, own: self.own, mark, in_doubt }
+    }
 }
 
 /// What a command changed.
@@ -65,8 +79,10 @@ pub struct Found {
     pub label: String,
     /// How much it removes, without what is ignored.
     pub removed: Removed,
+    /// What of it would not be kept, and why, as it is told; the last counts those that are not named.
+    pub left_out: Vec<String>,
     /// How many of the changes are of ignored paths.
-    ignored: usize,
+    pub(crate) ignored: usize,
 }
 
 impl Found {
@@ -85,7 +101,7 @@ impl Found {
 
 impl From<Found> for Prepared {
     fn from(found: Found) -> Prepared {
-        let Found { changes, contents, shown, label, removed, ignored: _ } = found;
+        let Found { changes, contents, shown, label, removed, left_out: _, ignored: _ } = found;
         Prepared { changes, contents, shown, label, removed, ..Prepared::default() }
     }
 }
@@ -104,20 +120,13 @@ pub fn read(workspace: &Workspace, scratch: &Scratch, terms: &Terms<'_>) -> Resu
             opened => opened,
         })
         .map_err(refused)?;
-    let mark = scratch.mark();
-    let vouch = Vouch {
-        root: workspace.root(),
-        census: terms.census,
-        own: terms.own,
-        mark,
-        in_doubt: mark.is_in_doubt(),
-    };
+    let vouch = terms.vouch(workspace, scratch);
     let gathered = Gathered::default();
     let mut reader = Reader { workspace, upper, terms, vouch, gathered, read: 0 };
     reader.walk()?;
     let gathered = reader.gathered;
     if !gathered.conflicts.is_empty() {
-        return Err(conflict(workspace, gathered.conflicts));
+        return Err(conflict(workspace, gathered.conflicts, "while the command ran"));
     }
     Ok(found(workspace, gathered))
 }
@@ -133,20 +142,33 @@ pub fn written(workspace: &Workspace, changes: &[Change]) -> Vec<Written> {
     changes.iter().filter_map(stat).filter_map(|stat| Written::of(&stat)).collect()
 }
 
-fn conflict(workspace: &Workspace, mut paths: Vec<String>) -> Refusal {
+fn conflict(workspace: &Workspace, mut paths: Vec<String>, when: &str) -> Refusal {
     paths.sort();
     paths.dedup();
     let told = |path: &String| path::shown(workspace.told(path).as_bytes());
-    let mut named: Vec<String> = paths.iter().take(NAMED).map(told).collect();
-    if paths.len() > NAMED {
-        named.push(format!("{} more", paths.len() - NAMED));
-    }
+    let named = some(paths.iter().map(told));
     let was = if paths.len() == 1 { "was" } else { "were" };
     let text = format!(
-        "{} {was} changed outside while the command ran; nothing of what it changed is kept",
+        "{} {was} changed outside {when}; nothing of what it changed is kept",
         named.join(", ")
     );
     Refusal::new(Status::CONFLICT, text)
+}
+
+/// The first of some things, and how many more there are.
+fn some(things: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let more = things.len().saturating_sub(NAMED);
+    let counted = (more > 0).then(|| format!("{more} more"));
+    things.take(NAMED).chain(counted).collect()
+}
+
+/// What is not kept, as the model is told of it.
+fn left_out(workspace: &Workspace, gathered: &Gathered) -> Vec<String> {
+    let told = |(path, why): &(String, String)| format!("{} ({why})", workspace.told(path));
+    let outside = |path: &String| (path::shown(path.as_bytes()), OUTSIDE.to_owned());
+    let passed_over: Vec<_> = gathered.passed_over.iter().map(outside).collect();
+    let all: Vec<_> = gathered.left_out.iter().chain(&passed_over).map(told).collect();
+    some(all.into_iter())
 }
 
 fn found(workspace: &Workspace, mut gathered: Gathered) -> Found {
@@ -162,10 +184,11 @@ fn found(workspace: &Workspace, mut gathered: Gathered) -> Found {
         removed.bytes += piece.counts.0.bytes;
     }
     let ignored = gathered.pieces.iter().filter(|piece| piece.ignored.is_some()).count();
+    let left_out = left_out(workspace, &gathered);
     let changes = gathered
         .pieces
         .into_iter()
         .map(|piece| Change { ignored: piece.ignored.is_some(), ..piece.change })
         .collect();
-    Found { changes, contents: gathered.bytes.all, shown, label, removed, ignored }
+    Found { changes, contents: gathered.bytes.all, shown, label, removed, left_out, ignored }
 }

@@ -4,7 +4,8 @@
 use super::gathered::{Gathered, Told};
 use super::layer::{self, Item, Origin, What};
 use super::sides::{self, MOST_READ, Place, Side, kind};
-use super::vouch::{Around, Vouch, count};
+use super::tree::Tree;
+use super::vouch::{Around, Vouch};
 use super::{OWN_DIRECTORY, Terms};
 use crate::path;
 use crate::settled::Refusal;
@@ -193,7 +194,14 @@ impl Reader<'_> {
             Some(stat) => Some(self.lower_side(here, met, stat)?),
         };
         let after = self.upper_side(here, met)?;
-        if before.as_ref().is_some_and(|before| self.is_unchanged(here, met, (before, &after))) {
+        let is_unchanged = |reader: &Self, after: &Side| {
+            before.as_ref().is_some_and(|before| reader.is_unchanged(here, met, (before, after)))
+        };
+        if is_unchanged(self, &after) {
+            return Ok(());
+        }
+        let (after, is_tamed) = self.tamed(met, after);
+        if is_tamed && is_unchanged(self, &after) {
             return Ok(());
         }
         if !self.vouch.is_as_it_was(here.around, met.path, met.lower.as_ref()) {
@@ -249,7 +257,7 @@ impl Reader<'_> {
             return self.whole(here, &met);
         }
         let mut is_foreign = here.around.is_foreign;
-        let after = Side::directory(&met.item.stat);
+        let (after, _) = self.tamed(&met, Side::directory(&met.item.stat));
         let vouched = self.vouch.is_as_it_was(here.around, met.path, met.lower.as_ref());
         match (&met.lower, below) {
             // It was copied from a directory that is gone by now.
@@ -291,8 +299,12 @@ impl Reader<'_> {
             self.gathered.conflict(met.path, met.ignored.as_ref());
             return Ok(());
         };
-        let count = count(self.upper.as_fd(), met.path);
-        let after = Side::whole(&met.item.stat, count);
+        let tree = Tree::at(self.upper.as_fd(), met.path, |_| ());
+        for (path, why) in &tree.left_out {
+            self.gathered.leave_out(path, why);
+        }
+        let (after, _) =
+            Side::whole(&met.item.stat, tree).tamed(&met.item.stat, met.lower.as_ref());
         self.push(met.path, met.ignored.clone(), (before, Some(after)));
         Ok(())
     }
@@ -307,8 +319,8 @@ impl Reader<'_> {
         if kind(stat) == Some(FileKind::Directory) {
             let same = !here.around.is_foreign
                 && self.vouch.is_same_directory(met.path, stat, Origin::New);
-            let count = self.vouch.untouched_tree(met.path);
-            return Ok(count.filter(|_| same).map(|count| Side::whole(stat, count)));
+            let tree = self.vouch.untouched_tree(met.path);
+            return Ok(tree.filter(|_| same).map(|tree| Side::whole(stat, tree)));
         }
         let same = self.vouch.is_as_it_was(here.around, met.path, Some(stat));
         Ok(if same { Some(self.lower_side(here, met, stat)?) } else { None })
@@ -318,6 +330,7 @@ impl Reader<'_> {
     fn turned(&mut self, here: &Here<'_>, met: &Met<'_>) -> Result<(), Refusal> {
         let Some(stat) = &met.lower else { return Ok(()) };
         let after = self.upper_side(here, met)?;
+        let (after, _) = self.tamed(met, after);
         let before = match met.ignored {
             Some(_) => self.vouched_side(here, met, stat)?,
             None => self.removed(here, met.path, stat)?,
@@ -385,9 +398,9 @@ impl Reader<'_> {
         while let Some((path, around)) = todo.pop() {
             let Some(inside) = self.inside(&path) else {
                 // Nobody may look into it, or something in it has no name that can be told.
-                let count = self.vouch.untouched_tree(top);
+                let tree = self.vouch.untouched_tree(top);
                 let same = self.vouch.is_as_it_was(here.around, top, Some(stat));
-                return Ok(count.filter(|_| same).map(|count| Side::whole(stat, count)));
+                return Ok(tree.filter(|_| same).map(|tree| Side::whole(stat, tree)));
             };
             let (directory, inside) = inside;
             let around = Around {
@@ -417,21 +430,21 @@ impl Reader<'_> {
     ) -> Result<(), Refusal> {
         let is_directory = kind(&stat) == Some(FileKind::Directory);
         let whole = is_directory && ignored.is_some();
-        let count = match whole {
+        let tree = match whole {
             true => self.vouch.untouched_tree(&path),
-            false => Some(super::gathered::Count::default()),
+            false => Some(Tree::default()),
         };
         let same = match whole {
             true => !around.is_foreign && self.vouch.is_same_directory(&path, &stat, Origin::New),
             false => self.vouch.is_as_it_was(around, &path, Some(&stat)),
         };
-        let Some(count) = count.filter(|_| same) else {
+        let Some(tree) = tree.filter(|_| same) else {
             // The directory it is in goes, so it is not passed over as other ignored things are.
             self.gathered.conflict(&path, None);
             return Ok(());
         };
         let side = match (whole, is_directory) {
-            (true, _) => Side::whole(&stat, count),
+            (true, _) => Side::whole(&stat, tree),
             (false, true) => Side::directory(&stat),
             (false, false) => {
                 let (directory, name) = path::split(&path);
@@ -471,6 +484,15 @@ impl Reader<'_> {
         let (name, path, stat) = (met.name, met.path, &met.item.stat);
         let place = Place { dir: here.upper.as_fd(), name, path, stat, is_ours: true };
         Side::of(place, self.room(met.ignored.as_ref()))
+    }
+
+    /// What stands in the upper directory, without what would let it act as somebody; that is told.
+    fn tamed(&mut self, met: &Met<'_>, after: Side) -> (Side, bool) {
+        let (after, is_tamed) = after.tamed(&met.item.stat, met.lower.as_ref());
+        if is_tamed {
+            self.gathered.leave_out(met.path, layer::ACTS);
+        }
+        (after, is_tamed)
     }
 
     /// How large a file may be that is read.

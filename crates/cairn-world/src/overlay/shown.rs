@@ -21,6 +21,9 @@ const GONE_LINES: usize = 5;
 /// How many paths a single line names.
 const IN_LINE: usize = 8;
 
+/// How many paths in whole directories are named.
+const PRECIOUS: usize = 20;
+
 /// All that a person is shown.
 pub(super) fn of(gathered: &Gathered, groups: &Groups, renames: &Renames) -> String {
     let mut show = Show { out: String::new(), gathered, renames, unshown: Vec::new() };
@@ -41,6 +44,7 @@ pub(super) fn of(gathered: &Gathered, groups: &Groups, renames: &Renames) -> Str
     }
     show.rest();
     show.ignored();
+    show.precious();
     show.left_out();
     show.out
 }
@@ -193,6 +197,22 @@ impl<'a> Show<'a> {
             let tops: Vec<String> = tops.into_iter().collect();
             let line = format!("{lead} {files}, {}: {}", sized(count.bytes), some(&tops));
             self.line(&line);
+        }
+    }
+
+    /// What is asked about in directories that go or come whole.
+    fn precious(&mut self) {
+        let pieces = self.gathered.pieces.iter();
+        let paths: Vec<String> = pieces
+            .flat_map(|piece| &piece.precious)
+            .map(|path| path::shown(path.as_bytes()))
+            .collect();
+        if !paths.is_empty() {
+            let mut named = paths[..paths.len().min(PRECIOUS)].to_vec();
+            if paths.len() > PRECIOUS {
+                named.push(format!("{} more", paths.len() - PRECIOUS));
+            }
+            self.line(&format!("among them: {}", named.join(", ")));
         }
     }
 

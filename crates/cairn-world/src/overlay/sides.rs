@@ -3,6 +3,7 @@
 
 use super::gathered::Count;
 use super::layer;
+use super::tree::Tree;
 use crate::settled::Refusal;
 use crate::state;
 use crate::workspace::{entry, refusal};
@@ -26,6 +27,8 @@ pub(super) struct Side {
     /// The number of what is moved and not written.
     pub(super) aside: Option<u64>,
     pub(super) count: Count,
+    /// What is in it that is asked about by its name.
+    pub(super) precious: Vec<String>,
 }
 
 /// Where something stands, and how it is taken.
@@ -58,12 +61,22 @@ impl Side {
     /// A directory, of which only its own state is meant.
     pub(super) fn directory(stat: &Stat) -> Side {
         let state = state::of(stat, FileKind::Directory);
-        Side { state, bytes: None, aside: None, count: Count::default() }
+        Side { state, bytes: None, aside: None, count: Count::default(), precious: Vec::new() }
     }
 
     /// A directory with all that is in it, which is moved whole.
-    pub(super) fn whole(stat: &Stat, count: Count) -> Side {
-        Side { aside: Some(stat.st_ino), count, ..Side::directory(stat) }
+    pub(super) fn whole(stat: &Stat, tree: Tree) -> Side {
+        let Tree { count, precious, .. } = tree;
+        Side { aside: Some(stat.st_ino), count, precious, ..Side::directory(stat) }
+    }
+
+    /// The same without what would let it act as its owner or group, unless what it lies over has that
+    /// and a person can be shown what changed. Says whether anything was taken.
+    pub(super) fn tamed(mut self, stat: &Stat, lower: Option<&Stat>) -> (Side, bool) {
+        let had = lower.filter(|_| self.aside.is_none()).map_or(0, layer::acting_bits);
+        let taken = layer::acting_bits(stat) & !had;
+        self.state.mode &= !taken;
+        (self, taken != 0)
     }
 
     /// A file or a link. `room` is how many bytes of it may be read,
@@ -75,12 +88,12 @@ impl Side {
             let link = link(place)?;
             let state = FileState { link: Some(link), ..state::of(stat, FileKind::Symlink) };
             let count = Count { files: 1, bytes: 0 };
-            return Ok(Side { state, bytes: None, aside: None, count });
+            return Ok(Side { state, bytes: None, aside: None, count, precious: Vec::new() });
         };
         let moved = || {
             let bytes = Some(size(stat));
             let state = FileState { bytes, ..state::of(stat, FileKind::File) };
-            Side { state, bytes: None, aside: Some(stat.st_ino), count }
+            Side { state, bytes: None, aside: Some(stat.st_ino), count, precious: Vec::new() }
         };
         if room.is_none_or(|room| size(stat) > room.min(LARGE)) {
             return Ok(moved());
@@ -97,7 +110,7 @@ impl Side {
         }
         let mut state = state::of_file(stat, Hash::of(&bytes));
         state.bytes = Some(bytes.len() as u64);
-        Ok(Side { state, bytes: Some(bytes), aside: None, count })
+        Ok(Side { state, bytes: Some(bytes), aside: None, count, precious: Vec::new() })
     }
 
     /// Whether two sides are the same but for their times.

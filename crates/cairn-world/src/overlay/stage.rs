@@ -3,7 +3,7 @@
 
 use super::clear::clear;
 use super::layer::{self, special};
-use super::{OWN_DIRECTORY, Scratch, TRASH};
+use super::{OWN_DIRECTORY, Scratch, TRASH, Terms, again};
 use crate::path;
 use crate::settled::Refusal;
 use crate::walk::names;
@@ -18,40 +18,45 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 /// Moves what is to be moved into place to where its changes say it is kept, and makes room for what
-/// comes out of its place. Where it had to be copied, the changes name the copies.
+/// comes out of its place. Where it had to be copied, the changes name the copies. Refused with 409 when
+/// somebody changed meanwhile what would come out; ignored paths are left out then, and returned as they
+/// are told.
 pub fn stage(
     workspace: &Workspace,
     scratch: &Scratch,
+    terms: &Terms<'_>,
     changes: &mut Vec<Change>,
-) -> Result<(), Refusal> {
-    let aside = |change: &Change| {
-        let of =
-            |state: &Option<cairn_types::FileState>| state.as_ref().and_then(|s| s.aside.clone());
-        of(&change.before).or(of(&change.after))
+) -> Result<Vec<String>, Refusal> {
+    let mut still = changes.clone();
+    let left_out =
+        again::leave_out_touched(&terms.vouch(workspace, scratch), workspace, &mut still)?;
+    let is_moved = |change: &Change| {
+        [&change.before, &change.after].into_iter().flatten().any(|state| state.aside.is_some())
     };
-    let Some(first) = changes.iter().find_map(aside) else { return Ok(()) };
-    let name = path::split(path::split(workspace.inner(&first.path)).0).0;
+    if still.iter().any(is_moved) {
+        bring_all(workspace, scratch, &format!("{TRASH}/{}", terms.name), &mut still)?;
+    }
+    *changes = still;
+    Ok(left_out)
+}
+
+/// Brings everything, or nothing.
+fn bring_all(
+    workspace: &Workspace,
+    scratch: &Scratch,
+    name: &str,
+    changes: &mut [Change],
+) -> Result<(), Refusal> {
     let staged = room(workspace, name).map_err(|e| refusal(name, e)).and_then(|()| {
         let upper = rustix::fs::open(scratch.upper(), DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|e| refusal(name, e))?;
-        let mut staged = changes.clone();
-        for change in &mut staged {
-            bring(workspace, upper.as_fd(), change)?;
-        }
-        Ok(staged)
+        changes.iter_mut().try_for_each(|change| bring(workspace, upper.as_fd(), change))
     });
-    match staged {
-        Ok(staged) => {
-            *changes = staged;
-            Ok(())
+    staged.inspect_err(|_| {
+        if let Ok(trash) = workspace.directory(&workspace.told(TRASH)) {
+            let _ = clear(trash.as_fd(), path::split(name).1.as_bytes());
         }
-        Err(problem) => {
-            if let Ok(trash) = workspace.directory(&workspace.told(TRASH)) {
-                let _ = clear(trash.as_fd(), path::split(name).1.as_bytes());
-            }
-            Err(problem)
-        }
-    }
+    })
 }
 
 /// Cairn's own directory in a workspace, which is made if there is none.
@@ -114,6 +119,8 @@ fn bring(workspace: &Workspace, upper: BorrowedFd<'_>, change: &mut Change) -> R
         if after.kind == FileKind::Directory {
             tidy(from.as_fd(), name)?;
         }
+        let stat = rustix::fs::statat(&from, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        tame(from.as_fd(), name.as_bytes(), &stat)?;
         layer::unmark(from.as_fd(), name.as_bytes());
         let (room, number) = path::split(to);
         let room = workspace.directory(room)?;
@@ -139,8 +146,8 @@ fn sync(dir: BorrowedFd<'_>, name: &str) {
     }
 }
 
-/// Takes the kernel's marks from everything in a directory, and removes what is neither file,
-/// directory nor link.
+/// Takes the kernel's marks from everything in a directory, and what lets it act as somebody, and
+/// removes what is neither file, directory nor link.
 fn tidy(dir: BorrowedFd<'_>, top: &str) -> Result<(), Errno> {
     let mut todo = vec![top.as_bytes().to_owned()];
     let mut closed = Vec::new();
@@ -160,6 +167,8 @@ fn tidy(dir: BorrowedFd<'_>, top: &str) -> Result<(), Errno> {
             if special(&stat).is_some() {
                 rustix::fs::unlinkat(&here, bare, AtFlags::empty())?;
                 removed = true;
+            } else {
+                tame(here.as_fd(), bare, &stat)?;
             }
             if name.directory().is_some() {
                 todo.push([&path, b"/".as_slice(), bare].concat());
@@ -174,6 +183,14 @@ fn tidy(dir: BorrowedFd<'_>, top: &str) -> Result<(), Errno> {
         layer::set_mode(dir, path, |_| stat.st_mode & 0o7777)?;
     }
     Ok(())
+}
+
+/// Takes from something what lets it act as its owner or its group.
+fn tame(dir: BorrowedFd<'_>, name: &[u8], stat: &Stat) -> Result<(), Errno> {
+    match layer::acting_bits(stat) {
+        0 => Ok(()),
+        bits => layer::set_mode(dir, name, |mode| mode & !bits),
+    }
 }
 
 fn times(stat: &Stat) -> Timestamps {

@@ -2,14 +2,12 @@
 //! so that nothing a person did meanwhile is ever written over.
 
 use super::census::{Census, Had, Identity};
-use super::gathered::Count;
 use super::layer::Origin;
 use super::mark::{Age, Mark, Own};
 use super::sides;
-use crate::walk::names;
-use crate::workspace::entry;
+use super::tree::Tree;
 use cairn_types::FileKind;
-use rustix::fs::{AtFlags, OFlags, Stat};
+use rustix::fs::Stat;
 use std::os::fd::BorrowedFd;
 
 /// What is known of how the workspace was.
@@ -85,53 +83,15 @@ impl Vouch<'_> {
     }
 
     /// What is beneath a directory of the workspace, if none of it was touched.
-    pub(super) fn untouched_tree(&self, path: &str) -> Option<Count> {
-        let (mut untouched, mut count) = (!self.in_doubt, Count::default());
-        each(self.root, path, &mut |stat| {
-            untouched &= self.is_older(stat);
-            count.add(counted(stat));
-        });
-        untouched.then_some(count)
+    pub(super) fn untouched_tree(&self, path: &str) -> Option<Tree> {
+        let mut untouched = !self.in_doubt;
+        let tree = Tree::at(self.root, path, |stat| untouched &= self.is_older(stat));
+        untouched.then_some(tree)
     }
 
     /// Whether nothing came or went in a directory.
     pub(super) fn is_still(&self, directory: &Stat) -> bool {
         self.mark.age(directory) == Age::Before
-    }
-}
-
-/// What is beneath a directory.
-pub(super) fn count(root: BorrowedFd<'_>, path: &str) -> Count {
-    let mut count = Count::default();
-    each(root, path, &mut |stat| count.add(counted(stat)));
-    count
-}
-
-fn counted(stat: &Stat) -> Count {
-    match sides::kind(stat) {
-        Some(FileKind::File) => Count { files: 1, bytes: sides::size(stat) },
-        Some(FileKind::Symlink) => Count { files: 1, bytes: 0 },
-        Some(FileKind::Directory) | None => Count::default(),
-    }
-}
-
-/// Looks at everything beneath a directory, and at itself.
-fn each(root: BorrowedFd<'_>, path: &str, see: &mut dyn FnMut(&Stat)) {
-    let mut todo = vec![path.as_bytes().to_owned()];
-    if let Ok(stat) = rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW) {
-        see(&stat);
-    }
-    while let Some(path) = todo.pop() {
-        let Ok(dir) = entry(root, &path, OFlags::RDONLY | OFlags::DIRECTORY) else { continue };
-        for name in names(&dir).unwrap_or_default() {
-            let bare = name.bare();
-            if let Ok(stat) = rustix::fs::statat(&dir, bare, AtFlags::SYMLINK_NOFOLLOW) {
-                see(&stat);
-            }
-            if name.directory().is_some() {
-                todo.push([&path, b"/".as_slice(), bare].concat());
-            }
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! makes.
 
 use crate::aside::{Bed, Thing, pairs, undone};
-use cairn_types::{Change, FileKind, FileState};
+use cairn_types::{Aside, Change, FileKind, FileState};
 use cairn_world::Probe;
 use std::collections::BTreeMap;
 use std::fs;
@@ -214,9 +214,9 @@ fn a_large_ignored_tree_goes_and_comes_with_as_many_calls_as_a_small_one() {
             fs::File::create(directory.join(n.to_string())).unwrap().set_len(bytes).unwrap();
         }
         let source = bed.change("src/main", (Thing::Written, Thing::Absent), 1);
-        let mut moved = bed.make("held", Thing::Directory, ".cairn/trash/op/before/0").unwrap();
-        moved.aside.as_mut().unwrap().inode =
-            std::os::unix::fs::MetadataExt::ino(&tree.metadata().unwrap());
+        let inode = std::os::unix::fs::MetadataExt::ino(&tree.metadata().unwrap());
+        let aside = Some(Aside { path: ".cairn/trash/op/before/0".into(), inode });
+        let moved = FileState { aside, ..bed.world().state("target").unwrap().unwrap() };
         let changes = [source, Change::between("target".into(), Some(moved), None)];
         [changes.to_vec(), undone(&changes)]
             .iter()

@@ -18,6 +18,7 @@ mod keeps;
 mod overlay;
 mod overlay_census;
 mod overlay_guard;
+mod overlay_late;
 mod overlay_random;
 mod overlay_shown;
 mod rearrange;

@@ -177,6 +177,12 @@ impl Place {
         overlay::read(&self.workspace(), scratch, &terms)
     }
 
+    /// Moves what is to be moved to where it waits; says what is left out.
+    pub fn stage(&self, scratch: &Scratch, found: &mut Found) -> Result<Vec<String>, Refusal> {
+        let terms = Terms { census: &self.census, own: &self.own, name: "r-1-2-3" };
+        overlay::stage(&self.workspace(), scratch, &terms, &mut found.changes)
+    }
+
     /// Runs a command and reads what it changed.
     pub fn found(&mut self, command: &str) -> Found {
         let scratch = self.run(command, "", When::After);

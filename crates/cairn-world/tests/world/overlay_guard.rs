@@ -225,6 +225,59 @@ fn what_cannot_be_named_is_left_out_and_what_holds_it_goes_whole() {
 }
 
 #[test]
+fn what_is_left_out_is_told_with_why_and_beyond_twenty_counted() {
+    let check = |command: &str, outside: &str, expected: Expect| {
+        let mut place = Place::new(Form::Namespace, PROJECT);
+        let scratch = place.run(command, outside, When::After);
+        expected.assert_eq(&place.read(&scratch).unwrap().left_out.join("\n"));
+    };
+    check("echo c >> s", "", expect![""]);
+    check(
+        "mkfifo p out/q; printf x > \"$(printf 'n\\377')\"; echo c >> out/1",
+        "echo o >> out/1",
+        expect![[r#"
+            n� (its name is not UTF-8)
+            p (a pipe)
+            out/q (a pipe)
+            out/1 (changed outside meanwhile)"#]],
+    );
+    let mut place = Place::new(Form::Namespace, PROJECT);
+    let left_out = place.found("for n in $(seq 25); do mkfifo p$n; done").left_out;
+    assert_eq!((left_out.len(), left_out[20].as_str()), (21, "5 more"));
+}
+
+#[test]
+fn nothing_that_comes_out_of_an_overlay_acts_as_somebody_unless_it_did_before() {
+    for form in Form::all() {
+        let fill = "echo k > k; chmod 4755 k; echo p > p; echo q > q; chmod 755 q; echo x > out/x; \
+                    chmod 4755 out/x; mkdir g; chmod 2755 g; head -c 9000000 /dev/zero > big";
+        let mut place = Place::new(form, &format!("{PROJECT}; {fill}"));
+        let command = "echo n > n; chmod 4755 n; echo s > out/s; chmod 6755 out/s; \
+                       mkdir -p out/w/in; echo t > out/w/in/t; chmod 4711 out/w/in/t; chmod 4755 out/w; \
+                       echo c >> k; chmod 4755 k; chmod 6755 p; chmod 4755 q; chmod 6755 out/1; \
+                       echo c >> out/x; chmod 4755 out/x; mkdir g/h; chmod 2755 g/h; \
+                       echo c >> big; chmod 2755 big";
+        let scratch = place.run(command, "", When::After);
+        let mut found = place.read(&scratch).unwrap();
+        place.stage(&scratch, &mut found).unwrap();
+        place.commit(&found).unwrap();
+        let now = picture(&place.lower());
+        let modes = |paths: &[&str]| -> Vec<String> {
+            let mode = |path: &&str| now[*path].split(' ').nth(1).unwrap().to_owned();
+            paths.iter().map(mode).collect()
+        };
+        let plain = ["n", "p", "q", "out/1", "out/s", "out/w", "out/x", "big"];
+        assert_eq!(modes(&plain), ["755"; 8], "{form:?}");
+        assert_eq!(modes(&["k", "g/h", "out/w/in/t"]), ["4755", "2755", "711"], "{form:?}");
+        assert!(found.changes.iter().all(|change| change.path != "q"), "{form:?}");
+        let told = "big n p q out/1 out/s out/w out/w/in/t out/x";
+        let told: Vec<_> =
+            told.split(' ').map(|path| format!("{path} (its setuid or setgid bit)")).collect();
+        assert_eq!(found.left_out, told, "{form:?}");
+    }
+}
+
+#[test]
 fn closed_files_and_directories_are_read_all_the_same() {
     for form in Form::all() {
         let mut place = Place::new(form, "mkdir d; echo 1 > d/1; echo f > f; chmod 000 f");

@@ -2,7 +2,7 @@
 
 use crate::overlay::{Form, Place, When, picture};
 use cairn_types::{Change, FileKind, FileState};
-use cairn_world::overlay::{Found, stage};
+use cairn_world::overlay::Found;
 use expect_test::{Expect, expect};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -300,6 +300,61 @@ fn ignored_things_are_moved_and_counted() {
     );
 }
 
+/// What is asked about by its name in directories that go or come whole, and how that is shown.
+#[track_caller]
+fn check_precious(command: &str, expected: Expect) {
+    let fill = "mkdir -p target/keep/.git/objects out/old; echo a > target/.env; echo b > out/old/o; \
+                echo c > target/keep/.git/config; echo d > target/keep/.git/objects/1";
+    let mut place =
+        Place::new(Form::Namespace, &format!("{PROJECT}; {fill}; echo out/ >> .gitignore"));
+    let found = place.found(command);
+    let precious = found.changes.iter().flat_map(|change| {
+        let told = |path: &String| format!("{}: {path}", change.path);
+        change.precious.iter().map(told).collect::<Vec<_>>()
+    });
+    let shown =
+        found.shown.lines().filter(|line| line.starts_with("among them")).map(str::to_owned);
+    expected.assert_eq(&precious.chain(shown).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn what_is_precious_in_an_ignored_directory_is_named() {
+    check_precious("rm -r out; echo x >> target/x", expect![""]);
+    check_precious(
+        "rm -r target",
+        expect![[r#"
+        target: target/.env
+        target: target/keep/.git
+        target: target/keep/.git/config
+        among them: target/.env, target/keep/.git, target/keep/.git/config"#]],
+    );
+    check_precious(
+        "rm -r target; mkdir -p target/new; echo k > target/new/prod.key",
+        expect![[r#"
+        target: target/.env
+        target: target/keep/.git
+        target: target/keep/.git/config
+        target: target/new/prod.key
+        among them: target/.env, target/keep/.git, target/keep/.git/config, target/new/prod.key"#]],
+    );
+    check_precious(
+        "mkdir -p out/new/.husky; echo k > out/new/.husky/pre-commit",
+        expect![[r#"
+        out/new: out/new/.husky
+        among them: out/new/.husky"#]],
+    );
+    check_precious("rm -r out; echo n > out", expect![""]);
+}
+
+#[test]
+fn of_many_precious_names_the_first_are_judged_and_the_others_counted() {
+    let mut place = Place::new(Form::Namespace, PROJECT);
+    let found =
+        place.found("mkdir target/new; for n in $(seq 25); do echo > target/new/$n.key; done");
+    assert_eq!(found.changes[0].precious.len(), 20);
+    assert!(found.shown.trim_end().ends_with(".key, 5 more"), "{}", found.shown);
+}
+
 #[test]
 fn what_a_command_says_is_ignored_is_shown() {
     check(
@@ -401,7 +456,7 @@ fn staged(form: Form) -> String {
                    echo more >> a.log; touch -d @1000000000 a.log target/deep/er/1";
     let scratch = place.run(command, "", When::After);
     let mut found = place.read(&scratch).unwrap();
-    stage(&place.workspace(), &scratch, &mut found.changes).unwrap();
+    place.stage(&scratch, &mut found).unwrap();
     let mut told = String::new();
     for change in &found.changes {
         let aside = change.after.as_ref().and_then(|after| after.aside.as_ref()).unwrap();
@@ -449,7 +504,7 @@ fn where_a_project_keeps_files_beside_the_trash_only_the_trash_is_ignored() {
         let mut place = Place::new(Form::Namespace, &format!("{PROJECT}; {fill}"));
         let scratch = place.run("echo more >> a.log", "", When::After);
         let mut found = place.read(&scratch).unwrap();
-        stage(&place.workspace(), &scratch, &mut found.changes).unwrap();
+        place.stage(&scratch, &mut found).unwrap();
         let rules = fs::read_to_string(place.lower().join(ignored));
         assert_eq!(rules.unwrap(), "*\n", "{fill}");
     };
@@ -468,7 +523,7 @@ fn what_comes_from_another_file_system_is_copied_with_its_modes_and_times() {
                    touch -d @1000000000 target/deep/er; rm target/debug/o; echo s >> src/s";
     let scratch = place.run(command, "", When::After);
     let mut found = place.read(&scratch).unwrap();
-    stage(&place.workspace(), &scratch, &mut found.changes).unwrap();
+    place.stage(&scratch, &mut found).unwrap();
     let trash = place.lower().join(".cairn/trash/r-1-2-3/after");
     let mut told = format!("{}\n", found.label);
     for (path, what) in picture(&trash) {

@@ -1,0 +1,157 @@
+//! Paths that are asked about whatever else is allowed: files that say what may run, or what models are
+//! told, when they are next opened; and those that nobody can build again. By their names alone.
+
+/// Names of files and directories, at any depth.
+const NAMES: [&str; 50] = [
+    "cairn.toml",
+    ".cairn",
+    "agents.md",
+    "agents.override.md",
+    "claude.md",
+    "claude.local.md",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".cursorrules",
+    "gemini.md",
+    ".gemini",
+    "copilot-instructions.md",
+    ".windsurfrules",
+    ".clinerules",
+    ".mcp.json",
+    ".git",
+    ".gitattributes",
+    ".gitconfig",
+    ".gitmodules",
+    ".husky",
+    ".githooks",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".lefthook.yml",
+    "lefthook.yaml",
+    "lefthook.toml",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".travis.yml",
+    ".buildkite",
+    ".woodpecker",
+    ".forgejo",
+    ".gitea",
+    "jenkinsfile",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    ".envrc",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+];
+
+/// Paths that are protected where a part of them alone would be ordinary.
+const PLACES: [&str; 5] =
+    [".github/workflows", ".github/actions", ".cargo/config", ".cargo/config.toml", ".ci/run"];
+
+/// Names of files that git often ignores and nobody can build again, or that hold what is secret.
+const PRECIOUS: [&str; 12] = [
+    ".env", ".envrc", ".local", ".pem", ".key", ".p12", ".pfx", ".sqlite", ".sqlite3", ".db",
+    ".tfstate", ".tfvars",
+];
+
+/// Whether a path is asked about although git ignores it.
+#[must_use]
+pub fn is_precious(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let is_named = |end: &&str| {
+        name.ends_with(*end) || name.strip_prefix(*end).is_some_and(|rest| rest.starts_with('.'))
+    };
+    is_among(&path) || PRECIOUS.iter().any(is_named) || name.contains("secret")
+}
+
+/// Whether a path says what git or this program runs next: only a person lets a command change it.
+#[must_use]
+pub fn is_guarded(path: &str) -> bool {
+    let framed = format!("/{}/", path.to_lowercase());
+    let of_git = ["/hooks/", "/config/", "/config.worktree/", "/info/attributes/"];
+    let in_git = framed.find("/.git/").map(|at| &framed[at..]);
+    in_git.is_some_and(|inner| of_git.iter().any(|name| inner.contains(name)))
+        || ["/cairn.toml/", "/.cairn/", "/.githooks/", "/.husky/"]
+            .iter()
+            .any(|name| framed.contains(name))
+}
+
+/// Whether a path says what may run or what models are told, or lies in one that does. Letters count the
+/// same: some file systems think so.
+#[must_use]
+pub fn is_protected(path: &str) -> bool {
+    is_among(&path.to_lowercase())
+}
+
+fn is_among(path: &str) -> bool {
+    let is_place = |place: &&str| {
+        path.match_indices(*place).any(|(at, _)| {
+            let (before, after) = (&path[..at], &path[at + place.len()..]);
+            (before.is_empty() || before.ends_with('/'))
+                && (after.is_empty() || after.starts_with('/'))
+        })
+    };
+    path.split('/').any(|part| NAMES.contains(&part)) || PLACES.iter().any(is_place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_what_may_run_is_protected_at_any_depth() {
+        for path in [
+            "cairn.toml",
+            "sub/Cairn.TOML",
+            ".cairn/hooks/x",
+            "AGENTS.md",
+            ".github/workflows/ci.yml",
+            "sub/.cargo/config.toml",
+            ".husky/pre-commit",
+            "lefthook.yml",
+            ".gitlab-ci.yml",
+            ".github/actions/a/action.yml",
+            ".github/copilot-instructions.md",
+            "GEMINI.md",
+            ".bash_profile",
+        ] {
+            assert!(is_protected(path), "{path}");
+        }
+        for path in ["src/main.rs", "cairn.toml.md", "docs/agents.md.txt", ".github/CODEOWNERS"] {
+            assert!(!is_protected(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_can_build_again_is_precious_by_its_name() {
+        for path in [
+            ".env",
+            "out/.env.local",
+            "a/prod.ENV",
+            "key.pem",
+            "db.sqlite3",
+            "x/.local",
+            "my-secrets.txt",
+            "out/.git",
+            "out/.git/objects/1",
+            "terraform.tfstate",
+        ] {
+            assert!(is_precious(path), "{path}");
+        }
+        for path in ["out/main.o", "environment", "keys/readme", "db/schema", "local"] {
+            assert!(!is_precious(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What is in a directory that is moved whole: how much, what of it is asked about by its name, and what
+//! is not kept. Changes nothing.
+
+use super::gathered::Count;
+use super::layer::{self, special};
+use super::sides;
+use crate::path;
+use crate::walk::names;
+use crate::workspace::entry;
+use cairn_types::{FileKind, is_guarded, is_precious};
+use rustix::fs::{AtFlags, OFlags, Stat};
+use std::os::fd::BorrowedFd;
+
+/// What is beneath a directory, and the directory itself.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub(super) count: Count,
+    /// What is asked about although all of it is ignored, the outermost of each.
+    pub(super) precious: Vec<String>,
+    /// What is not moved with it, and what that is.
+    pub(super) left_out: Vec<(String, &'static str)>,
+}
+
+impl Tree {
+    /// Looks at a directory with all that is in it.
+    pub(super) fn at(root: BorrowedFd<'_>, path: &str, mut see: impl FnMut(&Stat)) -> Tree {
+        let mut tree = Tree::default();
+        each(root, path, &mut |path, stat| {
+            see(stat);
+            tree.add(path, stat);
+        });
+        tree
+    }
+
+    fn add(&mut self, path: &[u8], stat: &Stat) {
+        self.count.add(counted(stat));
+        let text = String::from_utf8_lossy(path);
+        if begins(&text, is_precious) || begins(&text, is_guarded) {
+            self.precious.push(text.into_owned());
+        }
+        let why = match special(stat) {
+            None if layer::acting_bits(stat) != 0 => Some(layer::ACTS),
+            // The mark of something that is gone.
+            Some(_) if layer::is_gone(stat) => None,
+            special => special,
+        };
+        self.left_out.extend(why.map(|why| (path::shown(path), why)));
+    }
+}
+
+/// Whether a path is such a one, and the directory that it is in is not.
+fn begins(path: &str, is_such: impl Fn(&str) -> bool) -> bool {
+    is_such(path) && !path.rsplit_once('/').is_some_and(|(directory, _)| is_such(directory))
+}
+
+fn counted(stat: &Stat) -> Count {
+    match sides::kind(stat) {
+        Some(FileKind::File) => Count { files: 1, bytes: sides::size(stat) },
+        Some(FileKind::Symlink) => Count { files: 1, bytes: 0 },
+        Some(FileKind::Directory) | None => Count::default(),
+    }
+}
+
+/// Looks at everything beneath a directory, and at itself.
+fn each(root: BorrowedFd<'_>, path: &str, see: &mut dyn FnMut(&[u8], &Stat)) {
+    let mut todo = vec![path.as_bytes().to_owned()];
+    if let Ok(stat) = rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW) {
+        see(path.as_bytes(), &stat);
+    }
+    while let Some(path) = todo.pop() {
+        let Ok(dir) = entry(root, &path, OFlags::RDONLY | OFlags::DIRECTORY) else { continue };
+        for name in names(&dir).unwrap_or_default() {
+            let bare = name.bare();
+            let inside = [&path, b"/".as_slice(), bare].concat();
+            if let Ok(stat) = rustix::fs::statat(&dir, bare, AtFlags::SYMLINK_NOFOLLOW) {
+                see(&inside, &stat);
+            }
+            if name.directory().is_some() {
+                todo.push(inside);
+            }
+        }
+    }
+}
