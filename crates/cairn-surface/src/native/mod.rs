@@ -163,7 +163,7 @@ mod tests {
         check(
             "bash",
             r#"{"command":"ls","sudo":true}"#,
-            "400 bash: there is no argument \"sudo\"; the arguments are command, cwd, timeout_ms, background",
+            "400 bash: there is no argument \"sudo\"; the arguments are command, runtime, cwd, timeout_ms, background",
         );
         check(
             "read",
@@ -269,7 +269,7 @@ mod tests {
     fn every_schema_is_an_object_whose_properties_are_all_described() {
         let schemas: serde_json::Value = serde_json::from_str(&schemas(true)).unwrap();
         let list = schemas.as_array().unwrap();
-        assert_eq!(list.len(), 13);
+        assert_eq!(list.len(), 14);
         for tool in list {
             let properties = tool["parameters"]["properties"].as_object().unwrap();
             assert!(!properties.is_empty());

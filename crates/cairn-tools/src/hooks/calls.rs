@@ -5,7 +5,7 @@ use cairn_types::{Action, Consult, EditBody, Exchange, TodoState};
 use serde_json::{Map, Value, json};
 
 /// Our tools.
-pub const TOOLS: [&str; 13] = [
+pub const TOOLS: [&str; 14] = [
     "read",
     "write",
     "edit",
@@ -16,6 +16,7 @@ pub const TOOLS: [&str; 13] = [
     "move",
     "copy",
     "bash",
+    "env",
     "todo",
     "ask_user",
     "present_plan",
@@ -35,6 +36,8 @@ pub fn names_of(tool: &str) -> &'static [&'static str] {
         "move" => &["move", "Move"],
         "copy" => &["copy", "Copy"],
         "bash" => &["bash", "Bash"],
+        // Whoever looks at commands looks at these, too.
+        "env" => &["env", "Bash"],
         "todo" => &["todo", "TodoWrite"],
         "ask_user" => &["ask_user", "AskUserQuestion"],
         "present_plan" => &["present_plan", "ExitPlanMode"],
