@@ -170,7 +170,7 @@ mod tests {
             r#"{"path":"a","limit":-1}"#,
             "400 read: limit must be a whole number from 0",
         );
-        let tools = "the tools are read, write, edit, multi_edit, find, list, remove, move, copy, bash, todo, ask_user, present_plan";
+        let tools = "the tools are read, write, edit, multi_edit, find, list, remove, move, copy, bash, env, todo, ask_user, present_plan";
         check("paint", "{}", &format!("501 there is no tool \"paint\"; {tools}"));
         check(
             "brash",
