@@ -153,13 +153,13 @@ mod tests {
         for (matcher, expected) in [
             (
                 "",
-                "read write edit multi_edit find list remove move copy bash todo ask_user present_plan",
+                "read write edit multi_edit find list remove move copy bash env todo ask_user present_plan",
             ),
             (
                 "*",
-                "read write edit multi_edit find list remove move copy bash todo ask_user present_plan",
+                "read write edit multi_edit find list remove move copy bash env todo ask_user present_plan",
             ),
-            ("Bash", "bash"),
+            ("Bash", "bash env"),
             ("bash", "bash"),
             ("Edit|Write", "write edit"),
             ("Edit|MultiEdit|Write", "write edit multi_edit"),
