@@ -257,6 +257,6 @@ fn hooks_of_the_same_name_are_told_apart_and_keep_their_order() {
         .iter()
         .map(|plan| format!("{} {} {}", plan.event, plan.name, plan.tools.join(",")))
         .collect();
-    assert_eq!(plans, ["PreToolUse a bash", "PreToolUse a (2) write,edit", "Stop z "]);
+    assert_eq!(plans, ["PreToolUse a bash,env", "PreToolUse a (2) write,edit", "Stop z "]);
     assert!(hooks.named("a (2)").is_some() && hooks.named("b").is_none());
 }
