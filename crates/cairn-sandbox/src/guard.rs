@@ -6,6 +6,7 @@
 use crate::confine::{self, Confining, stage};
 use crate::report::{LAYERS, Tag, record};
 use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void};
+use std::io;
 use std::os::fd::RawFd;
 use std::ptr;
 
@@ -40,8 +41,6 @@ pub(crate) struct Plan {
     pub(crate) stack_end: *mut u8,
     /// What confines it, when it is held so.
     pub(crate) confining: *const Confining,
-    /// Tells a confined command's guardian that its ids are mapped; any handle otherwise.
-    pub(crate) go: RawFd,
     /// What a confined command's guardian hands the socket for its proxy over by; negative where it has none.
     pub(crate) pass: RawFd,
 }
@@ -61,6 +60,21 @@ pub(crate) unsafe fn clone(flags: c_int, pidfd: *mut c_int) -> c_long {
     unsafe { libc::syscall(libc::SYS_clone, flags, none, pidfd, none, none) }
 }
 
+/// Makes a copy of this process while no signal is handled in either.
+pub(crate) fn unsignalled(make: impl FnOnce() -> c_long) -> io::Result<c_long> {
+    // SAFETY: the sets live here; the mask is this thread's own and becomes what it was.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        let made = make();
+        let problem = io::Error::last_os_error();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+        if made < 0 { Err(problem) } else { Ok(made) }
+    }
+}
+
 /// Holds a command until it ends or until nobody is left to tell, then ends all that is left.
 ///
 /// # Safety
@@ -75,8 +89,7 @@ pub(crate) unsafe fn guard(plan: &Plan) -> ! {
             plan.cwd,
             plan.status,
             plan.life,
-            plan.go,
-            plan.pass.max(plan.go),
+            plan.pass.max(plan.life),
         ];
         keep_only(handles);
         libc::setsid();
@@ -90,7 +103,7 @@ pub(crate) unsafe fn guard(plan: &Plan) -> ! {
         if child < 0 {
             give_up(plan, Tag::NoProcess);
         }
-        keep_only([plan.status, plan.life, signals, held, held, held, held, held]);
+        keep_only([plan.status, plan.life, signals, held, held, held, held]);
         match watch(child, plan.life, signals) {
             Some(s) if libc::WIFSIGNALED(s) => tell(plan, Tag::Signalled, libc::WTERMSIG(s)),
             Some(s) => tell(plan, Tag::Exited, libc::WEXITSTATUS(s)),
@@ -109,10 +122,8 @@ unsafe fn confine(plan: &Plan) -> RawFd {
     // SAFETY: the plan of a confined command has what confines it; system calls only.
     unsafe {
         let confining = &*plan.confining;
-        if !confine::wait_for_ids(plan.go) {
-            no_layer(plan, stage::IDS);
-        }
-        if let Err(stage) = confine::build(confining) {
+        let built = confine::build(&confining.root, false);
+        if let Err(stage) = built.and_then(|()| confine::enter(&confining.cwd)) {
             no_layer(plan, stage);
         }
         if !confine::loopback_up() {
@@ -330,7 +341,7 @@ unsafe fn give_up(plan: &Plan, tag: Tag) -> ! {
 }
 
 /// Closes every handle but these.
-unsafe fn keep_only(mut keep: [RawFd; 8]) {
+unsafe fn keep_only(mut keep: [RawFd; 7]) {
     keep.sort_unstable();
     let mut from: c_uint = 0;
     for fd in keep {

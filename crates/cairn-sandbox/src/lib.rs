@@ -5,6 +5,7 @@
 
 mod confine;
 mod editor;
+mod enter;
 mod environment;
 mod guard;
 mod ids;

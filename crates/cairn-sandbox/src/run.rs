@@ -1,10 +1,10 @@
 //! Runs a command to its end: reads its output, keeps its time, and ends all it started.
 
-use crate::confine::Confining;
+use crate::confine::{Confining, Held};
 use crate::guard::Hold;
 use crate::kept::{Ends, Kept};
 use crate::report::{self, Report, Tag};
-use crate::start::{Held, Started, start};
+use crate::start::{Started, start};
 use crate::way_out::WayOut;
 use crate::{End, Errors, Finished, SandboxError, Spec, Wanted, Way};
 use rustix::io::Errno;
@@ -141,7 +141,7 @@ fn settle(
         }
         Some((Tag::NoLayer, e)) => {
             return Settled::Problem(match (confining, report.stage) {
-                (Some(confining), Some(stage)) => crate::confine::failed(confining, stage, e),
+                (Some(confining), Some(stage)) => crate::confine::failed(&confining.root, stage, e),
                 _ => start("confining it", e),
             });
         }

@@ -1,9 +1,9 @@
 //! Starts a guardian with its command: prepares all it needs, then makes the one `clone`.
 #![expect(unsafe_code, reason = "clone, and the signal mask around it")]
 
-use crate::confine::{Confining, Slot};
+use crate::confine::Held;
 use crate::guard::{self, Hold, Plan};
-use crate::{Errors, SandboxError, Spec, ids, way_out};
+use crate::{Errors, SandboxError, Spec, enter, ids, way_out};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SeekFrom};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::CString;
@@ -31,14 +31,6 @@ pub(crate) struct Started {
     pub(crate) confining: Option<Held>,
     /// What the socket for its proxy comes by.
     pub(crate) passed: Option<OwnedFd>,
-}
-
-/// What confines a command while it runs.
-pub(crate) struct Held {
-    /// How.
-    pub(crate) confining: Confining,
-    /// Layers that are its own.
-    _slot: Slot,
 }
 
 /// The texts a command is made of, as the system takes them.
@@ -125,15 +117,8 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
             (Some(read), Some(write))
         }
     };
-    let (go_end, go) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
-    let held = match &spec.confined {
-        Some(confined) => {
-            let slot = confined.sandbox.slot()?;
-            let confining = confined.sandbox.confining(confined, &slot)?;
-            Some(Held { confining, _slot: slot })
-        }
-        None => None,
-    };
+    let held = spec.confined.as_ref().map(|confined| confined.sandbox.confining(confined));
+    let held = held.transpose()?;
     let has_way_out = spec.confined.as_ref().is_some_and(|confined| confined.reach.is_some());
     let (passed, pass_end) = match has_way_out {
         true => {
@@ -160,54 +145,37 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
         status: status_end.as_raw_fd(),
         life: life_end.as_raw_fd(),
         confining: held.as_ref().map_or(ptr::null(), |held| ptr::from_ref(&held.confining)),
-        go: go_end.as_raw_fd(),
         pass: pass_end.as_ref().map_or(-1, AsRawFd::as_raw_fd),
     };
-    let (process, pid) = clone_guardian(&plan).map_err(|source| match hold {
-        Hold::Confined => SandboxError::Layer { what: "namespaces of its own".to_owned(), source },
-        _ => SandboxError::Start { step: "a process", source },
-    })?;
-    if hold == Hold::Confined {
-        // Where it fails the guardian says so: it waits for a byte that does not come.
-        if ids::map(pid).is_ok() {
-            let _ = rustix::io::write(&go, &[1]);
-        }
-    }
+    let process = match &held {
+        Some(held) => enter::start(&plan, held.ground.handles()).map_err(|source| {
+            SandboxError::Layer { what: "namespaces of its own".to_owned(), source }
+        })?,
+        None => clone_guardian(&plan)
+            .map_err(|source| SandboxError::Start { step: "a process", source })?,
+    };
     Ok(Started { process, life, status, output, errors, confining: held, passed })
 }
 
-fn clone_guardian(plan: &Plan) -> io::Result<(OwnedFd, u32)> {
+/// Starts a guardian that confines nothing.
+fn clone_guardian(plan: &Plan) -> io::Result<OwnedFd> {
     let namespaces = match plan.hold {
         Hold::Namespace => libc::CLONE_NEWPID,
         Hold::UserNamespace => libc::CLONE_NEWPID | libc::CLONE_NEWUSER,
-        Hold::Subreaper => 0,
-        Hold::Confined => {
-            libc::CLONE_NEWUSER
-                | libc::CLONE_NEWPID
-                | libc::CLONE_NEWNS
-                | libc::CLONE_NEWNET
-                | libc::CLONE_NEWIPC
-        }
+        Hold::Subreaper | Hold::Confined => 0,
     };
     let mut pidfd = -1;
     // SAFETY: with every signal blocked no handler runs in the copy before its own mask and
     // dispositions are set. The copy only runs `guard`, which makes system calls and never
     // returns; the plan's pointers live in the caller's frame, of which it has a copy. The
     // handle written by a successful clone is ours alone.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+    guard::unsignalled(|| unsafe {
         let made = guard::clone(namespaces | libc::CLONE_PIDFD, &raw mut pidfd);
         if made == 0 {
             guard::guard(plan);
         }
-        let problem = io::Error::last_os_error();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
-        if made < 0 {
-            return Err(problem);
-        }
-        Ok((OwnedFd::from_raw_fd(pidfd), u32::try_from(made).unwrap_or(0)))
-    }
+        made
+    })?;
+    // SAFETY: as above.
+    Ok(unsafe { OwnedFd::from_raw_fd(pidfd) })
 }

@@ -2,7 +2,7 @@
 //! bare `clone`, so it makes system calls only.
 #![expect(unsafe_code, reason = "system calls between clone and exec")]
 
-use super::steps::{Bind, Confining, Step};
+use super::steps::{Bind, Root, Step};
 use super::within::{Last, NUMBERED, Text, close, reach};
 use libc::{c_char, c_long, c_ulong, c_void};
 use std::ffi::CStr;
@@ -46,40 +46,52 @@ pub(crate) const DIRECTORY: Stage = 4;
 /// The first of the steps; the others follow.
 pub(crate) const STEPS: Stage = 16;
 
-/// Builds the root and enters it.
+/// Builds a root and stands in it. What is mounted from here on stays in this namespace; what the machine
+/// mounts is seen while `follows` says so.
 ///
 /// # Safety
-/// Runs after a `clone` into namespaces of its own; every text of `confining` is NUL-terminated.
-pub(crate) unsafe fn build(confining: &Confining) -> Result<(), Stage> {
+/// Runs after a `clone` into a mount namespace of its own; every text of `root` is NUL-terminated.
+pub(crate) unsafe fn build(root: &Root, follows: bool) -> Result<(), Stage> {
     let none: *const c_void = ptr::null();
     let flags = libc::MS_NOSUID | libc::MS_NODEV;
     // SAFETY: literal and NUL-terminated texts, and null where mount(2) allows it.
     unsafe {
-        let private = libc::MS_REC | libc::MS_PRIVATE;
-        if libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), private, none) != 0 {
+        let own = libc::MS_REC | if follows { libc::MS_SLAVE } else { libc::MS_PRIVATE };
+        if libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), own, none) != 0 {
             return Err(PRIVATE);
         }
-        let base = confining.base.as_ptr();
+        let base = root.base.as_ptr();
         let tmpfs = c"tmpfs".as_ptr();
         let options = c"mode=755,size=4m".as_ptr();
         if libc::mount(tmpfs, base, tmpfs, flags, options.cast()) != 0 || libc::chdir(base) != 0 {
             return Err(BASE);
         }
         let umask = libc::umask(0);
-        for (stage, step) in (STEPS..).zip(&confining.steps) {
+        for (stage, step) in (STEPS..).zip(&root.steps) {
             if !carry_out(step) {
                 return Err(stage);
             }
         }
         libc::umask(umask);
-        let here = c".".as_ptr();
+    }
+    Ok(())
+}
+
+/// Makes the root that was built the only one, and goes to a directory in it.
+///
+/// # Safety
+/// Runs after `build`, in the same process.
+pub(crate) unsafe fn enter(cwd: &CStr) -> Result<(), Stage> {
+    let here = c".".as_ptr();
+    // SAFETY: NUL-terminated texts.
+    unsafe {
         if libc::syscall(libc::SYS_pivot_root, here, here) != 0
             || libc::umount2(here, libc::MNT_DETACH) != 0
             || !seal(c"/")
         {
             return Err(ENTER);
         }
-        if libc::chdir(confining.cwd.as_ptr()) != 0 {
+        if libc::chdir(cwd.as_ptr()) != 0 {
             return Err(DIRECTORY);
         }
     }
@@ -109,10 +121,6 @@ unsafe fn carry_out(step: &Step) -> bool {
                 let options = c"newinstance,ptmxmode=0666,mode=620".as_ptr();
                 let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
                 upon(at, |at| mount(c"devpts", at, flags, options))
-            }
-            Step::Seal(at) => {
-                let flags = libc::AT_EMPTY_PATH as u32;
-                upon(at, |at| attributes(at, c"".as_ptr(), READ_ONLY, flags))
             }
         }
     }

@@ -1,9 +1,10 @@
 //! What a confined command's root shows: the machine's programs, toolchains and caches of a home, places
 //! of its own for temporary files, and what it works on. Makes the steps; carries out none.
 
+use super::ground::Ground;
 use super::home;
 use super::seccomp;
-use super::steps::{Bind, Confining, Step};
+use super::steps::{Bind, Confining, Root, Step};
 use super::{Confined, Level};
 use crate::SandboxError;
 use crate::own::Own;
@@ -22,6 +23,10 @@ const SYSTEM: &[&str] = &[
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 /// Places that a root can be built on: where nothing that is shown lies.
 const BASES: &[&str] = &["/mnt", "/srv", "/media", "/boot", "/run", "/sys", "/home", "/var"];
+/// An empty directory of our own that covers what is hidden.
+const NO_DIRECTORY: &str = "no-directory";
+/// An empty file of our own that covers what is hidden.
+const NO_FILE: &str = "no-file";
 /// What says what runs next: read-only to a command that works on the files themselves.
 const GUARDED: &[&str] =
     &[".git/hooks", ".git/config", ".git/info", "cairn.toml", ".cairn", ".githooks", ".husky"];
@@ -61,9 +66,20 @@ pub(crate) struct Ready {
     own: Own,
     steps: Vec<Step>,
     shown: Vec<PathBuf>,
-    /// Caches, each with a private layer in every slot.
+    /// Caches that commands write to in a private layer.
     caches: Vec<PathBuf>,
-    slots: Mutex<Vec<bool>>,
+    ground: Mutex<(usize, Option<Arc<Ground>>)>,
+}
+
+/// What confines a command while it runs.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// How.
+    pub(crate) confining: Confining,
+    /// What it is entered from.
+    pub(crate) ground: Arc<Ground>,
+    /// Its private directories stay as long as it runs.
+    _ready: Arc<Ready>,
 }
 
 /// Something that a command works on.
@@ -86,21 +102,6 @@ pub enum Access {
     Write,
 }
 
-/// The private layers of caches that one command has for itself.
-#[derive(Debug)]
-pub(crate) struct Slot {
-    pub(crate) ready: Arc<Ready>,
-    n: usize,
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        if let Some(slot) = self.ready.lock().get_mut(self.n) {
-            *slot = false;
-        }
-    }
-}
-
 impl Sandbox {
     /// For commands in these surroundings.
     #[must_use]
@@ -117,26 +118,6 @@ impl Sandbox {
         Ok(Arc::clone(ready.insert(Arc::new(Ready::new(&self.around)?))))
     }
 
-    /// Layers for one more command; those of a command that ended are used again.
-    pub(crate) fn slot(&self) -> Result<Slot, SandboxError> {
-        let ready = self.ready()?;
-        let n = {
-            let mut slots = ready.lock();
-            let free = slots.iter().position(|taken| !taken).unwrap_or(slots.len());
-            match slots.get_mut(free) {
-                Some(slot) => *slot = true,
-                None => slots.push(true),
-            }
-            free
-        };
-        let slot = Slot { ready, n };
-        for cache in 0..slot.ready.caches.len() {
-            slot.make_layer(cache)
-                .map_err(|source| SandboxError::Start { step: "a layer for caches", source })?;
-        }
-        Ok(slot)
-    }
-
     /// How much commands are kept from.
     #[must_use]
     pub fn level(&self) -> Level {
@@ -148,10 +129,10 @@ impl Ready {
     fn new(around: &Surroundings) -> Result<Ready, SandboxError> {
         let start = |source| SandboxError::Start { step: "a directory of its own", source };
         let own = Own::make(&around.own).map_err(start)?;
-        for name in ["tmp", "home"] {
+        for name in ["tmp", "home", NO_DIRECTORY] {
             std::fs::create_dir(own.path().join(name)).map_err(start)?;
         }
-        std::fs::write(own.path().join("nothing"), "").map_err(start)?;
+        std::fs::write(own.path().join(NO_FILE), "").map_err(start)?;
         let mut layout = Layout::default();
         layout.system()?;
         layout.own(around, own.path())?;
@@ -164,28 +145,38 @@ impl Ready {
             Vec::new()
         };
         let Layout { steps, shown, .. } = layout;
-        Ok(Ready { own, steps, shown, caches, slots: Mutex::new(Vec::new()) })
+        Ok(Ready { own, steps, shown, caches, ground: Mutex::default() })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<bool>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The ground to build on, which is made anew when it no longer shows the machine as it is.
+    fn ground(&self, base: &Path) -> Result<Arc<Ground>, SandboxError> {
+        let mut held = self.ground.lock().unwrap_or_else(PoisonError::into_inner);
+        let (made, ground) = &mut *held;
+        if let Some(ground) = ground.as_ref().filter(|ground| ground.stands(base)) {
+            return Ok(Arc::clone(ground));
+        }
+        let layers = self.own.path().join(format!("caches/{made}"));
+        *made += 1;
+        let new = Ground::make(base, &self.caches, &layers)?;
+        Ok(Arc::clone(ground.insert(Arc::new(new))))
     }
 }
 
 impl Sandbox {
     /// How one command is confined.
-    pub(crate) fn confining(
-        &self,
-        confined: &Confined,
-        slot: &Slot,
-    ) -> Result<Confining, SandboxError> {
+    pub(crate) fn confining(&self, confined: &Confined) -> Result<Held, SandboxError> {
+        let ready = self.ready()?;
+        let base = base(&ready, confined)?;
+        let ground = ready.ground(Path::new(base))?;
         let mut layout = Layout {
-            steps: slot.ready.steps.clone(),
-            shown: slot.ready.shown.clone(),
+            steps: ready.steps.clone(),
+            shown: ready.shown.clone(),
             made: BTreeSet::new(),
         };
-        for (n, cache) in slot.ready.caches.iter().enumerate() {
-            layout.overlay(cache, None, &slot.layer(n))?;
+        for (cache, from) in ground.caches() {
+            layout.directory(cache)?;
+            layout.steps.push(Step::Bind(Bind { write: true, ..Bind::of(&from, cache)? }));
+            layout.shown.push(cache.to_owned());
         }
         for place in &confined.places {
             match &place.access {
@@ -193,16 +184,15 @@ impl Sandbox {
                 Access::Write => layout.write(&place.path, place.is)?,
             }
         }
-        self.mask(&mut layout, &confined.places, &slot.ready.own.path().join("nothing"))?;
+        self.mask(&mut layout, &confined.places, ready.own.path())?;
         let mut writable: Vec<CString> = vec![c"/tmp".to_owned(), c"/dev/shm".to_owned()];
         writable.extend(self.around.home().map(text).transpose()?);
         for place in &confined.places {
             writable.push(text(&place.path)?);
         }
         let is_strict = self.around.level == Level::Strict;
-        Ok(Confining {
-            base: base(&layout.shown, [slot.ready.own.path()].into_iter().chain(layers(confined)))?,
-            steps: layout.steps,
+        let confining = Confining {
+            root: Root { base: text(&ground.root())?, steps: layout.steps },
             cwd: text(&confined.cwd)?,
             writable,
             filter: seccomp::filter(!is_strict),
@@ -211,7 +201,8 @@ impl Sandbox {
                 false => 0,
             },
             processes: self.around.processes,
-        })
+        };
+        Ok(Held { confining, ground, _ready: ready })
     }
 
     /// Files of credentials in toolchains that variables name.
@@ -222,12 +213,7 @@ impl Sandbox {
     }
 
     /// Covers what nobody may see where it lies in something shown.
-    fn mask(
-        &self,
-        layout: &mut Layout,
-        places: &[Place],
-        nothing: &Path,
-    ) -> Result<(), SandboxError> {
+    fn mask(&self, layout: &mut Layout, places: &[Place], own: &Path) -> Result<(), SandboxError> {
         let home = self.around.home();
         let secrets = home.into_iter().flat_map(|home| home::SECRETS.iter().map(|s| home.join(s)));
         let mut hidden: BTreeSet<PathBuf> = secrets.chain(self.around.hidden.clone()).collect();
@@ -248,33 +234,14 @@ impl Sandbox {
             for place in places.iter().filter(|place| place.access == Access::Write) {
                 layout.hold(place, &path)?;
             }
-            let at = inner(&path)?;
-            if found.is_dir() {
-                let options = c"mode=755,size=4k".to_owned();
-                layout.steps.push(Step::Empty { at: at.clone(), options });
-                layout.steps.push(Step::Seal(at));
-            } else if found.is_file() {
-                layout.steps.push(Step::Bind(Bind::of(nothing, &path)?));
-            }
+            let nothing = match found.file_type() {
+                kind if kind.is_dir() => NO_DIRECTORY,
+                kind if kind.is_file() => NO_FILE,
+                _ => continue,
+            };
+            layout.steps.push(Step::Bind(Bind::of(&own.join(nothing), &path)?));
         }
         Ok(())
-    }
-}
-
-impl Slot {
-    /// Makes a cache's layer, or makes one that was mounted before ready to be mounted again: the mark that
-    /// it was not synced says nothing to us, since it does not outlive this process.
-    fn make_layer(&self, cache: usize) -> std::io::Result<()> {
-        let layer = self.layer(cache);
-        match layer.exists() {
-            true => crate::own::remove(&layer.join("work"))?,
-            false => std::fs::create_dir_all(layer.join("upper"))?,
-        }
-        std::fs::create_dir(layer.join("work"))
-    }
-
-    fn layer(&self, cache: usize) -> PathBuf {
-        self.ready.own.path().join(format!("caches/{}/{cache}", self.n))
     }
 }
 
@@ -456,7 +423,7 @@ impl Layout {
 }
 
 impl Bind {
-    fn of(from: &Path, at: &Path) -> Result<Bind, SandboxError> {
+    pub(super) fn of(from: &Path, at: &Path) -> Result<Bind, SandboxError> {
         let (from, at) = (text(from)?, inner(at)?);
         Ok(Bind { from, is: None, at, write: false, devices: false, optional: false })
     }
@@ -518,25 +485,24 @@ fn layers(confined: &Confined) -> impl Iterator<Item = &Path> {
 }
 
 /// A place to build a root on that holds nothing of what is shown.
-fn base<'a>(
-    shown: &'a [PathBuf],
-    others: impl Iterator<Item = &'a Path>,
-) -> Result<CString, SandboxError> {
-    let all: Vec<&Path> = shown.iter().map(PathBuf::as_path).chain(others).collect();
+fn base(ready: &Ready, confined: &Confined) -> Result<&'static str, SandboxError> {
+    let places = confined.places.iter().map(|place| place.path.as_path());
+    let shown = ready.shown.iter().chain(&ready.caches).map(PathBuf::as_path);
+    let all: Vec<&Path> =
+        shown.chain([ready.own.path()]).chain(places).chain(layers(confined)).collect();
     let holds = |base: &&&str| all.iter().any(|path| path.starts_with(**base));
     let free = BASES.iter().find(|base| Path::new(base).is_dir() && !holds(base));
     let source = || std::io::Error::from_raw_os_error(libc::ENOENT);
-    let free =
-        free.ok_or_else(|| SandboxError::Start { step: "a place for its root", source: source() })?;
-    text(Path::new(free))
+    free.copied()
+        .ok_or_else(|| SandboxError::Start { step: "a place for its root", source: source() })
 }
 
-fn text(path: &Path) -> Result<CString, SandboxError> {
+pub(super) fn text(path: &Path) -> Result<CString, SandboxError> {
     let what = "a path that the command shall see";
     CString::new(path.as_os_str().as_bytes()).map_err(|_| SandboxError::Nul { what })
 }
 
 /// A path as it is named in the new root.
-fn inner(path: &Path) -> Result<CString, SandboxError> {
+pub(super) fn inner(path: &Path) -> Result<CString, SandboxError> {
     text(path.strip_prefix("/").unwrap_or(path))
 }

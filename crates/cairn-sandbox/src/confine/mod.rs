@@ -3,6 +3,7 @@
 //! which level a command gets.
 
 mod build;
+mod ground;
 mod home;
 mod landlock;
 mod layout;
@@ -12,15 +13,15 @@ mod seccomp;
 mod steps;
 mod within;
 
-pub(crate) use layout::Slot;
+pub(crate) use layout::Held;
 pub use layout::{Access, Place, Sandbox, Surroundings};
 pub use probe::{Can, can};
 
 use build::seal;
-pub(crate) use build::{Stage, build};
+pub(crate) use build::{Stage, build, enter};
 pub(crate) use landlock::make as make_rules;
-pub(crate) use restrict::{cap_processes, give_up, loopback_up, pass_listener, wait_for_ids};
-pub(crate) use steps::Confining;
+pub(crate) use restrict::{cap_processes, give_up, loopback_up, pass_listener};
+pub(crate) use steps::{Confining, Root};
 
 use crate::SandboxError;
 use crate::network::Reach;
@@ -74,7 +75,7 @@ pub struct Confined {
 }
 
 /// What a stage that failed was for, and why.
-pub(crate) fn failed(confining: &Confining, stage: Stage, source: io::Error) -> SandboxError {
+pub(crate) fn failed(root: &Root, stage: Stage, source: io::Error) -> SandboxError {
     let what = match stage {
         build::PRIVATE => "a mount namespace of its own".to_owned(),
         build::BASE => "a root of its own".to_owned(),
@@ -89,7 +90,7 @@ pub(crate) fn failed(confining: &Confining, stage: Stage, source: io::Error) -> 
         stage::FILTER => "a filter of system calls".to_owned(),
         other => usize::try_from(other - build::STEPS)
             .ok()
-            .and_then(|n| confining.steps.get(n))
+            .and_then(|n| root.steps.get(n))
             .map_or_else(|| "a layer".to_owned(), steps::Step::told),
     };
     SandboxError::Layer { what, source }

@@ -39,8 +39,6 @@ pub(crate) enum Step {
     Proc(CString),
     /// Mounts terminals of its own.
     Terminals(CString),
-    /// Nothing is made or mounted here any more.
-    Seal(CString),
 }
 
 /// Something of the machine that is shown in the new root.
@@ -72,18 +70,24 @@ impl Step {
             Step::Overlay { lower, .. } => format!("an overlay of {}", text(&lower.from)),
             Step::Proc(_) => "a /proc of its own".to_owned(),
             Step::Terminals(_) => "terminals of its own".to_owned(),
-            Step::Seal(at) => format!("sealing /{}", text(at)),
         }
     }
+}
+
+/// A root, and the place it is built on.
+#[derive(Debug)]
+pub(crate) struct Root {
+    /// An empty place; nothing that is shown lies beneath it.
+    pub(crate) base: CString,
+    /// How the root is built.
+    pub(crate) steps: Vec<Step>,
 }
 
 /// Everything that confines one command, as it is carried out after the `clone`.
 #[derive(Debug)]
 pub(crate) struct Confining {
-    /// An empty place of the machine on which the new root is built; nothing that is shown lies beneath it.
-    pub(crate) base: CString,
-    /// How the root is built.
-    pub(crate) steps: Vec<Step>,
+    /// What it sees.
+    pub(crate) root: Root,
     /// The directory the command runs in, in the new root.
     pub(crate) cwd: CString,
     /// Where it may write, in the new root.

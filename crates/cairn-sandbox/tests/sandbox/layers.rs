@@ -41,6 +41,11 @@ const LACKS: &[Lack] = &[
         with: Some(libc::CLONE_NEWUSER as u32),
         ..lack(libc::SYS_clone, libc::EPERM, "namespaces of its own")
     },
+    Lack {
+        with: Some(libc::CLONE_NEWNET as u32),
+        ..lack(libc::SYS_clone, libc::EPERM, "namespaces of its own")
+    },
+    lack(libc::SYS_setns, libc::EPERM, "namespaces of its own"),
 ];
 
 /// Lets this thread, and all it starts, fail so.

@@ -6,6 +6,7 @@
 mod care;
 mod confined;
 mod escape;
+mod ground;
 mod layers;
 mod network;
 mod probes;

@@ -1,0 +1,65 @@
+//! What commands share: one private layer over each cache of a home, and a view of the machine that follows it.
+
+use crate::confined::{Ground, finish};
+use cairn_sandbox::{Access, End, Level};
+use std::fs;
+use std::process::Command;
+
+const CACHE: &str = "home/.npm";
+
+fn ground() -> Ground {
+    let ground = Ground::new(Level::Workspace);
+    fs::create_dir(ground.path(CACHE)).unwrap();
+    fs::write(ground.path(CACHE).join("known"), "known\n").unwrap();
+    ground
+}
+
+// keeps: confined
+#[tokio::test]
+async fn commands_that_run_at_once_share_caches_and_leave_the_machines_as_they_are() {
+    let ground = ground();
+    let waits = "until [ -e ~/.npm/told ]; do sleep 0.01; done; cat ~/.npm/known ~/.npm/told";
+    let tells = "echo told > ~/.npm/told.new && mv ~/.npm/told.new ~/.npm/told";
+    let (first, second) = tokio::join!(
+        finish(ground.spec(waits, Access::Write)),
+        finish(ground.spec(&format!("sleep 0.2; {tells}"), Access::Write)),
+    );
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert_eq!((first.end, second.end), (End::Exited(0), End::Exited(0)));
+    let third = finish(ground.spec("rm ~/.npm/known; ls ~/.npm", Access::Write)).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&third.head), "told\n");
+    let left: Vec<_> = fs::read_dir(ground.path(CACHE)).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1);
+    assert_eq!(fs::read_to_string(ground.path(CACHE).join("known")).unwrap(), "known\n");
+}
+
+/// Not a promise: what the test below runs where it may mount.
+#[tokio::test]
+async fn helper_that_mounts() {
+    if std::env::var("CAIRN_TEST_MOUNTS").is_err() {
+        return;
+    }
+    let ground = Ground::new(Level::Workspace);
+    let write = |n: u32| ground.spec(&format!("echo {n} > written"), Access::Write);
+    assert_eq!(finish(write(1)).await.unwrap().end, End::Exited(0));
+    let work = ground.path("work");
+    let done = Command::new("mount").args(["-t", "tmpfs", "tmpfs"]).arg(&work).status().unwrap();
+    assert!(done.success());
+    assert_eq!(finish(write(2)).await.unwrap().end, End::Exited(0));
+    assert_eq!(fs::read_to_string(work.join("written")).unwrap(), "2\n");
+    assert!(Command::new("umount").arg(&work).status().unwrap().success());
+    assert_eq!(fs::read_to_string(work.join("written")).unwrap(), "1\n");
+    assert_eq!(finish(write(3)).await.unwrap().end, End::Exited(0));
+    assert_eq!(fs::read_to_string(work.join("written")).unwrap(), "3\n");
+}
+
+// keeps: confined
+#[test]
+fn what_is_mounted_between_two_commands_is_what_the_second_works_on() {
+    let mut helper = Command::new("unshare");
+    helper.args(["--user", "--map-root-user", "--mount"]).arg(std::env::current_exe().unwrap());
+    helper.args(["--exact", "ground::helper_that_mounts", "--nocapture"]);
+    let done = helper.env("CAIRN_TEST_MOUNTS", "1").output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(String::from_utf8_lossy(&done.stdout).contains("1 passed"));
+}
