@@ -45,6 +45,7 @@ impl Ground {
             own: holder.path().join("own"),
             level: Level::Workspace,
             processes: 4096,
+            memory: Some(8 << 30),
             overlays: true,
         }));
         Ground { holder, env, sandbox }

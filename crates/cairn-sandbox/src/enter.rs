@@ -2,9 +2,10 @@
 //! ground's namespaces, and the guardian it starts there is this process's own child.
 #![expect(unsafe_code, reason = "system calls between clone and exec")]
 
+use crate::group::Group;
 use crate::guard::{self, Plan};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
@@ -12,26 +13,40 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 const OWN: libc::c_int =
     libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;
 
-/// Starts a guardian in these user and mount namespaces.
-pub(crate) fn start(plan: &Plan, ground: [RawFd; 2]) -> io::Result<OwnedFd> {
+/// A plan that another thread may use while its owner waits.
+struct Lent<'a>(&'a Plan);
+
+// SAFETY: a plan is only read, and in a copy of the process.
+unsafe impl Sync for Lent<'_> {}
+
+/// Starts a guardian in these user and mount namespaces, and in this group.
+pub(crate) fn start(plan: &Plan, ground: [RawFd; 2], group: Option<&Group>) -> io::Result<OwnedFd> {
     let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (lent, to) = (Lent(plan), tell.as_raw_fd());
     // SAFETY: with every signal blocked no handler runs in the copy. It only runs `usher`, which makes
     // system calls and never returns; the plan's pointers live in the caller's frame, of which it has a
     // copy.
-    let usher = guard::unsignalled(|| unsafe {
-        let made = guard::clone(0, std::ptr::null_mut());
-        if made == 0 {
-            usher(plan, ground, tell.as_raw_fd());
-        }
-        made
-    })?;
+    let make = |into: Option<&OwnedFd>| {
+        let lent = &lent;
+        guard::unsignalled(|| unsafe {
+            let made = match into {
+                Some(group) => guard::clone_into(group.as_raw_fd()),
+                None => guard::clone(0, std::ptr::null_mut()),
+            };
+            if made == 0 {
+                usher(lent.0, ground, to);
+            }
+            made
+        })
+    };
+    let usher = match group {
+        Some(group) => group.start(&make)?,
+        None => make(None)?,
+    };
     drop(tell);
     let mut number = [0; 4];
     let length = rustix::io::retry_on_intr(|| rustix::io::read(&told, &mut number));
-    if let Some(usher) = i32::try_from(usher).ok().and_then(Pid::from_raw) {
-        // Nobody else waits for it.
-        let _ = rustix::io::retry_on_intr(|| waitpid(Some(usher), WaitOptions::empty()));
-    }
+    guard::reap(usher);
     match (length?, i32::from_le_bytes(number)) {
         // The guardian is our child: its number is its own until we have waited for it.
         (4, pid) if pid > 0 => match Pid::from_raw(pid) {

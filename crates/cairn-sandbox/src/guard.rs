@@ -4,8 +4,10 @@
 #![expect(unsafe_code, reason = "system calls between clone and exec")]
 
 use crate::confine::{self, Confining, stage};
-use crate::report::{LAYERS, Tag, record};
+use crate::report::{self, LAYERS, Tag, record};
 use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, WaitOptions, waitpid};
 use std::io;
 use std::os::fd::RawFd;
 use std::ptr;
@@ -45,6 +47,8 @@ pub(crate) struct Plan {
     pub(crate) pass: RawFd,
 }
 
+/// `clone3`: the process begins in the group that is named.
+const INTO_GROUP: u64 = 0x2_0000_0000;
 /// How often a subreaper tries, about a millisecond apart, to end what is left.
 const ROUNDS: u32 = 2000;
 
@@ -58,6 +62,28 @@ pub(crate) unsafe fn clone(flags: c_int, pidfd: *mut c_int) -> c_long {
     let none: c_ulong = 0;
     // SAFETY: without a stack of its own the copy goes on on a copy of ours; see above.
     unsafe { libc::syscall(libc::SYS_clone, flags, none, pidfd, none, none) }
+}
+
+/// The same into a group of the kernel's, which the handle is of.
+///
+/// # Safety
+/// As for `clone`.
+pub(crate) unsafe fn clone_into(group: RawFd) -> c_long {
+    // SAFETY: a structure as the kernel wants it, living here.
+    unsafe {
+        let mut args: libc::clone_args = std::mem::zeroed();
+        args.flags = INTO_GROUP;
+        args.exit_signal = libc::SIGCHLD as u64;
+        args.cgroup = group as u64;
+        libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>())
+    }
+}
+
+/// Waits for a process that ends by itself and that nobody else waits for.
+pub(crate) fn reap(process: c_long) {
+    if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
+        let _ = retry_on_intr(|| waitpid(Some(process), WaitOptions::empty()));
+    }
 }
 
 /// Makes a copy of this process while no signal is handled in either.
@@ -138,9 +164,14 @@ unsafe fn confine(plan: &Plan) -> RawFd {
             no_layer(plan, stage::RULES);
         }
         libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
-        let all = (1 << LAYERS.len()) - 1;
-        let cap = 1 << (LAYERS.len() - 1);
-        tell(plan, Tag::Confined, if capped { all } else { all & !cap });
+        let mut layers = (1 << LAYERS.len()) - 1;
+        if !capped && !confining.group.counts {
+            layers &= !report::PROCESS_CAP;
+        }
+        if !confining.group.bounds {
+            layers &= !report::MEMORY_CAP;
+        }
+        tell(plan, Tag::Confined, layers);
         rules
     }
 }

@@ -1,6 +1,7 @@
 //! The ids of a user namespace: those of its maker stay what they are. Root, where it may, keeps all of them,
 //! so that files of others stay theirs.
 
+use libc::c_long;
 use std::fs;
 use std::io;
 
@@ -11,7 +12,7 @@ pub(crate) fn own() -> (String, String) {
 }
 
 /// Maps the ids of a process's namespace, from outside.
-pub(crate) fn map(pid: u32) -> io::Result<()> {
+pub(crate) fn map(pid: c_long) -> io::Result<()> {
     if rustix::process::geteuid().is_root() && map_all(pid).is_ok() {
         return Ok(());
     }
@@ -22,7 +23,7 @@ pub(crate) fn map(pid: u32) -> io::Result<()> {
 }
 
 /// All that we have ourselves.
-fn map_all(pid: u32) -> io::Result<()> {
+fn map_all(pid: c_long) -> io::Result<()> {
     for name in ["uid_map", "gid_map"] {
         let ours = fs::read_to_string(format!("/proc/self/{name}"))?;
         fs::write(format!("/proc/{pid}/{name}"), same(&ours))?;

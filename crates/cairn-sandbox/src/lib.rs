@@ -7,6 +7,7 @@ mod confine;
 mod editor;
 mod enter;
 mod environment;
+mod group;
 mod guard;
 mod ids;
 mod kept;
@@ -128,6 +129,9 @@ pub struct Finished {
     pub errors: Vec<u8>,
     /// What it wanted to reach, where it has a way out.
     pub wanted: Wanted,
+    /// How many processes of this sandbox's commands the kernel ended meanwhile, because they had as much
+    /// memory as they may.
+    pub starved: u64,
 }
 
 impl Finished {

@@ -36,8 +36,13 @@ pub(crate) enum Tag {
     NoLayer = 12,
 }
 
-/// What a confined command is kept in. The last is had only where the kernel counts so.
-pub(crate) const LAYERS: [&str; 10] = [
+/// The bit of the cap on processes: had where the kernel counts by namespace, or by group.
+pub(crate) const PROCESS_CAP: i32 = 1 << 9;
+/// The bit of the cap on memory: had where a group can be made.
+pub(crate) const MEMORY_CAP: i32 = 1 << 10;
+
+/// What a confined command is kept in; the last two where they are to be had.
+pub(crate) const LAYERS: [&str; 11] = [
     "user-namespace",
     "mount-namespace",
     "pid-namespace",
@@ -48,6 +53,7 @@ pub(crate) const LAYERS: [&str; 10] = [
     "landlock",
     "seccomp",
     "process-cap",
+    "memory-cap",
 ];
 
 const TAGS: [Tag; 12] = [

@@ -61,13 +61,14 @@ pub(crate) struct Over {
     ms: u64,
     errors: Vec<u8>,
     wanted: Wanted,
+    starved: u64,
 }
 
 impl Over {
     pub(crate) fn with(self, kept: Kept) -> Finished {
-        let Over { end, layers, ms, errors, wanted } = self;
+        let Over { end, layers, ms, errors, wanted, starved } = self;
         let Ends { head, tail, spool, bytes, hash } = kept.finish();
-        Finished { end, head, tail, spool, bytes, hash, ms, layers, errors, wanted }
+        Finished { end, head, tail, spool, bytes, hash, ms, layers, errors, wanted, starved }
     }
 }
 
@@ -96,6 +97,7 @@ async fn run_to_end(
                 return Ok(Over {
                     errors: std::mem::take(&mut command.errors.kept),
                     wanted: command.way_out.wanted(),
+                    starved: command.confining.as_ref().map_or(0, Held::starved),
                     ..over(end, layers, begun)
                 });
             }
@@ -118,7 +120,7 @@ fn holds(way: Way) -> &'static [Hold] {
 
 fn over(end: End, layers: Vec<String>, begun: Instant) -> Over {
     let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Over { end, layers, ms, errors: Vec::new(), wanted: Wanted::default() }
+    Over { end, layers, ms, errors: Vec::new(), wanted: Wanted::default(), starved: 0 }
 }
 
 /// What a guardian's report comes to.

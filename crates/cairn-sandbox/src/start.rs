@@ -148,9 +148,11 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
         pass: pass_end.as_ref().map_or(-1, AsRawFd::as_raw_fd),
     };
     let process = match &held {
-        Some(held) => enter::start(&plan, held.ground.handles()).map_err(|source| {
-            SandboxError::Layer { what: "namespaces of its own".to_owned(), source }
-        })?,
+        Some(held) => {
+            enter::start(&plan, held.ground.handles(), held.group()).map_err(|source| {
+                SandboxError::Layer { what: "namespaces of its own".to_owned(), source }
+            })?
+        }
         None => clone_guardian(&plan)
             .map_err(|source| SandboxError::Start { step: "a process", source })?,
     };

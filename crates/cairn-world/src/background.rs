@@ -61,9 +61,15 @@ impl Background {
             Ok(finished) => finished,
             Err(problem) => return Over::failed(problem.to_string()),
         };
+        let starved = exec::starved(finished.starved).trim_end().to_owned();
         let (state, exit, why) = match finished.end {
-            End::Exited(code) => (StreamState::Exited, Some(code), String::new()),
-            End::Signalled(signal) => (StreamState::Exited, None, exec::signalled(signal)),
+            End::Exited(code) => (StreamState::Exited, Some(code), starved),
+            End::Signalled(signal) if starved.is_empty() => {
+                (StreamState::Exited, None, exec::signalled(signal))
+            }
+            End::Signalled(signal) => {
+                (StreamState::Exited, None, format!("{}: {starved}", exec::signalled(signal)))
+            }
             End::TimedOut => (StreamState::TimedOut, None, String::new()),
             End::Cancelled => (StreamState::Stopped, None, String::new()),
         };

@@ -198,6 +198,16 @@ fn unreached(wanted: &[String]) -> String {
     }
 }
 
+/// What is said where the system ended processes because commands had all the memory they may have.
+pub(crate) fn starved(processes: u64) -> String {
+    match processes {
+        0 => String::new(),
+        n => format!(
+            "{n} of its processes ended by the system: commands here had all the memory they may have (sandbox.memory)\n"
+        ),
+    }
+}
+
 /// A host as a rule names it: the usual ports go without saying.
 fn named(host: &HostPort) -> String {
     match host.port {
@@ -227,6 +237,7 @@ async fn settled(mut finished: Finished, timeout: Duration, row: &str) -> Perfor
     }
     let wanted: Vec<String> = finished.wanted.refused.iter().map(named).collect();
     text.push_str(&unreached(&wanted));
+    text.push_str(&starved(finished.starved));
     text.push_str(&last);
     let output::Kept { output, contents, spooled } = output::keep(&mut finished).await;
     Performed {

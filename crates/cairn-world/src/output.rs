@@ -140,6 +140,7 @@ mod tests {
             layers,
             errors: Vec::new(),
             wanted: cairn_sandbox::Wanted::default(),
+            starved: 0,
         }
     }
 

@@ -75,6 +75,7 @@ pub async fn confine(
         own: home.join("sandbox"),
         level,
         processes: u32::try_from(config.count("sandbox.processes"))?,
+        memory: memory().map(|all| all / 100 * config.count("sandbox.memory")),
         overlays,
     }));
     if !overlays {
@@ -162,6 +163,14 @@ fn of() -> String {
     let namespace = std::fs::metadata("/proc/self/ns/mnt").map(|found| found.ino()).unwrap_or(0);
     let user = rustix::process::geteuid().as_raw();
     format!("{} {namespace} {user} {}", start.trim(), env!("CARGO_PKG_VERSION"))
+}
+
+/// How much memory the machine has, in bytes.
+fn memory() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = told.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
 }
 
 /// Whether other file systems are mounted within a folder: an overlay would not show them.

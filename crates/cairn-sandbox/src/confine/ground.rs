@@ -8,9 +8,8 @@ use super::restrict::wait_for_ids;
 use super::steps::{Bind, Root, Step};
 use super::{Stage, failed, layout, stage};
 use crate::{SandboxError, guard, ids};
-use rustix::io::retry_on_intr;
+use libc::c_long;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, WaitOptions, waitpid};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -98,8 +97,7 @@ fn made(root: &Root) -> Result<(OwnedFd, OwnedFd), SandboxError> {
         .map_err(refused)?;
     let maker = Maker { pid, go: Some(go) };
     drop((go_end, tell_end));
-    ids::map(maker.pid.as_raw_nonzero().get().unsigned_abs())
-        .map_err(|source| layer("a user namespace of its own", source))?;
+    ids::map(maker.pid).map_err(|source| layer("a user namespace of its own", source))?;
     maker.say_go().map_err(refused)?;
     let mut record = [0; 8];
     File::from(told).read_exact(&mut record).map_err(refused)?;
@@ -109,7 +107,7 @@ fn made(root: &Root) -> Result<(OwnedFd, OwnedFd), SandboxError> {
         return Err(failed(root, stage, io::Error::from_raw_os_error(errno)));
     }
     let open = |name| {
-        let path = format!("/proc/{}/ns/{name}", maker.pid.as_raw_nonzero());
+        let path = format!("/proc/{}/ns/{name}", maker.pid);
         File::open(path).map(OwnedFd::from).map_err(refused)
     };
     Ok((open("user")?, open("mnt")?))
@@ -121,7 +119,7 @@ fn layer(what: &str, source: io::Error) -> SandboxError {
 
 /// The process that makes the namespaces. It ends when this is dropped.
 struct Maker {
-    pid: Pid,
+    pid: c_long,
     go: Option<OwnedFd>,
 }
 
@@ -134,18 +132,17 @@ impl Maker {
 impl Drop for Maker {
     fn drop(&mut self) {
         self.go = None;
-        // Nobody else waits for it.
-        let _ = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
+        guard::reap(self.pid);
     }
 }
 
 /// Starts the process; it waits for its ids to be mapped, tells what came of it, and stays until nobody waits.
-fn started(root: &Root, [go_end, go, tell]: [RawFd; 3]) -> io::Result<Pid> {
+fn started(root: &Root, [go_end, go, tell]: [RawFd; 3]) -> io::Result<c_long> {
     let none = std::ptr::null_mut();
     let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS;
     // SAFETY: with every signal blocked the copy runs no handler. It makes system calls only, on handles of
     // its own copies and on a root that lives in its copy of our memory, and never returns.
-    let made = guard::unsignalled(|| unsafe {
+    guard::unsignalled(|| unsafe {
         let made = guard::clone(flags, none);
         if made == 0 {
             libc::close(go);
@@ -158,9 +155,7 @@ fn started(root: &Root, [go_end, go, tell]: [RawFd; 3]) -> io::Result<Pid> {
             libc::_exit(0);
         }
         made
-    })?;
-    let pid = i32::try_from(made).ok().and_then(Pid::from_raw);
-    pid.ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))
+    })
 }
 
 unsafe fn tell_of(tell: RawFd, stage: Stage) {

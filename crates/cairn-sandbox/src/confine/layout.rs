@@ -4,13 +4,16 @@
 use super::ground::Ground;
 use super::home;
 use super::seccomp;
-use super::steps::{Bind, Confining, Root, Step};
-use super::{Confined, Level};
+use super::steps::{Bind, Confining, Grouped, Root, Step};
+use super::{Confined, Level, counts_processes};
 use crate::SandboxError;
+use crate::group::{Group, Most};
 use crate::own::Own;
+use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
-use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CString, OsString};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,6 +51,8 @@ pub struct Surroundings {
     pub level: Level,
     /// So many processes a command may have at once.
     pub processes: u32,
+    /// So many bytes of memory commands may have together, where the system lets that be bounded.
+    pub memory: Option<u64>,
     /// Whether overlays can be mounted.
     pub overlays: bool,
 }
@@ -69,6 +74,8 @@ pub(crate) struct Ready {
     /// Caches that commands write to in a private layer.
     caches: Vec<PathBuf>,
     ground: Mutex<(usize, Option<Arc<Ground>>)>,
+    /// What bounds commands together.
+    group: Option<Group>,
 }
 
 /// What confines a command while it runs.
@@ -78,8 +85,22 @@ pub(crate) struct Held {
     pub(crate) confining: Confining,
     /// What it is entered from.
     pub(crate) ground: Arc<Ground>,
-    /// Its private directories stay as long as it runs.
-    _ready: Arc<Ready>,
+    /// Its private directories and its group stay as long as it runs.
+    ready: Arc<Ready>,
+    /// So many processes of its group had been ended for want of memory when it began.
+    ended: u64,
+}
+
+impl Held {
+    /// The group that it is in.
+    pub(crate) fn group(&self) -> Option<&Group> {
+        self.ready.group.as_ref()
+    }
+
+    /// How many processes of its group have been ended for want of memory since it began.
+    pub(crate) fn starved(&self) -> u64 {
+        self.group().map_or(0, |group| group.ended().saturating_sub(self.ended))
+    }
 }
 
 /// Something that a command works on.
@@ -145,7 +166,9 @@ impl Ready {
             Vec::new()
         };
         let Layout { steps, shown, .. } = layout;
-        Ok(Ready { own, steps, shown, caches, ground: Mutex::default() })
+        let processes = (!counts_processes()).then_some(around.processes);
+        let group = around.memory.and_then(|memory| Group::make(Most { memory, processes }));
+        Ok(Ready { own, steps, shown, caches, ground: Mutex::default(), group })
     }
 
     /// The ground to build on, which is made anew when it no longer shows the machine as it is.
@@ -201,8 +224,13 @@ impl Sandbox {
                 false => 0,
             },
             processes: self.around.processes,
+            group: ready.group.as_ref().map_or_else(Grouped::default, |group| Grouped {
+                bounds: true,
+                counts: group.counts(),
+            }),
         };
-        Ok(Held { confining, ground, _ready: ready })
+        let ended = ready.group.as_ref().map_or(0, Group::ended);
+        Ok(Held { confining, ground, ready, ended })
     }
 
     /// Files of credentials in toolchains that variables name.
@@ -223,14 +251,15 @@ impl Sandbox {
         hidden.extend(self.credentials());
         hidden.extend(places.iter().map(|place| place.path.join(".cairn/trash")));
         // A name that leads through links hides what it leads to.
-        let real: Vec<PathBuf> =
-            hidden.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect();
+        let real: Vec<PathBuf> = hidden.iter().filter_map(|path| really(path)).collect();
         hidden.extend(real);
         for path in hidden {
             let is_shown = layout.shown.iter().any(|shown| path.starts_with(shown));
             let is_place = places.iter().any(|place| place.path.starts_with(&path));
-            let found = std::fs::symlink_metadata(&path);
-            let Some(found) = found.ok().filter(|_| is_shown && !is_place) else { continue };
+            if !is_shown || is_place {
+                continue;
+            }
+            let Ok(found) = std::fs::symlink_metadata(&path) else { continue };
             for place in places.iter().filter(|place| place.access == Access::Write) {
                 layout.hold(place, &path)?;
             }
@@ -474,6 +503,13 @@ fn caches(around: &Surroundings) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// The name that something has without links, where it is there: one call for what is not.
+fn really(path: &Path) -> Option<PathBuf> {
+    let handle = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let known = rustix::fs::readlink(format!("/proc/self/fd/{}", handle.as_raw_fd()), Vec::new());
+    Some(PathBuf::from(OsString::from_vec(known.ok()?.into_bytes())))
 }
 
 /// Where a command's layers are.

@@ -25,6 +25,9 @@ pub struct Can {
     pub layers: Vec<String>,
 }
 
+/// How much memory what is tried may have.
+const MEMORY: u64 = 256 << 20;
+
 /// Finds out by running nothing in particular, in a directory that is made in this place.
 pub async fn can(place: &Path) -> Can {
     let direct = attempt(place, false).await;
@@ -58,6 +61,7 @@ async fn attempt(place: &Path, overlaid: bool) -> Result<Vec<String>, SandboxErr
         own: own.path().join("own"),
         level: Level::Strict,
         processes: 512,
+        memory: Some(MEMORY),
         overlays: overlaid,
     };
     let access = if overlaid { Access::Overlay(own.path().join("layer")) } else { Access::Write };

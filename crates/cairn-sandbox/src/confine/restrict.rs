@@ -92,7 +92,7 @@ pub(crate) unsafe fn pass_listener(to: RawFd) -> bool {
 pub(crate) unsafe fn cap_processes(most: u32) -> bool {
     // SAFETY: a plain system call, and literal path.
     unsafe {
-        if !counts_by_namespace() {
+        if !counts_processes() {
             return false;
         }
         let mut cap = most.max(LEAST_CAP);
@@ -107,8 +107,8 @@ pub(crate) unsafe fn cap_processes(most: u32) -> bool {
     }
 }
 
-/// Whether `pid_max` is a namespace's own: since Linux 6.14.
-unsafe fn counts_by_namespace() -> bool {
+/// Whether the kernel counts processes by namespace (its `pid_max`): since Linux 6.14.
+pub(crate) fn counts_processes() -> bool {
     // SAFETY: the structure lives here; the kernel ends its texts with a NUL.
     unsafe {
         let mut names: libc::utsname = std::mem::zeroed();
@@ -168,7 +168,7 @@ pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> Result<(), 
         let mut now: libc::rlimit = std::mem::zeroed();
         libc::getrlimit(libc::RLIMIT_NPROC, &raw mut now);
         let processes = libc::rlim_t::from(confining.processes).min(now.rlim_max);
-        // Its memory is not bounded, so it is to go first. What is refused here was higher already.
+        // It is to go before others when memory runs out. What is refused here was higher already.
         let _ = write_number(c"/proc/self/oom_score_adj", SOONER);
         // Root's files in there are the machine's, and a confined root is root to them.
         if !seal(c"/proc") {

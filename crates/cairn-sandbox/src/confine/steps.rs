@@ -98,4 +98,15 @@ pub(crate) struct Confining {
     pub(crate) capabilities: u64,
     /// So many processes it may have at once.
     pub(crate) processes: u32,
+    /// What its group does.
+    pub(crate) group: Grouped,
+}
+
+/// What a group does for the commands in it; nothing where there is none.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Grouped {
+    /// It bounds their memory.
+    pub(crate) bounds: bool,
+    /// It counts their processes.
+    pub(crate) counts: bool,
 }

@@ -27,6 +27,29 @@ pub(super) enum Last {
 /// # Safety
 /// Runs after a `clone`.
 pub(super) unsafe fn reach(at: &CStr, last: Last) -> RawFd {
+    // SAFETY: as for this function.
+    unsafe {
+        match at_once(at, last) {
+            found if found >= 0 => found,
+            _ => by_names(at, last),
+        }
+    }
+}
+
+/// The same in one call, for what is there already.
+unsafe fn at_once(at: &CStr, last: Last) -> RawFd {
+    let more = if last == Last::Directory { libc::O_DIRECTORY } else { 0 };
+    // SAFETY: a structure as the kernel wants it, living here; the path has its end.
+    unsafe {
+        let mut how: libc::open_how = std::mem::zeroed();
+        how.flags = (libc::O_PATH | libc::O_CLOEXEC | more) as u64;
+        how.resolve = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_SYMLINKS;
+        let size = size_of::<libc::open_how>();
+        libc::syscall(libc::SYS_openat2, libc::AT_FDCWD, at.as_ptr(), &raw const how, size) as RawFd
+    }
+}
+
+unsafe fn by_names(at: &CStr, last: Last) -> RawFd {
     let path = at.to_bytes();
     // SAFETY: names are copied with their end; handles are ours.
     unsafe {

@@ -26,6 +26,11 @@ impl Ground {
 
     /// One in a directory of this one.
     pub(crate) fn within(directory: &Path, level: Level) -> Ground {
+        Ground::bounded(directory, level, 8 << 30)
+    }
+
+    /// One whose commands have so much memory together.
+    pub(crate) fn bounded(directory: &Path, level: Level, memory: u64) -> Ground {
         let holder = tempfile::tempdir_in(directory).unwrap();
         for name in ["work", "home/.ssh", "home/.cargo/bin", "layer/upper", "layer/work"] {
             fs::create_dir_all(holder.path().join(name)).unwrap();
@@ -39,6 +44,7 @@ impl Ground {
             own: holder.path().join("own"),
             level,
             processes: 512,
+            memory: Some(memory),
             overlays: true,
         });
         Ground { sandbox: Arc::new(sandbox), holder }
@@ -308,6 +314,7 @@ async fn a_directory_on_the_path_shows_itself_and_not_the_home_around_it() {
         own: path("own"),
         level: Level::Workspace,
         processes: 512,
+        memory: Some(8 << 30),
         overlays: true,
     }));
     let ground = Ground { holder, sandbox };

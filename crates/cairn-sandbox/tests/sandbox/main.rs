@@ -7,6 +7,7 @@ mod care;
 mod confined;
 mod escape;
 mod ground;
+mod group;
 mod layers;
 mod network;
 mod probes;

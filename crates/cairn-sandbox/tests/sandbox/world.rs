@@ -231,6 +231,7 @@ impl Round {
             own: self.folder.join("own"),
             level,
             processes: PROCESSES,
+            memory: Some(8 << 30),
             overlays: true,
         });
         Confined { sandbox: Arc::new(sandbox), places: vec![place], cwd: work, reach: None }

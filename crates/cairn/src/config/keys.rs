@@ -227,6 +227,12 @@ pub const KEYS: &[Key] = &[
         Project::Lowers,
         "Processes and threads that a command may have at once.",
     ),
+    count(
+        "sandbox.memory",
+        (1, 75, 100),
+        Project::Lowers,
+        "Percent of the machine's memory that commands may have together, where cgroups let it be bounded.",
+    ),
     rules(
         "policy.allow",
         Project::Never,

@@ -15,7 +15,7 @@ pub(super) fn findings() -> Vec<Finding> {
             return vec![note("sandbox", format!("could not be tried: {why}"), fix)];
         }
     };
-    vec![confined(level, &found), overlaid(level, &found), landlock(&found)]
+    vec![confined(level, &found), overlaid(level, &found), landlock(&found), memory(&found)]
 }
 
 fn confined(level: Level, found: &Found) -> Finding {
@@ -77,6 +77,22 @@ fn overlaid(level: Level, found: &Found) -> Finding {
 
 const FIX: &str =
     "use Linux 5.11 or newer, and a home on a file system that overlayfs takes (ext4, xfs, btrfs)";
+
+/// Whether a group could be made that bounds what commands take.
+fn memory(found: &Found) -> Finding {
+    let what = "memory";
+    match found.layers.iter().any(|layer| layer == "memory-cap") {
+        true => ok(what, "what commands take together is bounded (sandbox.memory)"),
+        false if found.confine.is_some() => {
+            note(what, "not tried, because commands cannot be confined", "see `sandbox`")
+        }
+        false => note(
+            what,
+            "what commands take is not bounded: no cgroup can be made here",
+            "start cairn where you may: systemd-run --user --scope cairn …",
+        ),
+    }
+}
 
 fn landlock(found: &Found) -> Finding {
     match found.landlock {

@@ -1,0 +1,220 @@
+//! The group of the kernel's that commands of one process are in: how much memory they may have together, and how
+//! many processes where nothing else counts them. It is had where the system lets this process make one,
+//! and is gone with whoever made it.
+
+mod find;
+mod thread;
+
+use crate::guard;
+use find::Places;
+use libc::c_long;
+use rustix::fs::{Mode, OFlags};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use thread::Thread;
+
+/// What the directories of groups are called: this, the process, a number.
+const NAME: &str = "cairn";
+
+/// How much commands may have together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Most {
+    /// Bytes of memory.
+    pub(crate) memory: u64,
+    /// Processes and threads, unless they are counted elsewhere.
+    pub(crate) processes: Option<u32>,
+}
+
+/// A group of commands.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// How a process comes to be in it.
+    way: Way,
+    /// Its directories, gone with it.
+    _made: Vec<Made>,
+    /// The file that says how often the kernel ended one of its processes for want of memory.
+    ended: PathBuf,
+    /// Whether its processes are counted.
+    counts: bool,
+}
+
+#[derive(Debug)]
+enum Way {
+    /// It begins there.
+    Into(OwnedFd),
+    /// A thread that is there makes it.
+    By(Thread),
+}
+
+/// A directory that is a group, for as long as this lives.
+#[derive(Debug)]
+struct Made(PathBuf);
+
+impl Group {
+    /// Makes one, where that can be.
+    pub(crate) fn make(most: Most) -> Option<Group> {
+        let read = |name| std::fs::read_to_string(name).ok();
+        let places = find::places(&read("/proc/self/cgroup")?, &read("/proc/self/mountinfo")?)?;
+        match places {
+            Places::One(places) => places.iter().find_map(|place| one(place, most).ok()),
+            Places::Each { memory, processes } => each(&memory, processes.as_deref(), most).ok(),
+        }
+    }
+
+    /// Makes a process that is in it.
+    pub(crate) fn start(
+        &self,
+        make: &(dyn Fn(Option<&OwnedFd>) -> io::Result<c_long> + Sync),
+    ) -> io::Result<c_long> {
+        match &self.way {
+            Way::Into(group) => make(Some(group)),
+            Way::By(thread) => thread.make(&|| make(None)),
+        }
+    }
+
+    /// Whether its processes are counted.
+    pub(crate) fn counts(&self) -> bool {
+        self.counts
+    }
+
+    /// How many of its processes the kernel has ended for want of memory.
+    pub(crate) fn ended(&self) -> u64 {
+        let told = std::fs::read_to_string(&self.ended).unwrap_or_default();
+        let number = told.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        number.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+    }
+}
+
+/// One in a hierarchy that holds all that is counted.
+fn one(place: &Path, most: Most) -> io::Result<Group> {
+    let made = Made::new(place)?;
+    made.set("memory.max", most.memory)?;
+    // What it may not have in memory it shall not have elsewhere; not every kernel counts that.
+    let _ = made.set("memory.swap.max", 0);
+    let counts = most.processes.is_some_and(|most| made.set("pids.max", most.into()).is_ok());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let into = rustix::fs::open(&made.0, flags, Mode::empty())?;
+    tried(&into)?;
+    let ended = made.0.join("memory.events");
+    Ok(Group { way: Way::Into(into), _made: vec![made], ended, counts })
+}
+
+/// Whether a process can begin there.
+fn tried(into: &OwnedFd) -> io::Result<()> {
+    // SAFETY: the copy ends at once.
+    #[expect(unsafe_code, reason = "a clone that ends at once")]
+    let made = guard::unsignalled(|| unsafe {
+        let made = guard::clone_into(into.as_raw_fd());
+        if made == 0 {
+            libc::_exit(0);
+        }
+        made
+    })?;
+    guard::reap(made);
+    Ok(())
+}
+
+/// One in a hierarchy for each thing that is counted.
+fn each(memory: &Path, processes: Option<&Path>, most: Most) -> io::Result<Group> {
+    let held = Made::new(memory)?;
+    held.set("memory.limit_in_bytes", most.memory)?;
+    let _ = held.set("memory.memsw.limit_in_bytes", most.memory);
+    let ended = held.0.join("memory.oom_control");
+    let mut made = vec![held];
+    let counted = processes.zip(most.processes).and_then(|(place, most)| {
+        let made = Made::new(place).ok()?;
+        made.set("pids.max", most.into()).is_ok().then_some(made)
+    });
+    let counts = counted.is_some();
+    made.extend(counted);
+    let thread = Thread::start(made.iter().map(|made| made.0.join("tasks")).collect())?;
+    Ok(Group { way: Way::By(thread), _made: made, ended, counts })
+}
+
+impl Made {
+    /// Makes a group in this one, and removes what processes that are gone left there.
+    fn new(place: &Path) -> io::Result<Made> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        for left in std::fs::read_dir(place)?.flatten().filter(|left| is_left(&left.file_name())) {
+            let _ = std::fs::remove_dir(left.path());
+        }
+        let n = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = place.join(format!("{NAME}-{}-{n}", std::process::id()));
+        std::fs::create_dir(&path)?;
+        Ok(Made(path))
+    }
+
+    /// Writes to one of its files, which must be there.
+    fn set(&self, name: &str, number: u64) -> io::Result<()> {
+        let file = std::fs::OpenOptions::new().write(true).open(self.0.join(name))?;
+        io::Write::write_all(&mut &file, number.to_string().as_bytes())
+    }
+}
+
+/// Whether a directory is the group of a process that is gone.
+fn is_left(name: &std::ffi::OsStr) -> bool {
+    let parts = name.to_str().and_then(|name| name.strip_prefix(NAME)?.strip_prefix('-'));
+    let process = parts.and_then(|parts| parts.split_once('-')).map(|(process, _)| process);
+    process.is_some_and(|process| {
+        let is_number = !process.is_empty() && process.bytes().all(|b| b.is_ascii_digit());
+        is_number && !Path::new("/proc").join(process).exists()
+    })
+}
+
+/// How often a group is tried to be removed: what was in it may be ending.
+const TRIES: u32 = 20;
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for _ in 0..TRIES {
+            match std::fs::remove_dir(&self.0) {
+                Err(e) if e.raw_os_error() == Some(libc::EBUSY) => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                // What stays is removed by whoever comes next.
+                _ => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::print_stderr, reason = "what cannot be shown here is said")]
+    fn a_process_begins_in_a_group_of_the_one_hierarchy() {
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let mounted = mounts.lines().find(|line| line.contains(" - cgroup2 "));
+        let place = mounted.and_then(|line| line.split(' ').nth(4)).map(Path::new);
+        let Some(Ok(made)) = place.map(Made::new) else {
+            eprintln!("not shown: no group can be made here");
+            return;
+        };
+        let path = made.0.clone();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        tried(&rustix::fs::open(&path, flags, Mode::empty()).unwrap()).unwrap();
+        drop(made);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn groups_of_processes_that_are_gone_are_known_by_their_names() {
+        let own = std::process::id();
+        let names = [
+            ("cairn-4194999-0".to_owned(), true),
+            (format!("cairn-{own}-0"), false),
+            ("cairn-x-0".to_owned(), false),
+            ("cairn-".to_owned(), false),
+            ("user.slice".to_owned(), false),
+        ];
+        for (name, expected) in names {
+            assert_eq!(is_left(name.as_ref()), expected, "{name}");
+        }
+    }
+}
