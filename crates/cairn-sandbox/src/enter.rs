@@ -2,7 +2,7 @@
 //! ground's namespaces, and the guardian it starts there is this process's own child.
 #![expect(unsafe_code, reason = "system calls between clone and exec")]
 
-use crate::group::Group;
+use crate::group::{Door, Group};
 use crate::guard::{self, Plan};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -13,36 +13,23 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 const OWN: libc::c_int =
     libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;
 
-/// A plan that another thread may use while its owner waits.
-struct Lent<'a>(&'a Plan);
-
-// SAFETY: a plan is only read, and in a copy of the process.
-unsafe impl Sync for Lent<'_> {}
-
 /// Starts a guardian in these user and mount namespaces, and in this group.
 pub(crate) fn start(plan: &Plan, ground: [RawFd; 2], group: Option<&Group>) -> io::Result<OwnedFd> {
     let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
-    let (lent, to) = (Lent(plan), tell.as_raw_fd());
+    let door = group.map(Group::door);
     // SAFETY: with every signal blocked no handler runs in the copy. It only runs `usher`, which makes
     // system calls and never returns; the plan's pointers live in the caller's frame, of which it has a
     // copy.
-    let make = |into: Option<&OwnedFd>| {
-        let lent = &lent;
-        guard::unsignalled(|| unsafe {
-            let made = match into {
-                Some(group) => guard::clone_into(group.as_raw_fd()),
-                None => guard::clone(0, std::ptr::null_mut()),
-            };
-            if made == 0 {
-                usher(lent.0, ground, to);
-            }
-            made
-        })
-    };
-    let usher = match group {
-        Some(group) => group.start(&make)?,
-        None => make(None)?,
-    };
+    let usher = guard::unsignalled(|| unsafe {
+        let made = match door {
+            Some(Door::Begin(group)) => guard::clone_into(group.as_raw_fd()),
+            Some(Door::Join(_)) | None => guard::clone(0, std::ptr::null_mut()),
+        };
+        if made == 0 {
+            usher(plan, ground, door, tell.as_raw_fd());
+        }
+        made
+    })?;
     drop(tell);
     let mut number = [0; 4];
     let length = rustix::io::retry_on_intr(|| rustix::io::read(&told, &mut number));
@@ -58,11 +45,18 @@ pub(crate) fn start(plan: &Plan, ground: [RawFd; 2], group: Option<&Group>) -> i
     }
 }
 
-/// Enters the namespaces, starts the guardian as a child of our parent, tells its number and ends.
-unsafe fn usher(plan: &Plan, [user, mount]: [RawFd; 2], tell: RawFd) -> ! {
+/// Enters the group and the namespaces, starts the guardian as a child of our parent, tells its number and ends.
+unsafe fn usher(plan: &Plan, [user, mount]: [RawFd; 2], door: Option<&Door>, tell: RawFd) -> ! {
     // SAFETY: plain system calls on handles that outlive this; the guardian gets a plan that is valid.
     unsafe {
-        let entered = libc::setns(user, libc::CLONE_NEWUSER) == 0
+        let lists = match door {
+            Some(Door::Join(lists)) => &lists[..],
+            Some(Door::Begin(_)) | None => &[],
+        };
+        // Whoever writes this is meant.
+        let joins = |list: &OwnedFd| libc::write(list.as_raw_fd(), c"0".as_ptr().cast(), 1) == 1;
+        let entered = lists.iter().all(joins)
+            && libc::setns(user, libc::CLONE_NEWUSER) == 0
             && libc::setns(mount, libc::CLONE_NEWNS) == 0
             // To enter another user namespace closes a process to itself.
             && libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;

@@ -3,18 +3,15 @@
 //! and is gone with whoever made it.
 
 mod find;
-mod thread;
 
 use crate::guard;
 use find::Places;
-use libc::c_long;
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use thread::Thread;
 
 /// What the directories of groups are called: this, the process, a number.
 const NAME: &str = "cairn";
@@ -31,8 +28,7 @@ pub(crate) struct Most {
 /// A group of commands.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// How a process comes to be in it.
-    way: Way,
+    door: Door,
     /// Its directories, gone with it.
     _made: Vec<Made>,
     /// The file that says how often the kernel ended one of its processes for want of memory.
@@ -41,12 +37,14 @@ pub(crate) struct Group {
     counts: bool,
 }
 
+/// How a process comes to be in a group.
 #[derive(Debug)]
-enum Way {
-    /// It begins there.
-    Into(OwnedFd),
-    /// A thread that is there makes it.
-    By(Thread),
+pub(crate) enum Door {
+    /// It begins there: the group's directory.
+    Begin(OwnedFd),
+    /// It writes itself down there: the lists of threads, in hierarchies of the old kind. A process of one thread
+    /// that writes down itself waits for nobody.
+    Join(Vec<OwnedFd>),
 }
 
 /// A directory that is a group, for as long as this lives.
@@ -64,15 +62,9 @@ impl Group {
         }
     }
 
-    /// Makes a process that is in it.
-    pub(crate) fn start(
-        &self,
-        make: &(dyn Fn(Option<&OwnedFd>) -> io::Result<c_long> + Sync),
-    ) -> io::Result<c_long> {
-        match &self.way {
-            Way::Into(group) => make(Some(group)),
-            Way::By(thread) => thread.make(&|| make(None)),
-        }
+    /// How a process comes to be in it.
+    pub(crate) fn door(&self) -> &Door {
+        &self.door
     }
 
     /// Whether its processes are counted.
@@ -99,7 +91,7 @@ fn one(place: &Path, most: Most) -> io::Result<Group> {
     let into = rustix::fs::open(&made.0, flags, Mode::empty())?;
     tried(&into)?;
     let ended = made.0.join("memory.events");
-    Ok(Group { way: Way::Into(into), _made: vec![made], ended, counts })
+    Ok(Group { door: Door::Begin(into), _made: vec![made], ended, counts })
 }
 
 /// Whether a process can begin there.
@@ -130,8 +122,10 @@ fn each(memory: &Path, processes: Option<&Path>, most: Most) -> io::Result<Group
     });
     let counts = counted.is_some();
     made.extend(counted);
-    let thread = Thread::start(made.iter().map(|made| made.0.join("tasks")).collect())?;
-    Ok(Group { way: Way::By(thread), _made: made, ended, counts })
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    let list = |made: &Made| rustix::fs::open(made.0.join("tasks"), flags, Mode::empty());
+    let lists = made.iter().map(list).collect::<Result<_, _>>()?;
+    Ok(Group { door: Door::Join(lists), _made: made, ended, counts })
 }
 
 impl Made {
