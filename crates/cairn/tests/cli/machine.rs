@@ -27,7 +27,9 @@ fn a_machine_that_works_is_said_to_work_before_and_after_the_first_run() {
     assert_eq!(bench.cairn(&["run", "work"]).code, 0);
     let done = bench.cairn(&["doctor", "--json"]);
     assert_eq!(done.code, 0, "{done:?}");
-    for what in ["version", "kernel", "openat2", "namespaces", "subreaper", "landlock", "home"] {
+    for what in
+        ["version", "kernel", "openat2", "namespaces", "subreaper", "landlock", "memory", "home"]
+    {
         assert_ne!(finding(&done, what)["level"], "problem");
     }
     assert!(finding(&done, "database")["said"].as_str().unwrap().contains("schema 5, sessions: 1"));

@@ -47,6 +47,7 @@ mod screen;
 mod secrets;
 mod sessions;
 mod sessions_of_commands;
+mod starved;
 mod survive;
 mod tamper;
 mod terminal;
