@@ -14,6 +14,7 @@ mod leftovers;
 mod list;
 mod media;
 mod notebook;
+mod outer;
 mod output;
 pub mod overlay;
 mod parts;
@@ -59,7 +60,7 @@ use cairn_text::shown::clean;
 use cairn_types::{Action, Change, Exec, FileState, Removed, Status};
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -147,6 +148,8 @@ impl World {
     ) -> Result<World, WorldError> {
         let mut roots = Roots::new(workspace);
         folders.iter().try_for_each(|folder| roots.add(folder))?;
+        let home = settings.env.iter().find(|(name, _)| name == "HOME");
+        roots.add_repository(home.map(|(_, home)| Path::new(home)));
         roots.keep_from_reading(&settings.unread);
         let (roots, settings) = (Arc::new(roots), Arc::new(settings));
         Ok(World { roots, settings, known: Arc::default() })

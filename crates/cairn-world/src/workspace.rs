@@ -2,6 +2,7 @@
 //! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
 
 use crate::git_dir;
+use crate::outer::Whose;
 use crate::path;
 use crate::settled::Refusal;
 use crate::unread::Unread;
@@ -50,6 +51,8 @@ pub struct Workspace {
     lead: Option<String>,
     /// What is kept from being read.
     pub(crate) unread: Unread,
+    /// It is a repository's own directory: only git looks into it.
+    pub(crate) repository: Option<Whose>,
 }
 
 /// Something that was opened.
@@ -82,7 +85,8 @@ impl Workspace {
         beneath(handle.as_fd(), ".", OFlags::PATH, ResolveFlags::BENEATH)
             .map_err(|e| WorldError::Kernel { path: path.clone(), source: e.into() })?;
         let (umask, unread) = (umask(), Unread::default());
-        Ok(Workspace { root: handle, given: path, path: real, umask, lead: None, unread })
+        let (lead, repository) = (None, None);
+        Ok(Workspace { root: handle, given: path, path: real, umask, lead, unread, repository })
     }
 
     /// Opens a directory besides the project's: paths in it are absolute.
@@ -159,6 +163,10 @@ impl Workspace {
 
     /// The path beneath the root that a model's path means.
     pub(crate) fn relative(&self, given: &str) -> Result<String, Refusal> {
+        if self.repository.is_some() {
+            let text = format!("{given} is inside a repository's own directory");
+            return Err(Refusal::new(Status::REFUSED, text));
+        }
         path::relative(given, &[&self.given, &self.path])
     }
 

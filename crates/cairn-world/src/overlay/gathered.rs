@@ -2,6 +2,7 @@
 //! not among them and why. Decides nothing.
 
 use super::sides::Side;
+use crate::outer::Whose;
 use crate::path;
 use cairn_types::{Aside, Change, FileKind, FileState, Hash};
 use std::collections::{HashMap, HashSet};
@@ -87,6 +88,8 @@ pub(super) struct Gathered {
     pub(super) left_out: Vec<(String, String)>,
     /// Files that have other names besides.
     pub(super) hard_links: Vec<String>,
+    /// What the project is to the repository whose own directory this is.
+    pub(super) repository: Option<Whose>,
     /// How many things are moved aside, from before and for after.
     asides: (u32, u32),
 }
@@ -114,6 +117,11 @@ fn precious(before: &mut Option<Side>, after: &mut Option<Side>) -> Vec<String> 
 }
 
 impl Gathered {
+    /// Nothing yet, of a directory that is a repository's own, or is not.
+    pub(super) fn of(repository: Option<Whose>) -> Gathered {
+        Gathered { repository, ..Gathered::default() }
+    }
+
     /// Takes in one path's change.
     pub(super) fn push(
         &mut self,

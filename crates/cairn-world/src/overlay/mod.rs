@@ -121,7 +121,7 @@ pub fn read(workspace: &Workspace, scratch: &Scratch, terms: &Terms<'_>) -> Resu
         })
         .map_err(refused)?;
     let vouch = terms.vouch(workspace, scratch);
-    let gathered = Gathered::default();
+    let gathered = Gathered::of(workspace.repository.clone());
     let mut reader = Reader { workspace, upper, terms, vouch, gathered, read: 0 };
     reader.walk()?;
     let gathered = reader.gathered;
