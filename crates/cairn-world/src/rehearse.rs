@@ -284,7 +284,7 @@ fn not_kept(left_out: &[String]) -> String {
 
 /// What the model is told of the changes that were kept.
 fn kept(changes: &[Change]) -> String {
-    let of_git = |change: &&Change| change.path == ".git" || change.path.contains(".git/");
+    let of_git = |change: &&Change| change.path.split('/').any(|part| part == ".git");
     let shown = changes.iter().filter(|change| !change.makes_directory() && !change.ignored);
     let git = shown.clone().filter(of_git).count();
     let shown = shown.filter(|change| !of_git(change));
@@ -423,6 +423,8 @@ mod tests {
         let (ok, pipe) = (Status::OK, "pipe (a pipe)");
         check(ok, &[], &[], "done\nexit=0");
         check(ok, &["a"], &[], "done\nexit=0\nkept: new a");
+        check(ok, &[".git/x", "s/.git/y"], &[], "done\nexit=0\nkept: git's own files");
+        check(ok, &["x.git/y"], &[], "done\nexit=0\nkept: new x.git/y");
         check(ok, &["a"], &[pipe], "done\nexit=0\nkept: new a\nnot kept: pipe (a pipe)");
         check(ok, &[], &[pipe, "2 more"], "done\nexit=0\nnot kept: pipe (a pipe), 2 more");
         let nothing = "done\nexit=0\nnothing of what it changed is kept";
