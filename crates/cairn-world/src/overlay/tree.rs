@@ -7,7 +7,7 @@ use super::sides;
 use crate::path;
 use crate::walk::names;
 use crate::workspace::entry;
-use cairn_types::{FileKind, is_guarded, is_precious};
+use cairn_types::{FileKind, is_guarded, is_irreplaceable, is_precious};
 use rustix::fs::{AtFlags, OFlags, Stat};
 use std::os::fd::BorrowedFd;
 
@@ -23,19 +23,24 @@ pub(super) struct Tree {
 
 impl Tree {
     /// Looks at a directory with all that is in it.
-    pub(super) fn at(root: BorrowedFd<'_>, path: &str, mut see: impl FnMut(&Stat)) -> Tree {
+    pub(super) fn at(root: BorrowedFd<'_>, top: &str, mut see: impl FnMut(&Stat)) -> Tree {
         let mut tree = Tree::default();
-        each(root, path, &mut |path, stat| {
+        each(root, top, &mut |path, stat| {
             see(stat);
-            tree.add(path, stat);
+            tree.add(path, stat, path == top.as_bytes());
         });
         tree
     }
 
-    fn add(&mut self, path: &[u8], stat: &Stat) {
+    fn add(&mut self, path: &[u8], stat: &Stat, is_top: bool) {
         self.count.add(counted(stat));
         let text = String::from_utf8_lossy(path);
-        if begins(&text, is_precious) || begins(&text, is_guarded) {
+        let runs_git = |path: &str| is_irreplaceable(path) && is_guarded(path);
+        let is_asked = match is_top {
+            true => begins(&text, is_precious) || begins(&text, is_guarded),
+            false => begins(&text, is_irreplaceable) || begins(&text, runs_git),
+        };
+        if is_asked {
             self.precious.push(text.into_owned());
         }
         let why = match special(stat) {
