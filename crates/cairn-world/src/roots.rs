@@ -3,6 +3,7 @@
 //! absolute one to the folder it lies in, any other to the project's.
 
 use crate::outer;
+use crate::ruled::Ruled;
 use crate::unread::Unread;
 use crate::workspace::{Workspace, WorldError};
 use std::path::Path;
@@ -21,10 +22,12 @@ impl Roots {
         Roots { main, others: Vec::new(), repository: None }
     }
 
-    /// Keeps paths from being read, in every folder.
-    pub(crate) fn keep_from_reading(&mut self, unread: &Unread) {
-        for workspace in std::iter::once(&mut self.main).chain(&mut self.others) {
-            workspace.unread = unread.clone();
+    /// Keeps to rules, in every folder: paths that must not be read, and those on whose change there are
+    /// some.
+    pub(crate) fn keep_to(&mut self, unread: &Unread, ruled: &Ruled) {
+        let all = std::iter::once(&mut self.main).chain(&mut self.others);
+        for workspace in all.chain(&mut self.repository) {
+            (workspace.unread, workspace.ruled) = (unread.clone(), ruled.clone());
         }
     }
 

@@ -4,6 +4,7 @@
 use crate::git_dir;
 use crate::outer::Whose;
 use crate::path;
+use crate::ruled::Ruled;
 use crate::settled::Refusal;
 use crate::unread::Unread;
 use cairn_types::Status;
@@ -51,6 +52,8 @@ pub struct Workspace {
     lead: Option<String>,
     /// What is kept from being read.
     pub(crate) unread: Unread,
+    /// What rules on changes name.
+    pub(crate) ruled: Ruled,
     /// It is a repository's own directory: only git looks into it.
     pub(crate) repository: Option<Whose>,
 }
@@ -84,9 +87,16 @@ impl Workspace {
         let real = link_of(&handle).map_err(refused)?;
         beneath(handle.as_fd(), ".", OFlags::PATH, ResolveFlags::BENEATH)
             .map_err(|e| WorldError::Kernel { path: path.clone(), source: e.into() })?;
-        let (umask, unread) = (umask(), Unread::default());
-        let (lead, repository) = (None, None);
-        Ok(Workspace { root: handle, given: path, path: real, umask, lead, unread, repository })
+        Ok(Workspace {
+            root: handle,
+            given: path,
+            path: real,
+            umask: umask(),
+            lead: None,
+            unread: Unread::default(),
+            ruled: Ruled::default(),
+            repository: None,
+        })
     }
 
     /// Opens a directory besides the project's: paths in it are absolute.

@@ -60,9 +60,9 @@ pub struct Terms<'a> {
 impl<'a> Terms<'a> {
     /// What is known of how the workspace was, as sure as that is now.
     fn vouch(&self, workspace: &'a Workspace, scratch: &'a Scratch) -> Vouch<'a> {
-        let (root, mark) = (workspace.root(), scratch.mark());
+        let mark = scratch.mark();
         let in_doubt = mark.is_in_doubt();
-        Vouch { root, census: self.census, own: self.own, mark, in_doubt }
+        Vouch { workspace, census: self.census, own: self.own, mark, in_doubt }
     }
 }
 

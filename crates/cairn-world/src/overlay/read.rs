@@ -299,7 +299,7 @@ impl Reader<'_> {
             self.gathered.conflict(met.path, met.ignored.as_ref());
             return Ok(());
         };
-        let tree = Tree::at(self.upper.as_fd(), met.path, |_| ());
+        let tree = Tree::at((self.upper.as_fd(), self.workspace), met.path, |_| ());
         for (path, why) in &tree.left_out {
             self.gathered.leave_out(path, why);
         }

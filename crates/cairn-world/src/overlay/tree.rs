@@ -5,8 +5,9 @@ use super::gathered::Count;
 use super::layer::{self, special};
 use super::sides;
 use crate::path;
+use crate::ruled::Met;
 use crate::walk::names;
-use crate::workspace::entry;
+use crate::workspace::{Workspace, entry};
 use cairn_types::{FileKind, is_guarded, is_irreplaceable, is_precious};
 use rustix::fs::{AtFlags, OFlags, Stat};
 use std::os::fd::BorrowedFd;
@@ -17,18 +18,27 @@ pub(super) struct Tree {
     pub(super) count: Count,
     /// What is asked about although all of it is ignored, the outermost of each.
     pub(super) precious: Vec<String>,
+    /// What rules name in it: of each the first.
+    pub(super) ruled: Vec<String>,
     /// What is not moved with it, and what that is.
     pub(super) left_out: Vec<(String, &'static str)>,
 }
 
 impl Tree {
-    /// Looks at a directory with all that is in it.
-    pub(super) fn at(root: BorrowedFd<'_>, top: &str, mut see: impl FnMut(&Stat)) -> Tree {
-        let mut tree = Tree::default();
+    /// Looks at a directory of the workspace or of what lies over it, with all that is in it.
+    pub(super) fn at(
+        (root, workspace): (BorrowedFd<'_>, &Workspace),
+        top: &str,
+        mut see: impl FnMut(&Stat),
+    ) -> Tree {
+        let (mut tree, mut met) = (Tree::default(), Met::default());
         each(root, top, &mut |path, stat| {
             see(stat);
             tree.add(path, stat, path == top.as_bytes());
+            let path = String::from_utf8_lossy(path);
+            met.look(&workspace.ruled, &path, || workspace.told(&path));
         });
+        tree.ruled = met.into_paths();
         tree
     }
 
