@@ -7,6 +7,7 @@ mod census;
 mod clear;
 mod gathered;
 mod git;
+mod gone;
 mod index;
 mod label;
 mod layer;
