@@ -3,7 +3,7 @@
 use crate::gates::{Asked, Leave, Refusal, Terms, Told};
 use crate::hooks::HookAsk;
 use crate::policy::{Case, subject_of};
-use crate::propose::{propose, propose_hosts};
+use crate::propose::propose;
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
 use crate::words;
@@ -280,6 +280,17 @@ impl Engine {
 
     /// The question that the gates are asked about an op; none where it names no op.
     fn put<'a>(&self, op: &'a OpState, reach: &'a Reach) -> Option<Asked<'a>> {
+        let asked = Asked::new(self.case(op, reach)?, self.terms(), &self.rules, self.now);
+        Some(
+            asked
+                .hooked(self.hooks_said(op))
+                .within(self.call_budget(op))
+                .again(self.made_before(op)),
+        )
+    }
+
+    /// An op as rules see it; none where it names no op.
+    pub(crate) fn case<'a>(&self, op: &'a OpState, reach: &'a Reach) -> Option<Case<'a>> {
         static NONE: Subject = Subject {
             reads: Vec::new(),
             writes: Vec::new(),
@@ -289,7 +300,7 @@ impl Engine {
             hosts: Vec::new(),
             beside: false,
         };
-        let case = Case {
+        Some(Case {
             op: op.intent.op?,
             tool: native::name_of(&op.intent.tool).unwrap_or(&op.intent.tool),
             writer: op.intent.writer,
@@ -299,14 +310,7 @@ impl Engine {
             ignored: &reach.ignored,
             gone: &reach.gone,
             removed: reach.removed,
-        };
-        let asked = Asked::new(case, self.terms(), &self.rules, self.now);
-        Some(
-            asked
-                .hooked(self.hooks_said(op))
-                .within(self.call_budget(op))
-                .again(self.made_before(op)),
-        )
+        })
     }
 
     /// Why an op that a crash cut in the middle is not finished, if it is not: the present driver's
@@ -403,41 +407,23 @@ impl Engine {
     /// An op was prepared, and a person would be asked about it: the hook that is asked before.
     #[must_use]
     pub fn asks_first(&self, at: Coord, prepared: &Prepared) -> Option<HookAsk> {
-        let op = self.op(at).filter(|op| !self.asks_hosts(op, prepared))?;
+        let op = self.op(at)?;
+        let hosts = self.asked_hosts(op, prepared);
+        if !hosts.is_empty() {
+            return self.before_hosts(op, hosts);
+        }
         let is_asked = matches!(self.leave(op, &Reach::from(prepared)), Leave::Ask(_));
         let ask = self.before_question(op).filter(|_| is_asked)?;
         self.unseen(op, prepared).is_none().then_some(ask)
-    }
-
-    /// Whether a person is asked which hosts a command may reach: once, and only where somebody is there.
-    /// Nothing that was accepted beforehand answers that.
-    fn asks_hosts(&self, op: &OpState, prepared: &Prepared) -> bool {
-        let Terms { flags, .. } = self.terms();
-        !prepared.wanted.is_empty()
-            && !op.asked_hosts
-            && (self.asks() || flags.someone)
-            && !(flags.no_web || flags.no_proposals)
-    }
-
-    /// The hosts that an op's command may reach: those of rules, and those a person let it.
-    #[must_use]
-    pub fn hosts(&self, at: Coord) -> Vec<String> {
-        let mut hosts = match self.terms().flags.no_web {
-            true => Vec::new(),
-            false => self.rules.hosts(self.now),
-        };
-        hosts.extend(self.op(at).into_iter().flat_map(|op| op.hosts.iter().cloned()));
-        hosts.sort();
-        hosts.dedup();
-        hosts
     }
 
     /// An op was prepared: it may run, is held, or is refused.
     #[must_use]
     pub fn prepared(&self, at: Coord, prepared: &Prepared) -> Recording {
         let Some(op) = self.op(at) else { return Recording::default() };
-        if self.asks_hosts(op, prepared) {
-            return propose_hosts(op, &prepared.wanted);
+        let hosts = self.asked_hosts(op, prepared);
+        if !hosts.is_empty() {
+            return self.put_hosts(op, &hosts);
         }
         let reach = Reach::from(prepared);
         let leave = self.leave(op, &reach);

@@ -8,6 +8,7 @@ mod consult;
 mod duplicate;
 pub mod gates;
 mod hooks;
+mod hosts;
 mod offers;
 pub mod policy;
 mod propose;

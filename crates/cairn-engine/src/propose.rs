@@ -351,19 +351,3 @@ pub(crate) fn proposal(
     }));
     recording
 }
-
-/// A command wanted to reach hosts that it may not: shall it?
-pub(crate) fn propose_hosts(op: &OpState, wanted: &[String]) -> Recording {
-    let hosts: String = wanted.iter().map(|host| format!("  {host}\n")).collect();
-    let shown = format!(
-        "{} {}\nwanted to reach, and was refused:\n{hosts}It runs again with these hosts if you say yes.\n",
-        op.intent.tool, op.intent.target
-    );
-    let label = format!("reach {}", wanted.join(", "));
-    let mut recording =
-        proposal(op, ProposalKind::Network, &shown, vec![ProposalItem::whole(label)]);
-    if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
-        proposal.hosts = wanted.to_vec();
-    }
-    recording
-}

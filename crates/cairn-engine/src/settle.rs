@@ -4,7 +4,7 @@ use crate::admit::Recording;
 use crate::propose::{proposal, unfinished};
 use crate::state::{Engine, Lap};
 use crate::words;
-use cairn_types::{Coord, ProposalItem, ProposalKind, Settled, Status};
+use cairn_types::{Begin, Coord, ProposalItem, ProposalKind, Settled, Status};
 
 /// What the disk shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,10 @@ impl Engine {
             true => Some((Status::CANCELLED, words::ABORTED)),
             false => (!self.may_act()).then_some((Status::REFUSED, words::READ_ONLY)),
         };
+        // A command that ran over an overlay has ended before it began to count; with nothing to be made of
+        // it, it is done.
+        let has_ran = |begin: &Begin| begin.ran.is_some() && begin.changes.is_empty();
+        let found = if op.begin.as_ref().is_some_and(has_ran) { Found::Done } else { found };
         let is_write = op.begin.as_ref().is_some_and(|begin| !begin.changes.is_empty());
         match (found, stopped) {
             (Found::Done, _) => match op.begin.as_ref().and_then(|begin| begin.told) {

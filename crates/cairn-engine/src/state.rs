@@ -444,6 +444,7 @@ impl Lap {
             Some(op) => {
                 op.intent = intent.clone();
                 (op.proposal, op.decision) = (None, None);
+                (op.hosts, op.asked_hosts) = (Vec::new(), false);
                 op.hooks.became_another();
             }
         }

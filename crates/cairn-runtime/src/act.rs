@@ -150,6 +150,11 @@ impl Driver {
         if let Err(refusal) = self.world.stage(&mut prepared) {
             return self.settled_by(at, refusal.into(), unperformed);
         }
+        if let Some(ran) = prepared.ran.clone().filter(|_| prepared.changes.is_empty()) {
+            // All that it changed was left out, and that is told.
+            let (status, text) = prepared.told.clone().unwrap_or((ran.status, ran.text.clone()));
+            return self.settled_by(at, Performed { status, text, ..ran }, Settled::Performed);
+        }
         self.begin(at, again, (&prepared, is_chosen)).await?;
         let performed = self.perform(at, &action, &prepared).await?;
         self.settled_by(at, performed, Settled::Performed)

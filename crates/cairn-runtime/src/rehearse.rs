@@ -62,7 +62,8 @@ impl Driver {
         let mut prepared = self.meanwhile(&mut running, &cancel).await?;
         drop(running);
         prepared.reached_by = hosts;
-        for text in [&mut prepared.shown, &mut prepared.label] {
+        let told = [&mut prepared.shown, &mut prepared.label].into_iter();
+        for text in told.chain(&mut prepared.wanted) {
             if let Cow::Owned(without) = self.settings.scrubber.text(text) {
                 *text = without;
             }

@@ -122,8 +122,8 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         Body::Reach(reach) => reach.hosts.iter_mut().collect(),
         Body::Stream(stream) => vec![&mut stream.why],
         Body::End(end) => vec![&mut end.why],
-        Body::Hook(Hooked { answer: HookAnswer { tool, stop, problem, .. }, .. }) => {
-            tool.iter_mut().chain(stop).chain(problem).collect()
+        Body::Hook(Hooked { answer: HookAnswer { tool, stop, problem, .. }, hosts, .. }) => {
+            tool.iter_mut().chain(stop).chain(problem).chain(hosts).collect()
         }
         Body::Run(_)
         | Body::Drive(_)

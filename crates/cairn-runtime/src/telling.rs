@@ -24,7 +24,7 @@ impl Driver {
     /// What a hook is told; absent when what it was to be told is gone.
     pub(crate) async fn what(&self, ask: &HookAsk) -> Result<Option<What>, RunError> {
         match ask.at {
-            Some(at) => self.what_of_op(ask.event, at).await,
+            Some(at) => self.what_of_op(ask, at).await,
             None => self.what_of_lap(ask.event),
         }
     }
@@ -76,7 +76,8 @@ impl Driver {
         }))
     }
 
-    async fn what_of_op(&self, event: HookEvent, at: Coord) -> Result<Option<What>, RunError> {
+    async fn what_of_op(&self, ask: &HookAsk, at: Coord) -> Result<Option<What>, RunError> {
+        let event = ask.event;
         let Some(op) = self.engine.op(at) else { return Ok(None) };
         if event == HookEvent::UnknownTool {
             return Ok(self.senseless(op)?.map(What::UnknownTool));
@@ -92,8 +93,12 @@ impl Driver {
         Ok(match event {
             HookEvent::PreToolUse => Some(What::PreToolUse(call)),
             HookEvent::PermissionRequest => {
-                let shown = self.would_show(op, &call).await?;
-                Some(What::PermissionRequest { call, shown })
+                let shown = match self.engine.would_ask_hosts(ask) {
+                    Some(shown) => shown,
+                    None => self.would_show(op, &call).await?,
+                };
+                let hosts = ask.hosts.clone();
+                Some(What::PermissionRequest { call, shown, hosts })
             }
             HookEvent::Decided => self.word(op)?.map(|word| What::Decided(call, word)),
             HookEvent::Accepting => op.decision.as_ref().map(|decision| {

@@ -41,7 +41,9 @@ fn event(root: &Path, kind: HookEvent) -> Event {
             error: "there is no tool".into(),
         }),
         HookEvent::PreToolUse => What::PreToolUse(call),
-        HookEvent::PermissionRequest => What::PermissionRequest { call, shown: "rm".into() },
+        HookEvent::PermissionRequest => {
+            What::PermissionRequest { call, shown: "rm".into(), hosts: Vec::new() }
+        }
         HookEvent::Notification => What::Notification { proposal, message: "bash rm".into() },
         HookEvent::Decided => {
             let (verdict, words) = (Verdict::Refuse, Some("not that".into()));

@@ -248,6 +248,9 @@ pub struct Hooked {
     /// Whether it was asked once more because a hook had changed the op.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
+    /// The hosts that a person would be asked about, where that was the question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// What it said.
     pub answer: HookAnswer,
     /// How long it took, in milliseconds.

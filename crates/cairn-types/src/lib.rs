@@ -43,7 +43,7 @@ pub use proposal::{
     By, Decision, EditedText, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem,
     ProposalKind, Remember, Verdict,
 };
-pub use protected::{is_guarded, is_precious, is_protected};
+pub use protected::{is_guarded, is_irreplaceable, is_precious, is_protected};
 pub use receipt::{CheckpointPayload, Commitment, FactSpan, FileRef, Head, ReceiptPayload};
 pub use secret::Secret;
 pub use status::Status;

@@ -68,12 +68,21 @@ const PRECIOUS: [&str; 12] = [
 /// Whether a path is asked about although git ignores it.
 #[must_use]
 pub fn is_precious(path: &str) -> bool {
+    is_among(&path.to_lowercase()) || is_irreplaceable(path)
+}
+
+/// Whether nobody can build something again, or it may be secret, by its name. What is within something
+/// ignored is asked about only for that: a package that is installed brings its authors' settings, which
+/// nothing reads there.
+#[must_use]
+pub fn is_irreplaceable(path: &str) -> bool {
     let path = path.to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_named = |end: &&str| {
         name.ends_with(*end) || name.strip_prefix(*end).is_some_and(|rest| rest.starts_with('.'))
     };
-    is_among(&path) || PRECIOUS.iter().any(is_named) || name.contains("secret")
+    let is_repository = || path.split('/').any(|part| part == ".git");
+    PRECIOUS.iter().any(is_named) || name.contains("secret") || is_repository()
 }
 
 /// Whether a path says what git or this program runs next: only a person lets a command change it.
@@ -149,6 +158,9 @@ mod tests {
             "terraform.tfstate",
         ] {
             assert!(is_precious(path), "{path}");
+        }
+        for path in [".idea", "a/.github/workflows/ci.yml", "a/.travis.yml", "p/.husky/_"] {
+            assert!(is_precious(path) && !is_irreplaceable(path), "{path}");
         }
         for path in ["out/main.o", "environment", "keys/readme", "db/schema", "local"] {
             assert!(!is_precious(path), "{path}");

@@ -14,6 +14,7 @@ mod leftovers;
 mod list;
 mod media;
 mod notebook;
+mod outer;
 mod output;
 pub mod overlay;
 mod parts;
@@ -24,6 +25,7 @@ mod rearrange;
 mod rehearse;
 mod removed;
 mod roots;
+mod ruled;
 mod runtimes;
 mod settled;
 mod small;
@@ -45,6 +47,7 @@ pub use media::{Kind as MediaKind, kind as media_kind};
 pub use parts::Part;
 pub use read::Lines;
 pub use rehearse::{Confine, Rehearsed};
+pub use ruled::Ruled;
 pub use runtimes::{Runtime, Runtimes};
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::alike;
@@ -59,7 +62,7 @@ use cairn_text::shown::clean;
 use cairn_types::{Action, Change, Exec, FileState, Removed, Status};
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -86,6 +89,8 @@ pub struct Settings {
     pub spool: Option<PathBuf>,
     /// What is kept from being read.
     pub unread: Unread,
+    /// What rules on changes name.
+    pub ruled: Ruled,
     /// So much may be removed that it need not be known what of it git ignores.
     pub little: Removed,
     /// Finds the secrets in what commands print.
@@ -117,6 +122,7 @@ impl Settings {
             confine: Confine::Open,
             spool: None,
             unread: Unread::default(),
+            ruled: Ruled::default(),
             little: Removed::LITTLE,
             scrubber: Scrubber::default(),
         }
@@ -147,7 +153,9 @@ impl World {
     ) -> Result<World, WorldError> {
         let mut roots = Roots::new(workspace);
         folders.iter().try_for_each(|folder| roots.add(folder))?;
-        roots.keep_from_reading(&settings.unread);
+        let home = settings.env.iter().find(|(name, _)| name == "HOME");
+        roots.add_repository(home.map(|(_, home)| Path::new(home)));
+        roots.keep_to(&settings.unread, &settings.ruled);
         let (roots, settings) = (Arc::new(roots), Arc::new(settings));
         Ok(World { roots, settings, known: Arc::default() })
     }

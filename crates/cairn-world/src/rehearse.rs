@@ -2,6 +2,7 @@
 //! it counts until `commit`; dropping what was prepared forgets it.
 
 use crate::exec;
+use crate::outer::Whose;
 use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
 use crate::roots::Roots;
 use crate::settled::{Performed, Prepared, Refusal};
@@ -15,6 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// So many changed paths are named to the model.
 const NAMED: usize = 20;
+/// What lets git look for a repository above the file system that it is in.
+const ACROSS: &str = "GIT_DISCOVERY_ACROSS_FILESYSTEM";
 
 /// How commands are confined.
 #[derive(Debug, Clone, Default)]
@@ -140,12 +143,16 @@ impl Rehearsal<'_> {
         let scratches = scratches(self.roots, layers)?;
         let places = self
             .roots
-            .all()
+            .laid()
             .zip(&scratches)
             .map(|(root, scratch)| place(root, Access::Overlay(scratch.path().to_owned())));
         let places = places.collect::<Result<_, _>>()?;
         let workspace = self.roots.of(run.cwd.as_deref().unwrap_or("."));
         let mut spec = exec::spec(workspace, self.settings, run)?;
+        if self.roots.laid().any(|root| root.repository == Some(Whose::Part)) {
+            // The overlay is a file system of its own, and git would look no further.
+            spec.env.push((ACROSS.to_owned(), "1".to_owned()));
+        }
         let cwd = exec::inner_directory(workspace, run)?;
         let (sandbox, reach) = (Arc::clone(sandbox), reach(sandbox, self.hosts));
         spec.confined = Some(Confined { sandbox, places, cwd, reach });
@@ -176,7 +183,7 @@ impl Rehearsal<'_> {
 fn unused(roots: &Roots, name: &str) -> String {
     let is_free = |name: &String| {
         let batch = format!("{}/{name}", Aside::TRASH);
-        roots.all().all(|root| root.directory(&root.told(&batch)).is_err())
+        roots.laid().all(|root| root.directory(&root.told(&batch)).is_err())
     };
     let further = (2..).map(|n: u32| format!("{name}-{n}"));
     let mut names = std::iter::once(name.to_owned()).chain(further);
@@ -192,11 +199,13 @@ async fn beside<T: Send + 'static>(
 }
 
 fn scratches(roots: &Roots, layers: &Path) -> Result<Vec<Scratch>, Refusal> {
-    let scratch = |root| {
-        Scratch::new(layers, root)
+    let scratch = |root: &Workspace| {
+        // Nothing of ours is made in a repository only to know the time.
+        let clock = if root.repository.is_some() { roots.main() } else { root };
+        Scratch::timed(layers, root, clock)
             .map_err(|problem| Refusal::new(Status::FAILED, problem.to_string()))
     };
-    roots.all().map(scratch).collect()
+    roots.laid().map(scratch).collect()
 }
 
 /// What a command that ran and what was found of it come to.
@@ -275,7 +284,7 @@ fn not_kept(left_out: &[String]) -> String {
 
 /// What the model is told of the changes that were kept.
 fn kept(changes: &[Change]) -> String {
-    let of_git = |change: &&Change| change.path == ".git" || change.path.contains(".git/");
+    let of_git = |change: &&Change| change.path.split('/').any(|part| part == ".git");
     let shown = changes.iter().filter(|change| !change.makes_directory() && !change.ignored);
     let git = shown.clone().filter(of_git).count();
     let shown = shown.filter(|change| !of_git(change));
@@ -305,6 +314,15 @@ fn kept(changes: &[Change]) -> String {
     format!("kept: {told}")
 }
 
+/// What a command changed in a repository of which it sees only a part: nothing of it is kept.
+fn only_seen(root: &Workspace, read: Result<Found, Refusal>) -> Found {
+    if read.is_ok_and(|found| found.is_empty()) {
+        return Found::default();
+    }
+    let why = "the repository lies outside the project; work in its own folder to change it";
+    Found { left_out: vec![format!("{} ({why})", root.told("."))], ..Found::default() }
+}
+
 impl Known {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Census, Own)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -314,7 +332,7 @@ impl Known {
     fn take(&self, roots: &Roots, scratches: &[Scratch]) -> Result<(), Refusal> {
         let mut known = self.lock();
         known.resize_with(scratches.len(), Default::default);
-        for ((root, scratch), (census, _)) in roots.all().zip(scratches).zip(known.iter_mut()) {
+        for ((root, scratch), (census, _)) in roots.laid().zip(scratches).zip(known.iter_mut()) {
             census.take(root, scratch.mark())?;
         }
         Ok(())
@@ -322,9 +340,13 @@ impl Known {
 
     fn read(&self, roots: &Roots, rehearsed: &Rehearsed) -> Result<Vec<Found>, Refusal> {
         let known = self.lock();
-        let each = roots.all().zip(&rehearsed.scratches).zip(known.iter());
+        let each = roots.laid().zip(&rehearsed.scratches).zip(known.iter());
         each.map(|((root, scratch), (census, own))| {
-            overlay::read(root, scratch, &Terms { census, own, name: &rehearsed.name })
+            let read = overlay::read(root, scratch, &Terms { census, own, name: &rehearsed.name });
+            match root.repository {
+                Some(Whose::Part) => Ok(only_seen(root, read)),
+                _ => read,
+            }
         })
         .collect()
     }
@@ -332,8 +354,8 @@ impl Known {
     /// Remembers what was just written, so that it is not taken for somebody else's.
     pub(crate) fn wrote(&self, roots: &Roots, changes: &[Change]) {
         let mut known = self.lock();
-        known.resize_with(roots.all().count(), Default::default);
-        for (root, (_, own)) in roots.all().zip(known.iter_mut()) {
+        known.resize_with(roots.laid().count(), Default::default);
+        for (root, (_, own)) in roots.laid().zip(known.iter_mut()) {
             own.extend(overlay::written(root, changes));
         }
     }
@@ -346,7 +368,7 @@ pub(crate) fn stage(roots: &Roots, known: &Known, prepared: &mut Prepared) -> Re
     let (name, mut left_out) = (&rehearsed.name, rehearsed.left_out.clone());
     let mut staged = Vec::with_capacity(prepared.changes.len());
     let known = known.lock();
-    for ((root, scratch), (census, own)) in roots.all().zip(&rehearsed.scratches).zip(known.iter())
+    for ((root, scratch), (census, own)) in roots.laid().zip(&rehearsed.scratches).zip(known.iter())
     {
         let is_here = |change: &&Change| std::ptr::eq(roots.of(&change.path), root);
         let mut here: Vec<Change> = prepared.changes.iter().filter(is_here).cloned().collect();
@@ -401,6 +423,8 @@ mod tests {
         let (ok, pipe) = (Status::OK, "pipe (a pipe)");
         check(ok, &[], &[], "done\nexit=0");
         check(ok, &["a"], &[], "done\nexit=0\nkept: new a");
+        check(ok, &[".git/x", "s/.git/y"], &[], "done\nexit=0\nkept: git's own files");
+        check(ok, &["x.git/y"], &[], "done\nexit=0\nkept: new x.git/y");
         check(ok, &["a"], &[pipe], "done\nexit=0\nkept: new a\nnot kept: pipe (a pipe)");
         check(ok, &[], &[pipe, "2 more"], "done\nexit=0\nnot kept: pipe (a pipe), 2 more");
         let nothing = "done\nexit=0\nnothing of what it changed is kept";

@@ -1,6 +1,9 @@
-//! The project's folder and those that a person opened besides it. A path belongs to exactly one: an
+//! The project's folder, those that a person opened besides it, and its repository's own where that lies
+//! elsewhere. A path belongs to exactly one: an
 //! absolute one to the folder it lies in, any other to the project's.
 
+use crate::outer;
+use crate::ruled::Ruled;
 use crate::unread::Unread;
 use crate::workspace::{Workspace, WorldError};
 use std::path::Path;
@@ -10,17 +13,21 @@ use std::path::Path;
 pub(crate) struct Roots {
     main: Workspace,
     others: Vec<Workspace>,
+    /// The own directory of the project's repository, where that lies outside. Only commands come to it.
+    repository: Option<Workspace>,
 }
 
 impl Roots {
     pub(crate) fn new(main: Workspace) -> Roots {
-        Roots { main, others: Vec::new() }
+        Roots { main, others: Vec::new(), repository: None }
     }
 
-    /// Keeps paths from being read, in every folder.
-    pub(crate) fn keep_from_reading(&mut self, unread: &Unread) {
-        for workspace in std::iter::once(&mut self.main).chain(&mut self.others) {
-            workspace.unread = unread.clone();
+    /// Keeps to rules, in every folder: paths that must not be read, and those on whose change there are
+    /// some.
+    pub(crate) fn keep_to(&mut self, unread: &Unread, ruled: &Ruled) {
+        let all = std::iter::once(&mut self.main).chain(&mut self.others);
+        for workspace in all.chain(&mut self.repository) {
+            (workspace.unread, workspace.ruled) = (unread.clone(), ruled.clone());
         }
     }
 
@@ -30,9 +37,27 @@ impl Roots {
         Ok(())
     }
 
+    /// Opens the own directory of the project's repository, where that lies outside all folders. One that
+    /// cannot be opened is not there.
+    pub(crate) fn add_repository(&mut self, home: Option<&Path>) {
+        let Some(outer) = outer::of(self.main.path(), home) else { return };
+        if self.others.iter().any(|other| outer.path.starts_with(other.path())) {
+            return;
+        }
+        self.repository = Workspace::open_besides(&outer.path).ok();
+        if let Some(opened) = &mut self.repository {
+            opened.repository = Some(outer.whose);
+        }
+    }
+
     /// All of them, the project's first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Workspace> + Clone {
         std::iter::once(&self.main).chain(&self.others)
+    }
+
+    /// All that a command over an overlay sees.
+    pub(crate) fn laid(&self) -> impl Iterator<Item = &Workspace> + Clone {
+        self.all().chain(&self.repository)
     }
 
     pub(crate) fn main(&self) -> &Workspace {
@@ -42,6 +67,6 @@ impl Roots {
     /// The folder that a path belongs to. One that belongs to none is the project's to refuse.
     pub(crate) fn of(&self, path: &str) -> &Workspace {
         let holds = |other: &&Workspace| path.starts_with('/') && other.holds(Path::new(path));
-        self.others.iter().find(holds).unwrap_or(&self.main)
+        self.others.iter().chain(&self.repository).find(holds).unwrap_or(&self.main)
     }
 }

@@ -2,7 +2,9 @@
 //! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
 
 use crate::git_dir;
+use crate::outer::Whose;
 use crate::path;
+use crate::ruled::Ruled;
 use crate::settled::Refusal;
 use crate::unread::Unread;
 use cairn_types::Status;
@@ -50,6 +52,10 @@ pub struct Workspace {
     lead: Option<String>,
     /// What is kept from being read.
     pub(crate) unread: Unread,
+    /// What rules on changes name.
+    pub(crate) ruled: Ruled,
+    /// It is a repository's own directory: only git looks into it.
+    pub(crate) repository: Option<Whose>,
 }
 
 /// Something that was opened.
@@ -81,8 +87,16 @@ impl Workspace {
         let real = link_of(&handle).map_err(refused)?;
         beneath(handle.as_fd(), ".", OFlags::PATH, ResolveFlags::BENEATH)
             .map_err(|e| WorldError::Kernel { path: path.clone(), source: e.into() })?;
-        let (umask, unread) = (umask(), Unread::default());
-        Ok(Workspace { root: handle, given: path, path: real, umask, lead: None, unread })
+        Ok(Workspace {
+            root: handle,
+            given: path,
+            path: real,
+            umask: umask(),
+            lead: None,
+            unread: Unread::default(),
+            ruled: Ruled::default(),
+            repository: None,
+        })
     }
 
     /// Opens a directory besides the project's: paths in it are absolute.
@@ -159,6 +173,10 @@ impl Workspace {
 
     /// The path beneath the root that a model's path means.
     pub(crate) fn relative(&self, given: &str) -> Result<String, Refusal> {
+        if self.repository.is_some() {
+            let text = format!("{given} is inside a repository's own directory");
+            return Err(Refusal::new(Status::REFUSED, text));
+        }
         path::relative(given, &[&self.given, &self.path])
     }
 

@@ -33,11 +33,13 @@ pub struct HookAsk {
     pub at: Option<Coord>,
     /// Once more, because a hook changed the op.
     pub again: bool,
+    /// The hosts that a person would be asked about, where that is the question.
+    pub hosts: Vec<String>,
 }
 
 impl HookAsk {
     fn new(event: HookEvent, name: &str) -> HookAsk {
-        HookAsk { event, name: name.to_owned(), at: None, again: false }
+        HookAsk { event, name: name.to_owned(), at: None, again: false, hosts: Vec::new() }
     }
 
     fn about(op: &OpState, event: HookEvent, name: &str) -> HookAsk {
@@ -79,6 +81,8 @@ pub(crate) struct OfOp {
     misread: Vec<Hooked>,
     /// Before it was decided on.
     before: Vec<Hooked>,
+    /// Before a person was asked which hosts it may reach.
+    hosts: Vec<Hooked>,
     /// Who looked at the newest question about it, and at the word on that.
     watched: BTreeSet<(HookEvent, String)>,
     /// After it was allowed.
@@ -90,9 +94,10 @@ pub(crate) struct OfOp {
 }
 
 impl OfOp {
-    /// It is another op now: nobody was asked whether that one may begin.
+    /// It is another op now: nobody was asked whether that one may begin, nor what it may reach.
     pub(crate) fn became_another(&mut self) {
         self.accepting.clear();
+        self.hosts.clear();
     }
 
     /// A question is put that nobody has looked at.
@@ -136,7 +141,7 @@ impl Engine {
         let may = ask.event.may();
         let HookSays { block, substitute, input, tool, context, word, stop, problem } = says;
         let op = ask.at.and_then(|at| self.op(at));
-        let input = input.filter(|_| may.input);
+        let input = input.filter(|_| may.input && ask.hosts.is_empty());
         let tool = tool.filter(|_| ask.event == HookEvent::UnknownTool && input.is_some());
         let changed = input.as_deref().zip(op).filter(|_| !ask.again);
         let intent = changed.map(|(input, op)| {
@@ -167,6 +172,7 @@ impl Engine {
             lap: self.lap.as_ref().map(|lap| lap.lap),
             at: ask.at,
             again: ask.again,
+            hosts: ask.hosts.clone(),
             answer,
             ms,
         }));
@@ -216,8 +222,15 @@ impl Engine {
 
     fn took_hook_of_op(&mut self, hooked: &Hooked) {
         let Some(at) = hooked.at else { return };
+        if hooked.event == HookEvent::PermissionRequest {
+            // What it is asked about is what a command came to: somebody saw that one end.
+            self.in_op(at, |op| op.reaching = false);
+        }
         self.in_op(at, |op| match hooked.event {
             HookEvent::UnknownTool => op.hooks.misread.push(hooked.clone()),
+            HookEvent::PermissionRequest if !hooked.hosts.is_empty() => {
+                op.hooks.hosts.push(hooked.clone());
+            }
             HookEvent::PreToolUse | HookEvent::PermissionRequest => {
                 op.hooks.before.push(hooked.clone());
             }

@@ -49,6 +49,23 @@ impl OfOp {
         let allows = || since.filter_map(|one| one.answer.word).next();
         if asks { Some(HookWord::Ask) } else { allows() }
     }
+
+    /// What was said about reaching exactly these hosts.
+    pub(crate) fn about_hosts<'a>(
+        &'a self,
+        hosts: &'a [String],
+    ) -> impl Iterator<Item = &'a Hooked> {
+        self.hosts.iter().filter(move |one| one.hosts == hosts)
+    }
+
+    /// Who decides which hosts are reached, by all that was said about that; who wants a person asked
+    /// about the op wants that, too.
+    pub(crate) fn word_on_hosts(&self, hosts: &[String]) -> Option<HookWord> {
+        let before = self.before.iter().filter(|one| one.answer.word == Some(HookWord::Ask));
+        let words =
+            || before.clone().chain(self.about_hosts(hosts)).filter_map(|one| one.answer.word);
+        words().find(|word| *word == HookWord::Ask).or_else(|| words().next())
+    }
 }
 
 impl Engine {
@@ -99,6 +116,15 @@ impl Engine {
         let mut names = self.wanted(event, Some(tool_of(op)?));
         let name = names.find(|name| !op.hooks.has_said(event, again, name))?;
         Some(HookAsk { again, ..HookAsk::about(op, event, name) })
+    }
+
+    /// A person would be asked which hosts it may reach: who is asked before.
+    pub(crate) fn before_hosts(&self, op: &OpState, hosts: Vec<String>) -> Option<HookAsk> {
+        let event = HookEvent::PermissionRequest;
+        let has_said = |name: &str| op.hooks.about_hosts(&hosts).any(|one| one.name == name);
+        let name = self.wanted(event, Some(tool_of(op)?)).find(|name| !has_said(name))?;
+        let ask = HookAsk::about(op, event, name);
+        Some(HookAsk { hosts, again: op.hooks.is_changed(), ..ask })
     }
 
     /// Once one was asked before a question, all are, so that a later no beats an earlier yes.

@@ -76,7 +76,7 @@ impl OfOp {
     /// What hooks added before there was a result.
     fn early(&self) -> impl Iterator<Item = &ContentRef> {
         let before = self.before.iter().flat_map(|one| one.answer.context.iter());
-        self.misread.iter().flat_map(added).chain(before)
+        self.misread.iter().flat_map(added).chain(before).chain(self.hosts.iter().flat_map(added))
     }
 }
 

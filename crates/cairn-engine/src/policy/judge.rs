@@ -105,6 +105,32 @@ impl Rulebook {
         self.in_force(now).filter(lets).filter_map(|(rule, _)| rule.host.clone()).collect()
     }
 
+    /// What rules that name hosts say about one that a command wanted to reach: what forbids it, else what
+    /// asks about it or may forbid it.
+    pub(crate) fn word_on_host(&self, case: &Case<'_>, host: &str, now: u64) -> Option<RuleWord> {
+        let mut hosts = vec![host.to_owned()];
+        hosts.extend(host.rsplit_once(':').map(|(name, _)| name.to_owned()));
+        let subject = Subject { hosts, ..case.subject.clone() };
+        let mut strictest = None;
+        for (rule, source) in self.in_force(now).filter(|(rule, _)| rule.host.is_some()) {
+            // Whatever else it does, this is what it does on the network.
+            let effect = rule.effect.filter(|effect| *effect == Effect::Network);
+            let case = Case { subject: &subject, effect: effect.unwrap_or(case.effect), ..*case };
+            let word = match (source.word, self.touches(rule, &case)) {
+                (RuleWord::Allow, _) | (_, Denies::No) => continue,
+                (RuleWord::Deny, Denies::Yes) => RuleWord::Deny,
+                _ => RuleWord::Ask,
+            };
+            strictest = strictest.max(Some(word));
+        }
+        strictest
+    }
+
+    /// Whether a yes that is not a person's counts where no rule speaks.
+    pub(crate) fn takes_yes(&self) -> bool {
+        !self.policy.no_yolo
+    }
+
     /// Whether it runs over an overlay, so that nothing counts before it was looked at.
     fn is_overlaid(&self, case: &Case<'_>) -> bool {
         self.policy.overlay && case.op == OpName::Exec && !case.subject.beside

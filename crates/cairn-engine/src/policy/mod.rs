@@ -85,6 +85,13 @@ impl Rulebook {
         narrowing.filter_map(move |(rule, source)| Some((rule.kept_from(&way)?, source.word)))
     }
 
+    /// The paths whose change rules forbid or ask about.
+    pub fn ruled(&self) -> impl Iterator<Item = &PathGlob> {
+        let all = self.rules.iter().zip(&self.policy.rules);
+        let narrowing = all.filter(|(_, source)| source.word != RuleWord::Allow);
+        narrowing.filter_map(|(rule, _)| rule.glob().filter(|_| rule.is_on_changes()))
+    }
+
     /// Whether a yes may be remembered as this rule: nobody says yes to everything where that is ruled
     /// out.
     pub(crate) fn takes_answer(&self, rule: &Rule) -> bool {

@@ -134,6 +134,12 @@ impl Rule {
         }
     }
 
+    /// Whether it is about what changes something.
+    pub(super) fn is_on_changes(&self) -> bool {
+        let looks = [OpName::Read, OpName::Find];
+        self.ops.is_empty() || self.ops.iter().any(|op| !looks.contains(op))
+    }
+
     /// The paths that it keeps models from reading by this way, if it does.
     pub(super) fn kept_from(&self, way: &Reading) -> Option<&PathGlob> {
         let ops = self.ops.contains(&OpName::Read)

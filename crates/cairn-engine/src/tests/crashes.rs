@@ -35,6 +35,35 @@ fn an_op_that_began_and_was_not_seen_to_end_is_never_repeated_by_itself() {
 }
 
 #[test]
+fn a_command_that_ran_and_left_nothing_to_make_is_done_and_never_run_again() {
+    for (approval, mode) in [
+        (Approval::Yolo, Mode::Act),
+        (Approval::Ask, Mode::Act),
+        (Approval::Nobody, Mode::ReadOnly),
+    ] {
+        let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[BASH], Finish::Calls);
+        sim.go();
+        sim.prepared(at(1, 1, 1));
+        let layers = vec![Outcome::OVERLAY.to_owned()];
+        let mut recording = Recording::default();
+        let told = Some(recording.keep("printed"));
+        let ran = Some(Ran { exit: Some(3), output: None, layers: layers.clone() });
+        let (at, changes) = (at(1, 1, 1), Vec::new());
+        recording.facts.push(Body::Begin(Begin { at, changes, again: false, told, ran }));
+        sim.record(recording);
+        sim.drive(mode, approval);
+        assert_eq!(sim.go(), Step::Settle(at));
+        let Settlement::Record(settled) = sim.engine.found(at, Found::Unknown, "what") else {
+            panic!("it is run again");
+        };
+        let Some(Body::Outcome(outcome)) = settled.facts.last() else { panic!("{settled:?}") };
+        assert_eq!((outcome.status, outcome.settled), (Status::OK, Settled::FoundDone));
+        assert_eq!((outcome.exit, &outcome.layers), (Some(3), &layers));
+        assert_eq!(Some(outcome.result), told);
+    }
+}
+
+#[test]
 fn a_person_settles_what_nobody_saw_end() {
     for (verdict, expect) in [
         (Verdict::Happened, "1/1/1 → 200 SaidDone"),

@@ -5,7 +5,7 @@ use super::hooks::*;
 use super::*;
 use expect_test::expect;
 
-const AT: Coord = Coord { lap: 1, turn: 1, seq: 1 };
+pub(super) const AT: Coord = Coord { lap: 1, turn: 1, seq: 1 };
 
 /// A run whose driver has these hooks and asks a person, and whose model replied like this.
 fn asking(hooks: &[&str], calls: &[(&str, &str)]) -> Sim {
@@ -32,7 +32,7 @@ fn shown(removed: u64) -> Prepared {
 }
 
 /// Goes on, preparing as the runtime does, until a hook is asked or something else is wanted.
-fn next(sim: &mut Sim, prepared: &Prepared) -> Result<HookAsk, Step> {
+pub(super) fn next(sim: &mut Sim, prepared: &Prepared) -> Result<HookAsk, Step> {
     loop {
         match sim.go() {
             Step::Hook(ask) => {
@@ -67,7 +67,7 @@ fn wanted(sim: &mut Sim) -> Step {
     next(sim, &shown(0)).expect_err("a hook is asked")
 }
 
-fn says_yes() -> HookSays {
+pub(super) fn says_yes() -> HookSays {
     HookSays { word: Some(HookWord::Allow), ..nothing() }
 }
 

@@ -7,6 +7,7 @@ mod choices;
 mod consult;
 mod crashes;
 mod hook_events;
+mod hook_hosts;
 mod hooks;
 mod named;
 mod overlaid;

@@ -58,6 +58,8 @@ pub enum What {
         call: Call,
         /// What the person would be shown.
         shown: String,
+        /// The hosts that it wants to reach, where that is the question.
+        hosts: Vec<String>,
     },
     /// A question is put, and a person is waited for.
     Notification {
@@ -250,7 +252,12 @@ impl What {
             }
             What::UnknownTool(call) => senseless(call),
             What::PreToolUse(_) => json!({}),
-            What::PermissionRequest { shown, .. } => json!({"proposal_shown": shown}),
+            What::PermissionRequest { shown, hosts, .. } if hosts.is_empty() => {
+                json!({"proposal_shown": shown})
+            }
+            What::PermissionRequest { shown, hosts, .. } => {
+                json!({"proposal_shown": shown, "hosts": hosts})
+            }
             What::Notification { proposal, message } => json!({
                 "message": message, "notification_type": PERMISSION_PROMPT, "proposal": proposal,
             }),

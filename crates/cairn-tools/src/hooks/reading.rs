@@ -223,7 +223,9 @@ mod tests {
                 error: "there is no tool".into(),
             }),
             HookEvent::PreToolUse => What::PreToolUse(call),
-            HookEvent::PermissionRequest => What::PermissionRequest { call, shown: "ls".into() },
+            HookEvent::PermissionRequest => {
+                What::PermissionRequest { call, shown: "ls".into(), hosts: Vec::new() }
+            }
             HookEvent::Notification => {
                 What::Notification { proposal: "p1.1.1".into(), message: "ls".into() }
             }

@@ -20,7 +20,7 @@ pub(super) fn leave_out_touched(
 ) -> Result<Vec<String>, Refusal> {
     let is_touched = |change: &&Change| {
         let path = workspace.inner(&change.path);
-        let now = rustix::fs::statat(vouch.root, path, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let now = rustix::fs::statat(vouch.workspace.root(), path, AtFlags::SYMLINK_NOFOLLOW).ok();
         is_touched(vouch, path, (change, now))
     };
     let touched: Vec<&Change> = changes.iter().filter(is_touched).collect();

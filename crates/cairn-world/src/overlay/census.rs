@@ -27,6 +27,8 @@ pub struct Census {
     clock: Option<Clock>,
     /// How many directories were read when it was last taken.
     read: usize,
+    /// It is of a repository's own directory, in which nothing is ignored.
+    is_git: bool,
 }
 
 /// What stood under a name.
@@ -111,6 +113,7 @@ impl Census {
             self.directories.clear();
         }
         (self.clock, self.read) = (Some(clock), 0);
+        self.is_git = workspace.repository.is_some();
         let above = rules::above(workspace.root(), workspace.path());
         let rules_changed = above.lead != self.lead || above.rules.is_some();
         self.lead = above.lead;
@@ -197,7 +200,7 @@ impl Census {
 
     fn leaves_out(&self, directory: &Directory, path: &str, is_directory: bool) -> bool {
         let is_git = |part: &str| part.eq_ignore_ascii_case(".git");
-        if path.split('/').any(is_git) {
+        if self.is_git || path.split('/').any(is_git) {
             return false;
         }
         let full = [&self.lead, path.as_bytes()].concat();

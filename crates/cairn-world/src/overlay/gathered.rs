@@ -2,6 +2,7 @@
 //! not among them and why. Decides nothing.
 
 use super::sides::Side;
+use crate::outer::Whose;
 use crate::path;
 use cairn_types::{Aside, Change, FileKind, FileState, Hash};
 use std::collections::{HashMap, HashSet};
@@ -87,6 +88,8 @@ pub(super) struct Gathered {
     pub(super) left_out: Vec<(String, String)>,
     /// Files that have other names besides.
     pub(super) hard_links: Vec<String>,
+    /// What the project is to the repository whose own directory this is.
+    pub(super) repository: Option<Whose>,
     /// How many things are moved aside, from before and for after.
     asides: (u32, u32),
 }
@@ -100,29 +103,42 @@ pub(super) struct Told<'a> {
 }
 
 /// What is asked about in either, what goes first: that cannot be had again.
-fn precious(before: &mut Option<Side>, after: &mut Option<Side>) -> Vec<String> {
-    let take = |side: &mut Option<Side>| {
-        let mut precious =
-            side.as_mut().map(|s| std::mem::take(&mut s.precious)).unwrap_or_default();
-        precious.sort();
-        precious
+fn either(
+    (before, after): (Option<&Side>, Option<&Side>),
+    what: fn(&Side) -> &Vec<String>,
+) -> Vec<String> {
+    let sorted = |side: Option<&Side>| {
+        let mut paths = side.map(what).cloned().unwrap_or_default();
+        paths.sort();
+        paths
     };
-    let mut all = take(before);
+    let mut all = sorted(before);
     let known: HashSet<String> = all.iter().cloned().collect();
-    all.extend(take(after).into_iter().filter(|path| !known.contains(path)));
+    all.extend(sorted(after).into_iter().filter(|path| !known.contains(path)));
     all
 }
 
 impl Gathered {
+    /// Nothing yet, of a directory that is a repository's own, or is not.
+    pub(super) fn of(repository: Option<Whose>) -> Gathered {
+        Gathered { repository, ..Gathered::default() }
+    }
+
     /// Takes in one path's change.
     pub(super) fn push(
         &mut self,
         path: &str,
         told: &Told<'_>,
         ignored: Option<String>,
-        (mut before, mut after): (Option<Side>, Option<Side>),
+        (before, after): (Option<Side>, Option<Side>),
     ) {
-        let precious = precious(&mut before, &mut after);
+        let sides = (before.as_ref(), after.as_ref());
+        // What rules name is judged, however much else there is.
+        let mut precious = either(sides, |side| &side.ruled);
+        let ruled = precious.len();
+        let others = either(sides, |side| &side.precious);
+        precious
+            .extend(others.into_iter().filter(|path| !precious.contains(path)).collect::<Vec<_>>());
         let count = |side: &Option<Side>| side.as_ref().map(|s| s.count).unwrap_or_default();
         let counts = (count(&before), count(&after));
         let (n_before, n_after) = &mut self.asides;
@@ -131,7 +147,7 @@ impl Gathered {
         let mut change = Change::between(told.path.clone(), before, after);
         let inside = precious.iter().filter_map(|inner| inner.strip_prefix(path));
         change.precious =
-            inside.take(PRECIOUS).map(|rest| format!("{}{rest}", told.path)).collect();
+            inside.take(ruled + PRECIOUS).map(|rest| format!("{}{rest}", told.path)).collect();
         self.pieces.push(Piece { path: path.to_owned(), change, ignored, counts, precious });
     }
 

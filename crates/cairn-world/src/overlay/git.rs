@@ -3,6 +3,7 @@
 
 use super::gathered::{Gathered, Piece};
 use super::index;
+use crate::outer::Whose;
 use crate::path;
 use crate::workspace::{Workspace, entry};
 use cairn_text::shown::clean;
@@ -33,24 +34,30 @@ pub(super) struct Groups {
 }
 
 /// Whether a path is one of git's own files that is told only with the others.
-pub(super) fn is_grouped(path: &str) -> bool {
-    split(path).is_some_and(|(_, inner)| !is_told(inner))
+pub(super) fn is_grouped(gathered: &Gathered, path: &str) -> bool {
+    split(gathered, path).is_some_and(|(_, inner)| !is_told(inner))
 }
 
 /// Forgets what git only looked up again: any command that looks at a repository may write down when its
 /// files were last changed.
 pub(super) fn without_refreshed(gathered: &mut Gathered) {
+    let mut pieces = std::mem::take(&mut gathered.pieces);
     let bytes = &gathered.bytes;
-    gathered.pieces.retain(|piece| {
-        let is_index = split(&piece.path).is_some_and(|(_, inner)| path::split(inner).1 == "index");
+    pieces.retain(|piece| {
+        let inner = split(gathered, &piece.path);
+        let is_index = inner.is_some_and(|(_, inner)| path::split(inner).1 == "index");
         let change = &piece.change;
         let sides = (bytes.of(change.before.as_ref()), bytes.of(change.after.as_ref()));
         !(is_index && matches!(sides, (Some(was), Some(is)) if index::is_same(was, is)))
     });
+    gathered.pieces = pieces;
 }
 
-/// A repository's own directory, and the path in it.
-fn split(path: &str) -> Option<(&str, &str)> {
+/// A repository's own directory, and the path in it. The directory is empty where all is in it.
+fn split<'a>(gathered: &Gathered, path: &'a str) -> Option<(&'a str, &'a str)> {
+    if gathered.repository.is_some() {
+        return Some(("", path));
+    }
     let mut at = 0;
     for part in path.split('/') {
         at += part.len();
@@ -78,7 +85,9 @@ fn is_told(inner: &str) -> bool {
 pub(super) fn groups(workspace: &Workspace, gathered: &Gathered) -> Groups {
     let mut by_repository: BTreeMap<&str, Vec<&Piece>> = BTreeMap::new();
     for piece in gathered.pieces.iter().filter(|piece| piece.ignored.is_none()) {
-        if let Some((repository, _)) = split(&piece.path).filter(|(_, inner)| !is_told(inner)) {
+        if let Some((repository, _)) =
+            split(gathered, &piece.path).filter(|(_, inner)| !is_told(inner))
+        {
             by_repository.entry(repository).or_default().push(piece);
         }
     }
@@ -87,7 +96,7 @@ pub(super) fn groups(workspace: &Workspace, gathered: &Gathered) -> Groups {
         let changed = pieces.iter().map(|piece| (piece.path.as_str(), *piece)).collect();
         let view = View { workspace, gathered, git, changed };
         let whose = match path::split(git).0 {
-            "." => String::new(),
+            "." | "" => String::new(),
             directory => format!("{}: ", path::shown(directory.as_bytes())),
         };
         let facts = view.facts();
@@ -179,7 +188,10 @@ impl View<'_> {
 
     /// What HEAD says: a ref's name, or a commit.
     fn head(&self, when: When) -> Option<String> {
-        let text = self.file(when, "HEAD")?;
+        let text = match &self.gathered.repository {
+            Some(Whose::Worktree(own)) => self.file(when, &format!("{own}/HEAD")),
+            _ => self.file(when, "HEAD"),
+        }?;
         let text = text.trim_end_matches('\n');
         Some(text.strip_prefix("ref: ").unwrap_or(text).trim().to_owned())
     }
@@ -198,7 +210,10 @@ impl View<'_> {
     }
 
     fn file(&self, when: When, name: &str) -> Option<String> {
-        let path = format!("{}/{name}", self.git);
+        let path = match self.git {
+            "" => name.to_owned(),
+            git => format!("{git}/{name}"),
+        };
         if let Some(piece) = self.changed.get(path.as_str()) {
             let state: &Option<FileState> = match when {
                 When::Before => &piece.change.before,
@@ -243,7 +258,13 @@ mod tests {
 
     #[test]
     fn what_can_make_git_run_something_is_told_by_name() {
-        let check = |path: &str, grouped: bool| assert_eq!(is_grouped(path), grouped, "{path}");
+        let check = |path: &str, grouped: bool| {
+            assert_eq!(is_grouped(&Gathered::default(), path), grouped, "{path}");
+            let own = Gathered::of(Some(Whose::Part));
+            if let Some(inner) = path.strip_prefix(".git/") {
+                assert_eq!(is_grouped(&own, inner), grouped, "{inner}");
+            }
+        };
         check("src/main.rs", false);
         check(".gitignore", false);
         check(".git", false);

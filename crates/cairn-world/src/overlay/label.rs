@@ -16,7 +16,7 @@ pub(super) fn of(gathered: &Gathered, groups: &Groups, renames: &Renames) -> Str
     let ordinary: Vec<&Piece> = gathered
         .pieces
         .iter()
-        .filter(|piece| piece.ignored.is_none() && !git::is_grouped(&piece.path))
+        .filter(|piece| piece.ignored.is_none() && !git::is_grouped(gathered, &piece.path))
         .filter(|piece| !renames.to.contains_key(&piece.path))
         .collect();
     let parents = gathered.parents();

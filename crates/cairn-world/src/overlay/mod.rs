@@ -7,6 +7,7 @@ mod census;
 mod clear;
 mod gathered;
 mod git;
+mod gone;
 mod index;
 mod label;
 mod layer;
@@ -60,9 +61,9 @@ pub struct Terms<'a> {
 impl<'a> Terms<'a> {
     /// What is known of how the workspace was, as sure as that is now.
     fn vouch(&self, workspace: &'a Workspace, scratch: &'a Scratch) -> Vouch<'a> {
-        let (root, mark) = (workspace.root(), scratch.mark());
+        let mark = scratch.mark();
         let in_doubt = mark.is_in_doubt();
-        Vouch { root, census: self.census, own: self.own, mark, in_doubt }
+        Vouch { workspace, census: self.census, own: self.own, mark, in_doubt }
     }
 }
 
@@ -121,7 +122,7 @@ pub fn read(workspace: &Workspace, scratch: &Scratch, terms: &Terms<'_>) -> Resu
         })
         .map_err(refused)?;
     let vouch = terms.vouch(workspace, scratch);
-    let gathered = Gathered::default();
+    let gathered = Gathered::of(workspace.repository.clone());
     let mut reader = Reader { workspace, upper, terms, vouch, gathered, read: 0 };
     reader.walk()?;
     let gathered = reader.gathered;

@@ -1,5 +1,5 @@
-//! Walks an upper directory beside the workspace and gathers what differs. Never walks the workspace but
-//! where something in it is gone; changes nothing there.
+//! Walks an upper directory beside the workspace and gathers what differs. Never walks the workspace, which
+//! `gone` does where something in it is gone; changes nothing there.
 
 use super::gathered::{Gathered, Told};
 use super::layer::{self, Item, Origin, What};
@@ -9,7 +9,6 @@ use super::vouch::{Around, Vouch};
 use super::{OWN_DIRECTORY, Terms};
 use crate::path;
 use crate::settled::Refusal;
-use crate::walk::names;
 use crate::workspace::{Workspace, refusal};
 use cairn_types::FileKind;
 use rustix::fs::{AtFlags, Stat};
@@ -42,33 +41,33 @@ enum Over {
 }
 
 /// A directory that is still to be read.
-struct Visit {
-    path: String,
+pub(super) struct Visit {
+    pub(super) path: String,
     over: Over,
     is_foreign: bool,
-    ignored: Option<String>,
+    pub(super) ignored: Option<String>,
     origin: Origin,
 }
 
 /// A directory that is being read.
-struct Here<'a> {
-    visit: &'a Visit,
+pub(super) struct Here<'a> {
+    pub(super) visit: &'a Visit,
     upper: OwnedFd,
-    lower: Option<OwnedFd>,
-    around: Around,
+    pub(super) lower: Option<OwnedFd>,
+    pub(super) around: Around,
 }
 
 /// One thing in it, and what it lies over.
-struct Met<'a> {
-    path: &'a str,
-    name: &'a str,
-    item: &'a Item,
-    lower: Option<Stat>,
-    ignored: Option<String>,
+pub(super) struct Met<'a> {
+    pub(super) path: &'a str,
+    pub(super) name: &'a str,
+    pub(super) item: &'a Item,
+    pub(super) lower: Option<Stat>,
+    pub(super) ignored: Option<String>,
 }
 
 impl Here<'_> {
-    fn stat(&self, name: &str) -> Result<Option<Stat>, Errno> {
+    pub(super) fn stat(&self, name: &str) -> Result<Option<Stat>, Errno> {
         let Some(lower) = &self.lower else { return Ok(None) };
         match rustix::fs::statat(lower, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -173,7 +172,7 @@ impl Reader<'_> {
     }
 
     /// The path itself, if all that stood or stands there is ignored.
-    fn ignored(&self, path: &str, item: &Item, lower: Option<Stat>) -> Option<String> {
+    pub(super) fn ignored(&self, path: &str, item: &Item, lower: Option<Stat>) -> Option<String> {
         let upper = match item.what {
             What::Gone => None,
             What::Directory | What::Opaque => Some(true),
@@ -299,7 +298,7 @@ impl Reader<'_> {
             self.gathered.conflict(met.path, met.ignored.as_ref());
             return Ok(());
         };
-        let tree = Tree::at(self.upper.as_fd(), met.path, |_| ());
+        let tree = Tree::at((self.upper.as_fd(), self.workspace), met.path, |_| ());
         for (path, why) in &tree.left_out {
             self.gathered.leave_out(path, why);
         }
@@ -310,7 +309,7 @@ impl Reader<'_> {
     }
 
     /// What lies beneath something ignored, moved whole; none when it was touched.
-    fn vouched_side(
+    pub(super) fn vouched_side(
         &mut self,
         here: &Here<'_>,
         met: &Met<'_>,
@@ -342,137 +341,6 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Something that was removed.
-    fn gone(&mut self, here: &Here<'_>, met: &Met<'_>) -> Result<(), Refusal> {
-        let Some(stat) = &met.lower else { return Ok(()) };
-        let before = match (kind(stat), &met.ignored) {
-            (None, _) => {
-                self.gathered.leave_out(met.path, "a special file is not removed");
-                return Ok(());
-            }
-            (Some(FileKind::Directory), None) => self.removed(here, met.path, stat)?,
-            (Some(_), _) => self.vouched_side(here, met, stat)?,
-        };
-        match before {
-            Some(before) => self.push(met.path, met.ignored.clone(), (Some(before), None)),
-            None => self.gathered.conflict(met.path, met.ignored.as_ref()),
-        }
-        self.note_links(met.path, met.lower.as_ref(), met.ignored.as_ref());
-        Ok(())
-    }
-
-    /// What is gone of a directory that another one replaced.
-    fn rest(&mut self, here: &Here<'_>, items: &[Item]) -> Result<(), Refusal> {
-        let Some(lower) = &here.lower else { return Ok(()) };
-        let mut found = names(lower).map_err(|e| refusal(&here.visit.path, e))?;
-        found.sort();
-        for name in found.iter().filter(|name| !items.iter().any(|item| item.name == name.bare())) {
-            let Ok(text) = std::str::from_utf8(name.bare()) else {
-                let shown = String::from_utf8_lossy(name.bare());
-                let path = path::joined(&here.visit.path, &shown);
-                self.gathered.leave_out(&path, "its name is not UTF-8, so it stays");
-                continue;
-            };
-            let path = path::joined(&here.visit.path, text);
-            let Some(stat) = here.stat(text).map_err(|e| refusal(&path, e))? else { continue };
-            let item =
-                Item { name: name.bare().to_owned(), stat, what: What::Gone, origin: Origin::New };
-            let inherited = here.visit.ignored.clone();
-            let ignored = inherited.or_else(|| self.ignored(&path, &item, Some(stat)));
-            let met = Met { path: &path, name: text, item: &item, lower: Some(stat), ignored };
-            self.gone(here, &met)?;
-        }
-        Ok(())
-    }
-
-    /// Everything in an ordinary directory that goes, as changes, and the directory itself as it was:
-    /// as a whole if something in it cannot be named by itself. None when it was touched itself.
-    fn removed(
-        &mut self,
-        here: &Here<'_>,
-        top: &str,
-        stat: &Stat,
-    ) -> Result<Option<Side>, Refusal> {
-        let mut todo = vec![(top.to_owned(), here.around)];
-        let mut found: Vec<(String, Around, Stat, Option<String>)> = Vec::new();
-        while let Some((path, around)) = todo.pop() {
-            let Some(inside) = self.inside(&path) else {
-                // Nobody may look into it, or something in it has no name that can be told.
-                let tree = self.vouch.untouched_tree(top);
-                let same = self.vouch.is_as_it_was(here.around, top, Some(stat));
-                return Ok(tree.filter(|_| same).map(|tree| Side::whole(stat, tree)));
-            };
-            let (directory, inside) = inside;
-            let around = Around {
-                is_foreign: around.is_foreign
-                    || !self.vouch.is_same_directory(&path, &directory, Origin::New),
-                is_still: self.vouch.is_still(&directory),
-            };
-            for (name, stat) in inside {
-                let path = path::joined(&path, &name);
-                let is_directory = kind(&stat) == Some(FileKind::Directory);
-                let ignored = self.terms.census.ignores(&path, is_directory).then(|| path.clone());
-                if is_directory && ignored.is_none() {
-                    todo.push((path.clone(), around));
-                }
-                found.push((path, around, stat, ignored));
-            }
-        }
-        found.into_iter().try_for_each(|one| self.gone_inside(one))?;
-        let same = self.vouch.is_as_it_was(here.around, top, Some(stat));
-        Ok(same.then(|| Side::directory(stat)))
-    }
-
-    /// One thing in a directory that goes.
-    fn gone_inside(
-        &mut self,
-        (path, around, stat, ignored): (String, Around, Stat, Option<String>),
-    ) -> Result<(), Refusal> {
-        let is_directory = kind(&stat) == Some(FileKind::Directory);
-        let whole = is_directory && ignored.is_some();
-        let tree = match whole {
-            true => self.vouch.untouched_tree(&path),
-            false => Some(Tree::default()),
-        };
-        let same = match whole {
-            true => !around.is_foreign && self.vouch.is_same_directory(&path, &stat, Origin::New),
-            false => self.vouch.is_as_it_was(around, &path, Some(&stat)),
-        };
-        let Some(tree) = tree.filter(|_| same) else {
-            // The directory it is in goes, so it is not passed over as other ignored things are.
-            self.gathered.conflict(&path, None);
-            return Ok(());
-        };
-        let side = match (whole, is_directory) {
-            (true, _) => Side::whole(&stat, tree),
-            (false, true) => Side::directory(&stat),
-            (false, false) => {
-                let (directory, name) = path::split(&path);
-                let dir = self.workspace.directory(directory).map_err(|e| refusal(&path, e))?;
-                let place =
-                    Place { dir: dir.as_fd(), name, path: &path, stat: &stat, is_ours: false };
-                Side::of(place, self.room(ignored.as_ref()))?
-            }
-        };
-        self.note_links(&path, Some(&stat), ignored.as_ref());
-        self.push(&path, ignored, (Some(side), None));
-        Ok(())
-    }
-
-    /// A directory of the workspace and what is in it; none when not all of that can be told.
-    fn inside(&self, path: &str) -> Option<(Stat, Vec<(String, Stat)>)> {
-        let dir = self.workspace.directory(path).ok()?;
-        let stat = rustix::fs::fstat(&dir).ok()?;
-        let mut found = names(&dir).ok()?;
-        found.sort();
-        let inside = found.into_iter().map(|name| {
-            let name = String::from_utf8(name.into_bytes()).ok()?;
-            let stat = rustix::fs::statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-            kind(&stat).map(|_| (name, stat))
-        });
-        Some((stat, inside.collect::<Option<Vec<_>>>()?))
-    }
-
     fn lower_side(&self, here: &Here<'_>, met: &Met<'_>, stat: &Stat) -> Result<Side, Refusal> {
         let Some(lower) = &here.lower else { return Ok(Side::directory(stat)) };
         let (name, path) = (met.name, met.path);
@@ -496,11 +364,16 @@ impl Reader<'_> {
     }
 
     /// How large a file may be that is read.
-    fn room(&self, ignored: Option<&String>) -> Option<u64> {
+    pub(super) fn room(&self, ignored: Option<&String>) -> Option<u64> {
         ignored.is_none().then(|| MOST_READ.saturating_sub(self.read))
     }
 
-    fn push(&mut self, path: &str, ignored: Option<String>, sides: (Option<Side>, Option<Side>)) {
+    pub(super) fn push(
+        &mut self,
+        path: &str,
+        ignored: Option<String>,
+        sides: (Option<Side>, Option<Side>),
+    ) {
         let bytes =
             |side: &Option<Side>| side.as_ref().and_then(|s| s.bytes.as_ref()).map_or(0, Vec::len);
         self.read += (bytes(&sides.0) + bytes(&sides.1)) as u64;
@@ -510,7 +383,12 @@ impl Reader<'_> {
     }
 
     /// Remembers a file that has other names, which stay as they are.
-    fn note_links(&mut self, path: &str, lower: Option<&Stat>, ignored: Option<&String>) {
+    pub(super) fn note_links(
+        &mut self,
+        path: &str,
+        lower: Option<&Stat>,
+        ignored: Option<&String>,
+    ) {
         let is_file = |stat: &&Stat| kind(stat) == Some(FileKind::File) && stat.st_nlink > 1;
         if ignored.is_none() && lower.filter(is_file).is_some() {
             self.gathered.hard_links.push(path.to_owned());

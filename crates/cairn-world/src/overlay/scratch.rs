@@ -45,12 +45,21 @@ pub struct Scratch {
 impl Scratch {
     /// Makes one in a directory, for an overlay of this workspace that is mounted afterwards.
     pub fn new(place: &Path, workspace: &Workspace) -> Result<Scratch, ScratchError> {
+        Scratch::timed(place, workspace, workspace)
+    }
+
+    /// The same, where the time is that of `clock`, which lies on the same file system as the workspace.
+    pub(crate) fn timed(
+        place: &Path,
+        workspace: &Workspace,
+        clock: &Workspace,
+    ) -> Result<Scratch, ScratchError> {
         let refused = |e: Errno| ScratchError { place: place.to_owned(), source: e.into() };
         let dir = opened(place).map_err(refused)?;
         let (name, lock) = locked(dir.as_fd()).map_err(refused)?;
         let path = place.join(&name);
-        let made = make(dir.as_fd(), &name, workspace)
-            .and_then(|()| marked(dir.as_fd(), &name, workspace));
+        let made =
+            make(dir.as_fd(), &name, workspace).and_then(|()| marked(dir.as_fd(), &name, clock));
         match made {
             Ok(mark) => Ok(Scratch { place: place.to_owned(), path, mark, _lock: lock }),
             Err(e) => {

@@ -38,7 +38,7 @@ pub(super) fn of(gathered: &Gathered, groups: &Groups, renames: &Renames) -> Str
     }
     let parents = gathered.parents();
     for piece in gathered.pieces.iter().filter(|piece| piece.ignored.is_none()) {
-        if !git::is_grouped(&piece.path) {
+        if !git::is_grouped(gathered, &piece.path) {
             show.piece(piece, &parents);
         }
     }

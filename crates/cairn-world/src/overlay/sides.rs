@@ -29,6 +29,8 @@ pub(super) struct Side {
     pub(super) count: Count,
     /// What is in it that is asked about by its name.
     pub(super) precious: Vec<String>,
+    /// What is in it that rules name.
+    pub(super) ruled: Vec<String>,
 }
 
 /// Where something stands, and how it is taken.
@@ -58,16 +60,21 @@ pub(super) fn size(stat: &Stat) -> u64 {
 }
 
 impl Side {
+    /// Only a state.
+    fn bare(state: FileState) -> Side {
+        let (precious, ruled) = (Vec::new(), Vec::new());
+        Side { state, bytes: None, aside: None, count: Count::default(), precious, ruled }
+    }
+
     /// A directory, of which only its own state is meant.
     pub(super) fn directory(stat: &Stat) -> Side {
-        let state = state::of(stat, FileKind::Directory);
-        Side { state, bytes: None, aside: None, count: Count::default(), precious: Vec::new() }
+        Side::bare(state::of(stat, FileKind::Directory))
     }
 
     /// A directory with all that is in it, which is moved whole.
     pub(super) fn whole(stat: &Stat, tree: Tree) -> Side {
-        let Tree { count, precious, .. } = tree;
-        Side { aside: Some(stat.st_ino), count, precious, ..Side::directory(stat) }
+        let Tree { count, precious, ruled, .. } = tree;
+        Side { aside: Some(stat.st_ino), count, precious, ruled, ..Side::directory(stat) }
     }
 
     /// The same without what would let it act as its owner or group, unless what it lies over has that
@@ -88,12 +95,12 @@ impl Side {
             let link = link(place)?;
             let state = FileState { link: Some(link), ..state::of(stat, FileKind::Symlink) };
             let count = Count { files: 1, bytes: 0 };
-            return Ok(Side { state, bytes: None, aside: None, count, precious: Vec::new() });
+            return Ok(Side { count, ..Side::bare(state) });
         };
         let moved = || {
             let bytes = Some(size(stat));
             let state = FileState { bytes, ..state::of(stat, FileKind::File) };
-            Side { state, bytes: None, aside: Some(stat.st_ino), count, precious: Vec::new() }
+            Side { aside: Some(stat.st_ino), count, ..Side::bare(state) }
         };
         if room.is_none_or(|room| size(stat) > room.min(LARGE)) {
             return Ok(moved());
@@ -110,7 +117,7 @@ impl Side {
         }
         let mut state = state::of_file(stat, Hash::of(&bytes));
         state.bytes = Some(bytes.len() as u64);
-        Ok(Side { state, bytes: Some(bytes), aside: None, count, precious: Vec::new() })
+        Ok(Side { bytes: Some(bytes), count, ..Side::bare(state) })
     }
 
     /// Whether two sides are the same but for their times.

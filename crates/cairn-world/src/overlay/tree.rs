@@ -5,9 +5,10 @@ use super::gathered::Count;
 use super::layer::{self, special};
 use super::sides;
 use crate::path;
+use crate::ruled::Met;
 use crate::walk::names;
-use crate::workspace::entry;
-use cairn_types::{FileKind, is_guarded, is_precious};
+use crate::workspace::{Workspace, entry};
+use cairn_types::{FileKind, is_guarded, is_irreplaceable, is_precious};
 use rustix::fs::{AtFlags, OFlags, Stat};
 use std::os::fd::BorrowedFd;
 
@@ -17,25 +18,39 @@ pub(super) struct Tree {
     pub(super) count: Count,
     /// What is asked about although all of it is ignored, the outermost of each.
     pub(super) precious: Vec<String>,
+    /// What rules name in it: of each the first.
+    pub(super) ruled: Vec<String>,
     /// What is not moved with it, and what that is.
     pub(super) left_out: Vec<(String, &'static str)>,
 }
 
 impl Tree {
-    /// Looks at a directory with all that is in it.
-    pub(super) fn at(root: BorrowedFd<'_>, path: &str, mut see: impl FnMut(&Stat)) -> Tree {
-        let mut tree = Tree::default();
-        each(root, path, &mut |path, stat| {
+    /// Looks at a directory of the workspace or of what lies over it, with all that is in it.
+    pub(super) fn at(
+        (root, workspace): (BorrowedFd<'_>, &Workspace),
+        top: &str,
+        mut see: impl FnMut(&Stat),
+    ) -> Tree {
+        let (mut tree, mut met) = (Tree::default(), Met::default());
+        each(root, top, &mut |path, stat| {
             see(stat);
-            tree.add(path, stat);
+            tree.add(path, stat, path == top.as_bytes());
+            let path = String::from_utf8_lossy(path);
+            met.look(&workspace.ruled, &path, || workspace.told(&path));
         });
+        tree.ruled = met.into_paths();
         tree
     }
 
-    fn add(&mut self, path: &[u8], stat: &Stat) {
+    fn add(&mut self, path: &[u8], stat: &Stat, is_top: bool) {
         self.count.add(counted(stat));
         let text = String::from_utf8_lossy(path);
-        if begins(&text, is_precious) || begins(&text, is_guarded) {
+        let runs_git = |path: &str| is_irreplaceable(path) && is_guarded(path);
+        let is_asked = match is_top {
+            true => begins(&text, is_precious) || begins(&text, is_guarded),
+            false => begins(&text, is_irreplaceable) || begins(&text, runs_git),
+        };
+        if is_asked {
             self.precious.push(text.into_owned());
         }
         let why = match special(stat) {

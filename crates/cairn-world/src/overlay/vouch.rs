@@ -6,15 +6,15 @@ use super::layer::Origin;
 use super::mark::{Age, Mark, Own};
 use super::sides;
 use super::tree::Tree;
+use crate::workspace::Workspace;
 use cairn_types::FileKind;
 use rustix::fs::Stat;
-use std::os::fd::BorrowedFd;
 
 /// What is known of how the workspace was.
 #[derive(Debug)]
 pub(super) struct Vouch<'a> {
     /// The workspace.
-    pub(super) root: BorrowedFd<'a>,
+    pub(super) workspace: &'a Workspace,
     pub(super) census: &'a Census,
     pub(super) own: &'a Own,
     pub(super) mark: &'a Mark,
@@ -71,7 +71,7 @@ impl Vouch<'_> {
         if self.in_doubt {
             return false;
         }
-        if let Some(is_same) = self.census.is_same_one(self.root, path, now) {
+        if let Some(is_same) = self.census.is_same_one(self.workspace.root(), path, now) {
             return is_same;
         }
         match (self.census.had(path), origin) {
@@ -85,7 +85,8 @@ impl Vouch<'_> {
     /// What is beneath a directory of the workspace, if none of it was touched.
     pub(super) fn untouched_tree(&self, path: &str) -> Option<Tree> {
         let mut untouched = !self.in_doubt;
-        let tree = Tree::at(self.root, path, |stat| untouched &= self.is_older(stat));
+        let at = (self.workspace.root(), self.workspace);
+        let tree = Tree::at(at, path, |stat| untouched &= self.is_older(stat));
         untouched.then_some(tree)
     }
 
@@ -99,7 +100,6 @@ impl Vouch<'_> {
 mod tests {
     use super::*;
     use crate::overlay::{Scratch, written};
-    use crate::workspace::Workspace;
     use cairn_types::Change;
 
     #[test]
@@ -117,8 +117,8 @@ mod tests {
         let around = Around { is_foreign: false, is_still: true };
         let (at_f, f) = (Mark::of(&stat("f")), stat("f"));
         let check = |own: &Own, in_doubt: bool, expected: bool| {
-            let root = workspace.root();
-            let vouch = Vouch { root, census: &census, own, mark: &at_f, in_doubt };
+            let workspace = &workspace;
+            let vouch = Vouch { workspace, census: &census, own, mark: &at_f, in_doubt };
             assert_eq!(vouch.is_as_it_was(around, "f", Some(&f)), expected, "{own:?} {in_doubt}");
         };
         let mut own = Own::default();

@@ -305,8 +305,10 @@ fn ignored_things_are_moved_and_counted() {
 fn check_precious(command: &str, expected: Expect) {
     let fill = "mkdir -p target/keep/.git/objects out/old; echo a > target/.env; echo b > out/old/o; \
                 echo c > target/keep/.git/config; echo d > target/keep/.git/objects/1";
-    let mut place =
-        Place::new(Form::Namespace, &format!("{PROJECT}; {fill}; echo out/ >> .gitignore"));
+    let mut place = Place::new(
+        Form::Namespace,
+        &format!("{PROJECT}; {fill}; printf 'out/\n.idea/\n' >> .gitignore"),
+    );
     let found = place.found(command);
     let precious = found.changes.iter().flat_map(|change| {
         let told = |path: &String| format!("{}: {path}", change.path);
@@ -338,12 +340,40 @@ fn what_is_precious_in_an_ignored_directory_is_named() {
         among them: target/.env, target/keep/.git, target/keep/.git/config, target/new/prod.key"#]],
     );
     check_precious(
-        "mkdir -p out/new/.husky; echo k > out/new/.husky/pre-commit",
+        "mkdir -p out/new/.git/hooks; echo k > out/new/.git/hooks/pre-commit",
         expect![[r#"
-        out/new: out/new/.husky
-        among them: out/new/.husky"#]],
+        out/new: out/new/.git
+        out/new: out/new/.git/hooks
+        among them: out/new/.git, out/new/.git/hooks"#]],
     );
     check_precious("rm -r out; echo n > out", expect![""]);
+}
+
+/// What a package brings that is unpacked somewhere ignored.
+const PACKAGE: &str = "p=$1; mkdir -p $p/.github/workflows $p/.vscode $p/.husky/_ $p/.circleci $p/lib; \
+     cd $p; for f in .github/workflows/ci.yml .travis.yml .vscode/settings.json .husky/pre-commit \
+     .npmrc .gitattributes .circleci/config.yml AGENTS.md .devcontainer cairn.toml lib/index.js \
+     package.json; do echo x > $f; done";
+
+#[test]
+fn the_settings_that_a_package_brings_are_not_asked_about() {
+    let unpack = |at: &str| format!("set -- {at}; {PACKAGE}");
+    check_precious(&unpack("out/new"), expect![""]);
+    check_precious(&unpack("out/old/new"), expect![""]);
+    check_precious(&format!("rm -r out; {}", unpack("out/a/b")), expect![""]);
+    check_precious(
+        &format!("{}; echo k > .env", unpack("out/new")),
+        expect![[r#"
+        out/new: out/new/.env
+        among them: out/new/.env"#]],
+    );
+    // What is ignored by itself is not in something ignored.
+    check_precious(
+        "mkdir .idea; echo x > .idea/x",
+        expect![[r#"
+        .idea: .idea
+        among them: .idea"#]],
+    );
 }
 
 #[test]

@@ -32,7 +32,7 @@ use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_tools::hooks::Setup;
 use cairn_types::{Approval, Body, Budgets, Caps, Drive, Exceeded, Flags, Policy, Removed, RunId};
-use cairn_world::{Confine, Unread, Workspace, World};
+use cairn_world::{Confine, Ruled, Unread, Workspace, World};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -272,7 +272,9 @@ impl Order<'_> {
         policy.overlay = matches!(settings.confine, Confine::Overlay(..));
         let confined = sandbox::remark(&settings.confine).filter(|_| mode.may_act());
         settings.little = policy.little;
-        settings.unread = policy::unread(&Rulebook::read(policy.clone())?);
+        let rules = Rulebook::read(policy.clone())?;
+        settings.unread = policy::unread(&rules);
+        settings.ruled = Ruled(rules.ruled().cloned().collect());
         let found = self.hooks(&settings)?;
         let start = Start {
             store,
@@ -475,6 +477,7 @@ fn world_settings(config: &Config, scrubber: &Scrubber) -> cairn_world::Settings
         confine: Confine::Open,
         spool: None,
         unread: Unread::default(),
+        ruled: Ruled::default(),
         little: Removed::LITTLE,
         scrubber: scrubber.clone(),
     }

@@ -37,6 +37,8 @@ mod overlay_crash;
 mod overlay_cut;
 mod overlay_git;
 mod overlay_rm;
+mod overlay_ruled;
+mod overlay_worktree;
 mod policy;
 mod ps;
 mod rails;

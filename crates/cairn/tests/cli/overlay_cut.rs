@@ -48,6 +48,27 @@ fn what_somebody_else_changed_while_the_question_was_open_is_a_conflict_and_stan
     check("else.txt", (200, "two\n"));
 }
 
+// keeps: overlay-conflicts
+#[test]
+fn a_command_of_which_everything_was_left_out_in_the_end_is_done_without_beginning() {
+    let bench = project(&["echo ran >> target/prod.env; cat target/prod.env"]);
+    bench.temp.write(".gitignore", "target/\n");
+    bench.temp.write("target/prod.env", "old\n");
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    let question = talk.until("proposal/opened");
+    bench.temp.write("target/prod.env", "theirs\n");
+    decide(&mut talk, &question, "allow");
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!(bench.temp.read("target/prod.env"), "theirs\n");
+    let said = told(&bench, 2);
+    assert!(said.contains("old\nran\nexit=0\nnot kept: target/prod.env"), "{said}");
+    assert!(!said.contains("kept: new") && !said.contains("kept: changed"), "{said}");
+    // What has no beginning cannot be run again after a crash.
+    assert!(facts(&bench, "begin").is_empty());
+    assert_eq!(facts(&bench, "outcome")[0]["exit"], 0);
+    assert_eq!(bench.cairn(&["verify"]).code, 0);
+}
+
 // keeps: overlay-asked
 #[test]
 fn nothing_is_kept_of_a_command_whose_time_was_up() {

@@ -38,10 +38,13 @@ fn repositories(commands: &[&str]) -> Bench {
     bench
 }
 
-/// What stands in the project: every path with the hash of what it holds.
+/// What stands in the project, or in another folder: every path with the hash of what it holds.
 fn everything(bench: &Bench) -> String {
-    let root = bench.temp.workspace();
-    let mut all: Vec<String> = walk(&root)
+    all_of(&bench.temp.workspace())
+}
+
+pub fn all_of(root: &std::path::Path) -> String {
+    let mut all: Vec<String> = walk(root)
         .into_iter()
         .map(|path| {
             let bytes = std::fs::read(&path).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Which hosts a command may reach: none by itself; a person is asked once, and a rule lets it.
 
 use crate::bench_world::Bench;
+use crate::hooks::hooks;
 use crate::overlay::{bash, decide, facts, told};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -102,6 +103,51 @@ fn a_no_is_told_and_asked_once() {
     assert_eq!(talk.result()["status"], "done");
     assert_eq!((came.load(Ordering::SeqCst), facts(&bench, "proposal").len()), (0, 1));
     assert!(told(&bench, 2).contains("403\nnot reached"), "{}", told(&bench, 2));
+}
+
+/// A hook's script that says this of any command that wants out, and writes down what it was told.
+fn says(decision: &str) -> String {
+    let answer = format!(
+        r#"{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{decision}}}}}"#
+    );
+    format!("tee -a $HOME/heard | grep -q '\"hosts\"' && echo '{answer}'; exit 0")
+}
+
+// keeps: hook-questions
+#[test]
+fn a_hook_answers_the_question_about_hosts_and_only_that_one() {
+    let allow = r#"{"behavior":"allow"}"#;
+    let deny = r#"{"behavior":"deny","message":"not that host"}"#;
+    let (at, came) = origin();
+    let denied = format!("exec[effect=network,host={at}]");
+    for (decision, args, questions, expected) in [
+        (allow, &[][..], &["edit"][..], 1),
+        (deny, &[], &[], 0),
+        (allow, &["--ask", &denied], &["network"], 0),
+        (allow, &["--deny", &denied], &[], 0),
+        (allow, &["--no-web"], &[], 0),
+    ] {
+        let bench = bench(&[fetch(at)]);
+        hooks(&bench, &[("PermissionRequest", "Bash", &says(decision))]);
+        let args = [&["run", "--json"], args, &["fetch it"]].concat();
+        let mut talk = bench.talk(&args);
+        for kind in questions {
+            let question = talk.until("proposal/opened");
+            assert_eq!(question["kind"], *kind, "{args:?} {question}");
+            decide(&mut talk, &question, if *kind == "edit" { "allow" } else { "refuse" });
+        }
+        assert_eq!(talk.result()["status"], "done", "{args:?}");
+        assert_eq!(came.swap(0, Ordering::SeqCst), expected, "{args:?}");
+        assert_eq!(facts(&bench, "proposal").len(), questions.len(), "{args:?}");
+        assert_eq!(bench.file("got").exists(), expected == 1);
+        let is_told = told(&bench, 2).contains("refused by a hook: not that host");
+        assert_eq!(is_told, decision == deny, "{}", told(&bench, 2));
+        let heard = std::fs::read_to_string(bench.temp.path().join("heard")).unwrap_or_default();
+        let is_asked = !args.contains(&"--deny") && !args.contains(&"--no-web");
+        assert_eq!(heard.contains(&format!("\"hosts\":[\"{at}\"]")), is_asked, "{heard}");
+        assert_eq!(bench.cairn(&["verify"]).code, 0);
+        assert_eq!(bench.cairn(&["policy", "replay"]).code, 0, "{args:?}");
+    }
 }
 
 // keeps: network-asked

@@ -1,0 +1,88 @@
+//! Which hosts a command may reach, and the question about that: what rules say, who is asked before a
+//! person is, and what their word comes to. What a command changed is another question, and comes after.
+
+use crate::admit::{Prepared, Recording};
+use crate::gates::Terms;
+use crate::hooks::HookAsk;
+use crate::propose::proposal;
+use crate::reach::Reach;
+use crate::state::{Engine, OpState};
+use cairn_types::{
+    Body, By, Coord, Decision, HookWord, ProposalItem, ProposalKind, RuleWord, Verdict,
+};
+
+impl Engine {
+    /// The hosts that an op's command may reach: those of rules, and those it was let.
+    #[must_use]
+    pub fn hosts(&self, at: Coord) -> Vec<String> {
+        let mut hosts = match self.terms().flags.no_web {
+            true => Vec::new(),
+            false => self.rules.hosts(self.now),
+        };
+        hosts.extend(self.op(at).into_iter().flat_map(|op| op.hosts.iter().cloned()));
+        hosts.sort();
+        hosts.dedup();
+        hosts
+    }
+
+    /// The hosts that a person is asked about: once, only where somebody is there, and not those that a
+    /// rule forbids. Nothing that was accepted beforehand answers that.
+    pub(crate) fn asked_hosts(&self, op: &OpState, prepared: &Prepared) -> Vec<String> {
+        let Terms { flags, .. } = self.terms();
+        let somebody = (self.asks() || flags.someone) && !(flags.no_web || flags.no_proposals);
+        if op.asked_hosts || !somebody {
+            return Vec::new();
+        }
+        let is_open = |host: &&String| self.word_on_host(op, host) != Some(RuleWord::Deny);
+        prepared.wanted.iter().filter(is_open).cloned().collect()
+    }
+
+    /// What rules that name hosts say about one that a command wanted.
+    fn word_on_host(&self, op: &OpState, host: &str) -> Option<RuleWord> {
+        let nothing = Reach::default();
+        self.case(op, &nothing).and_then(|case| self.rules.word_on_host(&case, host, self.now))
+    }
+
+    /// The question about hosts, or the word on it where hooks gave one.
+    pub(crate) fn put_hosts(&self, op: &OpState, hosts: &[String]) -> Recording {
+        let refused = op.hooks.about_hosts(hosts).any(|one| one.answer.block.is_some());
+        // A yes counts only where no rule speaks, as of any other question.
+        let is_unruled = || hosts.iter().all(|host| self.word_on_host(op, host).is_none());
+        let word = || op.hooks.word_on_hosts(hosts).filter(|_| self.rules.takes_yes());
+        let verdict = match (refused, word()) {
+            (true, _) => Verdict::Refuse,
+            (false, Some(HookWord::Allow)) if is_unruled() => Verdict::Allow,
+            (false, _) => return propose(op, hosts),
+        };
+        let gates = self.leave(op, &Reach::default()).gates().to_vec();
+        let by = By::Gate("hooks".to_owned());
+        let decision = Decision::new(op.intent.at, verdict, by, gates);
+        Recording::of(Body::Decision(Decision { hosts: hosts.to_vec(), ..decision }))
+    }
+
+    /// What a person would be shown, for a hook that is asked before.
+    #[must_use]
+    pub fn would_ask_hosts(&self, ask: &HookAsk) -> Option<String> {
+        let op = ask.at.and_then(|at| self.op(at)).filter(|_| !ask.hosts.is_empty())?;
+        Some(shown(op, &ask.hosts))
+    }
+}
+
+fn shown(op: &OpState, wanted: &[String]) -> String {
+    let hosts: String = wanted.iter().map(|host| format!("  {host}\n")).collect();
+    format!(
+        "{} {}\nwanted to reach, and was refused:\n{hosts}It runs again with these hosts if you say yes.\n",
+        op.intent.tool, op.intent.target
+    )
+}
+
+/// A command wanted to reach hosts that it may not: shall it?
+fn propose(op: &OpState, wanted: &[String]) -> Recording {
+    let label = format!("reach {}", wanted.join(", "));
+    let items = vec![ProposalItem::whole(label)];
+    let mut recording = proposal(op, ProposalKind::Network, &shown(op, wanted), items);
+    if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
+        proposal.hosts = wanted.to_vec();
+    }
+    recording
+}
