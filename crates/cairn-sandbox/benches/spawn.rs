@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 
 use cairn_sandbox::{
-    Access, Confined, Errors, Keep, Level, Place, Sandbox, Spec, Surroundings, Way, environment,
-    run,
+    Access, Confined, Context, Errors, Host, Keep, Level, Place, Sandbox, Spec, Surroundings, Way,
+    environment, run,
 };
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -65,7 +65,10 @@ impl Ground {
                 Some(Access::Overlay(layer.clone()))
             }
         };
-        let confined = access.map(|access| self.confined(&work, &directory, access));
+        let context: Arc<dyn Context> = match access {
+            Some(access) => Arc::new(self.confined(&work, &directory, access)),
+            None => Host::context(),
+        };
         let spec = Spec {
             command: "true".to_owned(),
             shell: PathBuf::from("/bin/sh"),
@@ -76,7 +79,7 @@ impl Ground {
             grace: Duration::from_millis(50),
             keep: Keep::default(),
             way: Way::Best,
-            confined,
+            context,
             filter: None,
             input: None,
             errors: Errors::Joined,

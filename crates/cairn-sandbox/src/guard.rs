@@ -115,7 +115,7 @@ pub(crate) unsafe fn guard(plan: &Plan) -> ! {
             plan.cwd,
             plan.status,
             plan.life,
-            plan.pass.max(plan.life),
+            if plan.pass < 0 { plan.life } else { plan.pass },
         ];
         keep_only(handles);
         libc::setsid();
@@ -372,7 +372,10 @@ unsafe fn give_up(plan: &Plan, tag: Tag) -> ! {
 }
 
 /// Closes every handle but these.
-unsafe fn keep_only(mut keep: [RawFd; 7]) {
+///
+/// # Safety
+/// Runs in a fresh copy of the process, which uses no other handle.
+pub(crate) unsafe fn keep_only(mut keep: [RawFd; 7]) {
     keep.sort_unstable();
     let mut from: c_uint = 0;
     for fd in keep {

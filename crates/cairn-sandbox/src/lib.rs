@@ -4,6 +4,7 @@
 //! started here, too.
 
 mod confine;
+mod context;
 mod editor;
 mod enter;
 mod environment;
@@ -21,6 +22,7 @@ mod start;
 mod way_out;
 
 pub use confine::{Access, Can, Confined, Level, Place, Sandbox, Surroundings, can};
+pub use context::{Carrying, Context, Host, Over};
 pub use editor::edit;
 pub use environment::{environment, names_secret, shell};
 pub use kept::{Keep, OnDisk, Printed};
@@ -35,6 +37,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A command to run.
@@ -58,8 +61,8 @@ pub struct Spec {
     pub keep: Keep,
     /// How its processes are held together.
     pub way: Way,
-    /// What it may see and touch; whatever its user can, when absent.
-    pub confined: Option<Confined>,
+    /// Where it runs.
+    pub context: Arc<dyn Context>,
     /// What its output passes before anyone sees, keeps, counts or hashes it.
     pub filter: Option<Box<dyn Filter>>,
     /// What it reads on stdin; nothing when absent.

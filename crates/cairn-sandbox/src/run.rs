@@ -1,16 +1,17 @@
 //! Runs a command to its end: reads its output, keeps its time, and ends all it started.
 
-use crate::confine::{Confining, Held};
+use crate::confine::{Confined, Confining, Held};
 use crate::guard::Hold;
 use crate::kept::{Ends, Kept};
 use crate::report::{self, Report, Tag};
 use crate::start::{Started, start};
 use crate::way_out::WayOut;
-use crate::{End, Errors, Finished, SandboxError, Spec, Wanted, Way};
+use crate::{End, Errors, Finished, Over, SandboxError, Spec, Wanted, Way};
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -45,23 +46,14 @@ pub(crate) async fn run_filtered(
     cancel: &CancellationToken,
     sink: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<Over, SandboxError> {
+    let context = Arc::clone(&spec.context);
     let Some(mut filter) = spec.filter.take() else {
-        return run_to_end(spec, cancel, sink).await;
+        return context.carry_out(spec, cancel, sink).await;
     };
-    let over = run_to_end(spec, cancel, &mut |chunk| sink(&filter.push(chunk))).await;
+    let mut filtered = |chunk: &[u8]| sink(&filter.push(chunk));
+    let over = context.carry_out(spec, cancel, &mut filtered).await;
     sink(&filter.finish());
     over
-}
-
-/// How a command ended, without what it printed.
-#[derive(Debug)]
-pub(crate) struct Over {
-    end: End,
-    layers: Vec<String>,
-    ms: u64,
-    errors: Vec<u8>,
-    wanted: Wanted,
-    starved: u64,
 }
 
 impl Over {
@@ -72,9 +64,19 @@ impl Over {
     }
 }
 
-/// Runs the command; `sink` keeps what it prints.
-async fn run_to_end(
+/// What a command of this machine is held by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Holds<'a> {
+    /// Its processes together, and nothing else.
+    Processes,
+    /// All that confines it.
+    Confined(&'a Confined),
+}
+
+/// Runs a command of this machine; `sink` is given what it prints.
+pub(crate) async fn carry_out(
     spec: &Spec,
+    holds: Holds<'_>,
     cancel: &CancellationToken,
     sink: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<Over, SandboxError> {
@@ -82,10 +84,13 @@ async fn run_to_end(
     if cancel.is_cancelled() {
         return Ok(over(End::Cancelled, Vec::new(), begun));
     }
-    let ways = if spec.confined.is_some() { &[Hold::Confined] } else { holds(spec.way) };
+    let (ways, confined) = match holds {
+        Holds::Confined(confined) => (&[Hold::Confined][..], Some(confined)),
+        Holds::Processes => (ways(spec.way), None),
+    };
     for (n, hold) in ways.iter().enumerate() {
         let is_last = n + 1 == ways.len();
-        let mut command = match Command::start(spec, *hold) {
+        let mut command = match Command::start(spec, *hold, confined) {
             Ok(command) => command,
             Err(SandboxError::Start { .. }) if !is_last => continue,
             Err(problem) => return Err(problem),
@@ -108,7 +113,7 @@ async fn run_to_end(
     Err(SandboxError::GuardianKilled)
 }
 
-fn holds(way: Way) -> &'static [Hold] {
+fn ways(way: Way) -> &'static [Hold] {
     match way {
         Way::Best if rustix::process::geteuid().is_root() => {
             &[Hold::Namespace, Hold::UserNamespace, Hold::Subreaper]
@@ -204,10 +209,10 @@ impl ErrorPipe {
 
 impl Command {
     /// Starts it with its guardian.
-    fn start(spec: &Spec, hold: Hold) -> Result<Self, SandboxError> {
+    fn start(spec: &Spec, hold: Hold, confined: Option<&Confined>) -> Result<Self, SandboxError> {
         let Started { process, life, status, output, errors, confining, passed } =
-            start(spec, hold)?;
-        let reach = spec.confined.as_ref().and_then(|confined| confined.reach.as_ref());
+            start(spec, hold, confined)?;
+        let reach = confined.and_then(|confined| confined.reach.as_ref());
         let way_out = WayOut::new(passed, reach)?;
         let process = watched(process)?;
         let output = watched(output)?;

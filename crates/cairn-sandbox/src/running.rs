@@ -1,8 +1,8 @@
 //! A command that runs beside its caller, who may look at what it printed so far.
 
 use crate::kept::{Keep, Kept, Printed};
-use crate::run::{Over, run_filtered};
-use crate::{Finished, SandboxError, Spec};
+use crate::run::run_filtered;
+use crate::{Finished, Over, SandboxError, Spec};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinHandle;

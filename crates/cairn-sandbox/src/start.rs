@@ -1,7 +1,7 @@
 //! Starts a guardian with its command: prepares all it needs, then makes the one `clone`.
 #![expect(unsafe_code, reason = "clone, and the signal mask around it")]
 
-use crate::confine::Held;
+use crate::confine::{Confined, Held};
 use crate::guard::{self, Hold, Plan};
 use crate::{Errors, SandboxError, Spec, enter, ids, way_out};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SeekFrom};
@@ -41,7 +41,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn new(spec: &Spec) -> Result<Self, SandboxError> {
+    fn new(spec: &Spec, confined: Option<&Confined>) -> Result<Self, SandboxError> {
         let text = |what, bytes: &[u8]| CString::new(bytes).map_err(|_| SandboxError::Nul { what });
         let shell = text("the shell's path", spec.shell.as_os_str().as_bytes())?;
         let mut argv = vec![shell.clone()];
@@ -51,12 +51,12 @@ impl Texts {
         if !spec.command.is_empty() {
             argv.push(text("the command", spec.command.as_bytes())?);
         }
-        let reach = spec.confined.as_ref().and_then(|confined| confined.reach.as_ref());
+        let reach = confined.and_then(|confined| confined.reach.as_ref());
         let out = way_out::VARIABLES.iter().filter(|_| reach.is_some());
         let own = spec.env.iter().filter(|(name, _)| {
             let is_out = way_out::VARIABLES.iter().any(|(known, _)| known == name);
             // Its own place for temporary files is where such files usually are.
-            let is_place = spec.confined.is_some() && name == "TMPDIR";
+            let is_place = confined.is_some() && name == "TMPDIR";
             !(reach.is_some() && is_out || is_place)
         });
         let pairs = own.map(|(name, value)| format!("{name}={value}"));
@@ -96,8 +96,12 @@ fn file_of(input: &[u8]) -> Result<OwnedFd, SandboxError> {
 }
 
 /// Starts the command held in this way.
-pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
-    let texts = Texts::new(spec)?;
+pub(crate) fn start(
+    spec: &Spec,
+    hold: Hold,
+    confined: Option<&Confined>,
+) -> Result<Started, SandboxError> {
+    let texts = Texts::new(spec, confined)?;
     let (argv, envp) = (pointers(&texts.argv), pointers(&texts.envp));
     let (uid_map, gid_map) = ids::own();
     let (output, output_end) = quiet_pipe()?;
@@ -117,9 +121,9 @@ pub(crate) fn start(spec: &Spec, hold: Hold) -> Result<Started, SandboxError> {
             (Some(read), Some(write))
         }
     };
-    let held = spec.confined.as_ref().map(|confined| confined.sandbox.confining(confined));
+    let held = confined.map(|confined| confined.sandbox.confining(confined));
     let held = held.transpose()?;
-    let has_way_out = spec.confined.as_ref().is_some_and(|confined| confined.reach.is_some());
+    let has_way_out = confined.is_some_and(|confined| confined.reach.is_some());
     let (passed, pass_end) = match has_way_out {
         true => {
             let ends = way_out::ends()

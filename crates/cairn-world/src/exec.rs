@@ -6,7 +6,7 @@ use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
 use crate::{Acting, Background, Settings, output};
 use cairn_sandbox::network::HostPort;
-use cairn_sandbox::{End, Errors, Filter, Finished, Running, SandboxError, Spec};
+use cairn_sandbox::{End, Errors, Filter, Finished, Host, Running, SandboxError, Spec};
 use cairn_text::scrub::Window;
 use cairn_text::shown::clean;
 use cairn_types::{Exec, Status};
@@ -126,7 +126,7 @@ pub(crate) fn spec(
         grace: GRACE,
         keep: output::limits(settings.spool.as_deref()),
         way: settings.way,
-        confined: None,
+        context: Host::context(),
         filter: Some(Box::new(WithoutSecrets(settings.scrubber.window()))),
         input,
         errors: Errors::Joined,
@@ -151,7 +151,7 @@ impl Filter for WithoutSecrets {
 fn direct(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Spec, Refusal> {
     let workspace = roots.of(run.cwd.as_deref().unwrap_or("."));
     let mut spec = spec(workspace, settings, run)?;
-    spec.confined = settings.confine.direct(roots, inner_directory(workspace, run)?)?;
+    spec.context = settings.confine.direct(roots, inner_directory(workspace, run)?)?;
     Ok(spec)
 }
 

@@ -9,7 +9,7 @@ use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::Workspace;
 use crate::{Acting, Settings};
 use cairn_sandbox::network::Reach;
-use cairn_sandbox::{Access, Confined, Level, Place, Sandbox, Spec};
+use cairn_sandbox::{Access, Confined, Context, Host, Level, Place, Sandbox, Spec};
 use cairn_types::{Aside, Change, ChangeKind, Exec, Outcome, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,10 +67,10 @@ pub(crate) struct Rehearsal<'a> {
 }
 
 impl Confine {
-    /// What a command that works on the files themselves may touch; absent where it is not confined.
-    pub(crate) fn direct(&self, roots: &Roots, cwd: PathBuf) -> Result<Option<Confined>, Refusal> {
+    /// Where a command runs that works on the files themselves.
+    pub(crate) fn direct(&self, roots: &Roots, cwd: PathBuf) -> Result<Arc<dyn Context>, Refusal> {
         let sandbox = match self {
-            Confine::Open => return Ok(None),
+            Confine::Open => return Ok(Host::context()),
             Confine::Refused(why) => {
                 return Err(Refusal::new(Status::NOT_IMPLEMENTED, why.clone()));
             }
@@ -79,7 +79,7 @@ impl Confine {
         let places =
             roots.all().map(|root| place(root, Access::Write)).collect::<Result<_, _>>()?;
         let reach = reach(&sandbox, &[]);
-        Ok(Some(Confined { sandbox, places, cwd, reach }))
+        Ok(Arc::new(Confined { sandbox, places, cwd, reach }))
     }
 }
 
@@ -155,7 +155,7 @@ impl Rehearsal<'_> {
         }
         let cwd = exec::inner_directory(workspace, run)?;
         let (sandbox, reach) = (Arc::clone(sandbox), reach(sandbox, self.hosts));
-        spec.confined = Some(Confined { sandbox, places, cwd, reach });
+        spec.context = Arc::new(Confined { sandbox, places, cwd, reach });
         Ok((spec, scratches))
     }
 

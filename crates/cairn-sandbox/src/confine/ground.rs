@@ -93,8 +93,7 @@ fn made(root: &Root) -> Result<(OwnedFd, OwnedFd), SandboxError> {
     let refused = |source| layer("namespaces of its own", source);
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|e| refused(e.into()));
     let ((go_end, go), (told, tell_end)) = (pipe()?, pipe()?);
-    let pid = started(root, [go_end.as_raw_fd(), go.as_raw_fd(), tell_end.as_raw_fd()])
-        .map_err(refused)?;
+    let pid = started(root, [go_end.as_raw_fd(), tell_end.as_raw_fd()]).map_err(refused)?;
     let maker = Maker { pid, go: Some(go) };
     drop((go_end, tell_end));
     ids::map(maker.pid).map_err(|source| layer("a user namespace of its own", source))?;
@@ -137,7 +136,7 @@ impl Drop for Maker {
 }
 
 /// Starts the process; it waits for its ids to be mapped, tells what came of it, and stays until nobody waits.
-fn started(root: &Root, [go_end, go, tell]: [RawFd; 3]) -> io::Result<c_long> {
+fn started(root: &Root, [go_end, tell]: [RawFd; 2]) -> io::Result<c_long> {
     let none = std::ptr::null_mut();
     let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS;
     // SAFETY: with every signal blocked the copy runs no handler. It makes system calls only, on handles of
@@ -145,7 +144,8 @@ fn started(root: &Root, [go_end, go, tell]: [RawFd; 3]) -> io::Result<c_long> {
     guard::unsignalled(|| unsafe {
         let made = guard::clone(flags, none);
         if made == 0 {
-            libc::close(go);
+            // Handles that other makers wait to be closed are among them.
+            guard::keep_only([go_end, tell, tell, tell, tell, tell, tell]);
             let stage = match wait_for_ids(go_end) {
                 true => build(root, true).err().unwrap_or(0),
                 false => stage::IDS,

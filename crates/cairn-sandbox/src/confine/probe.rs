@@ -77,7 +77,7 @@ async fn attempt(place: &Path, overlaid: bool) -> Result<Vec<String>, SandboxErr
         grace: Duration::from_millis(50),
         keep: Keep::default(),
         way: Way::Best,
-        confined: Some(Confined { sandbox, places: vec![tried], cwd: work, reach: None }),
+        context: Arc::new(Confined { sandbox, places: vec![tried], cwd: work, reach: None }),
         filter: None,
         input: None,
         errors: Errors::Joined,

@@ -60,12 +60,20 @@ impl Ground {
         self.holder.path().join(name)
     }
 
+    /// A command in its directory `work`.
     pub(crate) fn spec(&self, command: &str, access: Access) -> Spec {
-        let work = self.path("work");
-        let directory = File::open(&work).unwrap();
-        let found = directory.metadata().unwrap();
-        let place = Place { path: work.clone(), is: (found.dev(), found.ino()), access };
+        self.spec_in(command, self.confined(&self.path("work"), access))
+    }
+
+    fn confined(&self, work: &Path, access: Access) -> Confined {
+        let found = fs::metadata(work).unwrap();
+        let place = Place { path: work.to_owned(), is: (found.dev(), found.ino()), access };
         let sandbox = Arc::clone(&self.sandbox);
+        Confined { sandbox, places: vec![place], cwd: work.to_owned(), reach: None }
+    }
+
+    fn spec_in(&self, command: &str, confined: Confined) -> Spec {
+        let directory = File::open(&confined.cwd).unwrap();
         Spec {
             command: command.to_owned(),
             shell: PathBuf::from("/bin/sh"),
@@ -76,7 +84,7 @@ impl Ground {
             grace: Duration::from_millis(50),
             keep: Keep { in_memory: 100_000, on_disk: None },
             way: Way::Best,
-            confined: Some(Confined { sandbox, places: vec![place], cwd: work, reach: None }),
+            context: Arc::new(confined),
             filter: None,
             input: None,
             errors: Errors::Joined,
@@ -237,10 +245,10 @@ async fn a_command_reaches_the_hosts_it_may_and_is_told_which_it_may_not() {
         )
     };
     let run = async |allow: &[String], reach: bool, to: &str| {
-        let mut spec = ground.spec(&ask(to), Access::Write);
+        let confined = ground.confined(&ground.path("work"), Access::Write);
         let allow = allow.iter().map(|host| host.parse().unwrap()).collect();
         let reach = reach.then_some(Reach { allow, private: false });
-        spec.confined = spec.confined.map(|confined| Confined { reach, ..confined });
+        let spec = ground.spec_in(&ask(to), Confined { reach, ..confined });
         let finished = finish(spec).await.unwrap();
         let refused: Vec<String> =
             finished.wanted.refused.iter().map(ToString::to_string).collect();
@@ -271,12 +279,7 @@ async fn a_link_that_a_command_left_in_its_home_leads_the_next_one_nowhere() {
     }
     let work = ground.path("home/code/proj");
     let run = async |command: &str| {
-        let mut spec = ground.spec(command, Access::Write);
-        let found = fs::metadata(&work).unwrap();
-        let (is, access) = ((found.dev(), found.ino()), Access::Write);
-        let places = vec![Place { path: work.clone(), is, access }];
-        spec.confined =
-            spec.confined.map(|confined| Confined { places, cwd: work.clone(), ..confined });
+        let spec = ground.spec_in(command, ground.confined(&work, Access::Write));
         printed(&finish(spec).await.unwrap())
     };
     let victim = ground.path("victim").display().to_string();

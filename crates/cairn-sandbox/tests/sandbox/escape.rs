@@ -3,11 +3,12 @@
 
 use crate::probes::{self, Needs, PRELUDE, Probe, Program, SOURCE};
 use crate::world::{Round, World};
-use cairn_sandbox::{Confined, Errors, Finished, Keep, Level, SandboxError, Spec, Way, run};
+use cairn_sandbox::{Context, Errors, Finished, Host, Keep, Level, SandboxError, Spec, Way, run};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +32,7 @@ fn spec(
     probe: &Probe,
     round: &Round,
     env: Vec<(String, String)>,
-    confined: Option<Confined>,
+    context: Arc<dyn Context>,
 ) -> Spec {
     Spec {
         command: command(&probe.program),
@@ -44,7 +45,7 @@ fn spec(
         keep: Keep { in_memory: 100_000, on_disk: None },
         // Without a sandbox it sees the machine's processes.
         way: Way::Subreaper,
-        confined,
+        context,
         filter: None,
         input: None,
         errors: Errors::Joined,
@@ -65,8 +66,11 @@ async fn tried(
     let is_overlaid = way.is_some_and(|(_, is_overlaid)| is_overlaid);
     let round = world.round(Some(program), is_overlaid);
     let env = world.env(&round, way.is_some());
-    let confined = way.map(|(level, is_overlaid)| round.confined(level, is_overlaid, &env));
-    let finished = finish(spec(probe, &round, env, confined)).await.unwrap();
+    let context: Arc<dyn Context> = match way {
+        Some((level, is_overlaid)) => Arc::new(round.confined(level, is_overlaid, &env)),
+        None => Host::context(),
+    };
+    let finished = finish(spec(probe, &round, env, context)).await.unwrap();
     let printed = String::from_utf8_lossy(&finished.head).into_owned();
     let traces = world.traces(&round, &printed);
     round.end();

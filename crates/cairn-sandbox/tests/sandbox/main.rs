@@ -5,6 +5,7 @@
 
 mod care;
 mod confined;
+mod context;
 mod escape;
 mod ground;
 mod group;

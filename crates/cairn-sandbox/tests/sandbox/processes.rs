@@ -1,7 +1,9 @@
 //! What `run` promises about processes: all of them end, nothing is lost, memory is bounded. Real
 //! shells and real processes; orphans are looked for in `/proc`.
 
-use cairn_sandbox::{End, Errors, Finished, Keep, Running, SandboxError, Spec, Way, run, shell};
+use cairn_sandbox::{
+    End, Errors, Finished, Host, Keep, Running, SandboxError, Spec, Way, run, shell,
+};
 use cairn_types::Hash;
 use futures_util::future::join_all;
 use std::os::fd::OwnedFd;
@@ -23,7 +25,7 @@ fn spec(directory: &Path, command: &str, way: Way) -> Spec {
         grace: Duration::from_millis(50),
         keep: Keep { in_memory: 1000, on_disk: None },
         way,
-        confined: None,
+        context: Host::context(),
         filter: None,
         input: None,
         errors: Errors::Joined,

@@ -6,7 +6,7 @@ use super::event::{Event, PERMISSION_PROMPT};
 use super::reading::{self, Ended, Printed};
 use super::{Answer, Hook, HookEvent, HookWord};
 use crate::trust::Trusted;
-use cairn_sandbox::{End, Errors, Finished, Keep, Spec, Way};
+use cairn_sandbox::{End, Errors, Finished, Host, Keep, Spec, Way};
 use cairn_world::Workspace;
 use futures_util::future::{BoxFuture, FutureExt};
 use std::path::PathBuf;
@@ -97,7 +97,7 @@ impl CommandHook {
             grace: GRACE,
             keep: Keep { in_memory: MOST_OUT, on_disk: None },
             way: *way,
-            confined: None,
+            context: Host::context(),
             filter: None,
             input: Some(input),
             errors: Errors::Apart(MOST_ERR),
