@@ -63,3 +63,21 @@ fn what_is_mounted_between_two_commands_is_what_the_second_works_on() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert!(String::from_utf8_lossy(&done.stdout).contains("1 passed"));
 }
+
+// keeps: confined
+#[test]
+fn sandboxes_that_are_made_at_once_do_not_wait_for_each_other() {
+    let makers: Vec<_> = (0..12)
+        .map(|n| {
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let ground = ground();
+                let spec = ground.spec(&format!("echo {n}"), Access::Write);
+                runtime.unwrap().block_on(finish(spec)).unwrap().head
+            })
+        })
+        .collect();
+    for (n, maker) in makers.into_iter().enumerate() {
+        assert_eq!(maker.join().unwrap(), format!("{n}\n").into_bytes());
+    }
+}
