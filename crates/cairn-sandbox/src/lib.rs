@@ -22,7 +22,7 @@ pub use confine::{Access, Can, Confined, Level, Place, Sandbox, Surroundings, ca
 pub use editor::edit;
 pub use environment::{environment, names_secret, shell};
 pub use kept::{Keep, OnDisk, Printed};
-pub use own::Own;
+pub use own::{Own, clear};
 pub use run::run;
 pub use running::Running;
 pub use spool::{Seam, Spool, Spooled};
