@@ -193,12 +193,14 @@ mod tests {
                 });
             }
             let make = || {
-                for n in 0..500 {
+                for n in 0..200 {
                     let own = Own::make(place.path()).unwrap();
                     std::fs::write(own.path().join("f"), n.to_string()).unwrap();
                     std::thread::yield_now();
                     let found = std::fs::read_to_string(own.path().join("f")).unwrap();
                     assert_eq!(found, n.to_string());
+                    // Without it nobody would clear this one after a crash.
+                    assert!(own.path().with_extension("lock").exists());
                 }
             };
             let makers = [scope.spawn(make), scope.spawn(make)];
