@@ -137,6 +137,28 @@ fn a_hook_answers_the_question_about_hosts_and_only_that_one() {
 
 // keeps: network-asked
 #[test]
+fn a_question_about_hosts_outlives_the_process_that_put_it() {
+    let origin = Origin::start();
+    let bench = bench(&[fetch(origin.at())]);
+    let mut talk = bench.talk(&["run", "--json", "fetch it"]);
+    let first = talk.until("proposal/opened");
+    talk.child.kill().unwrap();
+    talk.child.wait().unwrap();
+    let mut talk = bench.talk(&["run", "--json", "-c"]);
+    let question = talk.until("proposal/opened");
+    for part in ["kind", "hosts", "shown"] {
+        assert_eq!(question[part], first[part], "{question}");
+    }
+    decide(&mut talk, &question, "allow");
+    let question = talk.until("proposal/opened");
+    assert_eq!((&question["kind"], origin.came()), (&json!("edit"), 1), "{question}");
+    decide(&mut talk, &question, "allow");
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!(bench.temp.read("got"), "origin");
+}
+
+// keeps: network-asked
+#[test]
 fn one_that_may_have_reached_a_host_is_not_run_again_by_itself() {
     let origin = Origin::start();
     let at = origin.at();
