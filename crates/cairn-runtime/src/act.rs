@@ -4,8 +4,8 @@ use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Found, Part, Recording, Settlement};
 use cairn_surface::native;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Ran, Seen, Settled,
-    Status,
+    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Proposal, ProposalKind,
+    Ran, Seen, Settled, Status,
 };
 use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
@@ -65,8 +65,13 @@ impl Driver {
     /// An earlier driver put this question. If what would happen is no longer what it shows, it is
     /// put afresh, or settled when there is nothing left to ask. Whether it stands as it was.
     pub(crate) async fn question_stands(&mut self, at: Coord) -> Result<bool, RunError> {
-        let settled =
-            |op: &cairn_engine::OpState| op.begin.is_some() || op.intent.effect.is_read_only();
+        // What a command wanted to reach is asked about, not what it would do.
+        let is_network = |question: &Proposal| question.kind == ProposalKind::Network;
+        let settled = |op: &cairn_engine::OpState| {
+            op.begin.is_some()
+                || op.intent.effect.is_read_only()
+                || op.proposal.as_ref().is_some_and(is_network)
+        };
         if self.engine.op(at).is_none_or(settled) {
             return Ok(true);
         }

@@ -26,7 +26,7 @@ pub use context::{Carrying, Context, Host, Over};
 pub use editor::edit;
 pub use environment::{environment, names_secret, shell};
 pub use kept::{Keep, OnDisk, Printed};
-pub use own::Own;
+pub use own::{Own, clear};
 pub use run::run;
 pub use running::Running;
 pub use spool::{Seam, Spool, Spooled};

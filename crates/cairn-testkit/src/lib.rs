@@ -4,11 +4,13 @@
 mod asked;
 mod cases;
 mod fault;
+mod origin;
 mod server;
 mod temp;
 mod wire;
 
 pub use cases::cases;
 pub use fault::Fault;
+pub use origin::Origin;
 pub use server::{ModelServer, Options};
 pub use temp::TempHome;

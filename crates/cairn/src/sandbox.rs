@@ -4,8 +4,7 @@
 use crate::config::Config;
 use crate::place;
 use anyhow::Result;
-use cairn_sandbox::{Can, Level, Sandbox, Surroundings};
-use cairn_world::overlay::Scratch;
+use cairn_sandbox::{Can, Level, Own, Sandbox, Surroundings};
 use cairn_world::{Confine, Runtime, Runtimes};
 use serde::{Deserialize, Serialize};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -84,7 +83,7 @@ pub async fn confine(
     let layers = home.join("overlays");
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&layers)?;
     // What drivers left that were killed.
-    Scratch::clear_stale(&layers);
+    Own::clear_stale(&layers);
     Ok(Confine::Overlay(sandbox, layers))
 }
 

@@ -6,6 +6,7 @@ use cairn_sandbox::{
     Access, Confined, End, Errors, Finished, Keep, Level, Place, Sandbox, SandboxError, Spec,
     Surroundings, Way, can, environment, run,
 };
+use cairn_testkit::Origin;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -219,26 +220,11 @@ async fn processes_of_a_command_share_memory() {
     assert_eq!(printed(&finished), "1\n");
 }
 
-/// A server on a loopback address of the machine that answers every request alike.
-fn origin() -> std::net::SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
-    let at = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
-            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\norigin";
-            let _ = std::io::Write::write_all(&mut stream, answer);
-        }
-    });
-    at
-}
-
 // keeps: network-filtered
 #[tokio::test]
 async fn a_command_reaches_the_hosts_it_may_and_is_told_which_it_may_not() {
     let ground = Ground::new(Level::Workspace);
-    let origin = origin();
+    let origin = Origin::start().at();
     let ask = |to: &str| {
         format!(
             "python3 -c \"import urllib.request as r, urllib.error as e\ntry: print(r.urlopen('http://{to}/').read().decode())\nexcept e.HTTPError as x: print(x.code)\nexcept e.URLError as x: print('no way')\""

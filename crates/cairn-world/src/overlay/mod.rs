@@ -4,7 +4,6 @@
 
 mod again;
 mod census;
-mod clear;
 mod gathered;
 mod git;
 mod gone;

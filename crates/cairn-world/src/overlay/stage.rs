@@ -1,13 +1,13 @@
 //! Brings what a command made and nobody reads from the upper directory to where it waits to be moved
 //! into its place. What it leaves behind is removed again when it cannot be finished.
 
-use super::clear::clear;
 use super::layer::{self, special};
 use super::{OWN_DIRECTORY, Scratch, TRASH, Terms, again};
 use crate::path;
 use crate::settled::Refusal;
 use crate::walk::names;
 use crate::workspace::{Workspace, entry, refusal};
+use cairn_sandbox::clear;
 use cairn_types::{Aside, Change, FileKind};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;

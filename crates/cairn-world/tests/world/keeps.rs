@@ -357,14 +357,22 @@ fn what_is_new_in_a_directory_that_gives_its_group_has_that_group() {
     }
 }
 
-#[tokio::test]
-async fn preparing_leaves_the_callers_thread_free() {
+#[test]
+fn preparing_leaves_the_callers_thread_free() {
     let holder = tempfile::tempdir().unwrap();
-    fs::write(holder.path().join("f"), vec![b'x'; 8 << 20]).unwrap();
+    fs::write(holder.path().join("f"), vec![b'x'; 8 << 10]).unwrap();
     let world = world(holder.path());
     let action = rm("f");
-    let mut preparing = Box::pin(world.prepare_beside(&action));
-    let asked = std::future::poll_fn(|cx| Poll::Ready(preparing.as_mut().poll(cx))).await;
-    assert!(asked.is_pending(), "all of it was read by whoever asked");
-    assert_eq!(preparing.await, world.prepare(&action));
+    let only_one = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build();
+    only_one.unwrap().block_on(async {
+        // Nothing is done beside the caller before the only thread for that is free.
+        let (free, held) = std::sync::mpsc::channel::<()>();
+        let holding = tokio::task::spawn_blocking(move || held.recv());
+        let mut preparing = Box::pin(world.prepare_beside(&action));
+        let asked = std::future::poll_fn(|cx| Poll::Ready(preparing.as_mut().poll(cx))).await;
+        assert!(asked.is_pending(), "it was prepared by whoever asked");
+        drop(free);
+        assert_eq!(preparing.await, world.prepare(&action));
+        assert!(holding.await.unwrap().is_err());
+    });
 }

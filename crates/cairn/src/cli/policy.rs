@@ -1,7 +1,46 @@
 //! The shape of what is said about permission: the flags of a run, and `cairn policy`.
 
-use clap::{Args, Subcommand};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, Error, Subcommand};
+use std::ffi::OsStr;
 use std::path::PathBuf;
+
+/// The levels of the sandbox, the strictest first, with what each means.
+const LEVELS: [(&str, &str); 3] = [
+    ("strict", "programs and the project, no network"),
+    ("workspace", "the same with toolchains' caches and the hosts you allow; this is the default"),
+    ("open", "no sandbox: a command that is allowed can do whatever you can"),
+];
+
+/// Reads a level. For a word that is none, nothing is proposed in its place: what looks like it may be the
+/// one that keeps nothing.
+#[derive(Clone)]
+struct Levels;
+
+impl TypedValueParser for Levels {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        _: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        let given = value.to_string_lossy();
+        if LEVELS.iter().any(|(name, _)| *name == given) {
+            return Ok(given.into_owned());
+        }
+        let given = cairn_text::shown::clean(&given);
+        let levels = LEVELS.map(|(name, means)| format!("  {name:<10} {means}\n")).concat();
+        let told = format!("--sandbox: there is no level {given:?}; it is one of\n{levels}");
+        Err(Error::raw(ErrorKind::InvalidValue, told).with_cmd(command))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(LEVELS.iter().map(|(name, means)| PossibleValue::new(name).help(means))))
+    }
+}
 
 /// What a run may do, and who is asked.
 #[derive(Args, Clone, Default)]
@@ -13,7 +52,7 @@ pub struct Rights {
     #[arg(long, conflicts_with = "mode")]
     pub read_only: bool,
     /// What commands are kept in: strict, workspace or open (docs/sandbox.md).
-    #[arg(long, value_name = "LEVEL", value_parser = ["strict", "workspace", "open"])]
+    #[arg(long, value_name = "LEVEL", value_parser = Levels)]
     pub sandbox: Option<String>,
     /// What it may do: read-only, plan, act or accept-edits.
     #[arg(long, value_name = "MODE", value_parser = crate::config::MODES.to_vec())]

@@ -80,6 +80,23 @@ fn a_broken_configuration_is_named_with_file_line_and_fix_and_nothing_starts() {
 
 // keeps: bad-input
 #[test]
+fn for_a_level_that_there_is_not_all_are_named_and_none_that_keeps_less_is_proposed() {
+    let bench = Bench::new(one_command());
+    for given in ["none", "opne", "off", "", "workspaces"] {
+        let done = bench.cairn(&["run", "--sandbox", given, "work"]);
+        assert_eq!(done.code, 2, "{given}: {done:?}");
+        let said = &done.err;
+        assert!(said.contains(&format!("there is no level {given:?}")), "{said}");
+        for told in ["strict ", "workspace ", "open ", "the default", "no sandbox"] {
+            assert!(said.contains(told), "{given}: {said}");
+        }
+        assert!(!said.contains("tip:") && !said.contains("similar"), "{said}");
+    }
+    assert!(bench.model.requests().is_empty());
+}
+
+// keeps: bad-input
+#[test]
 fn wrong_words_on_the_command_line_are_told_with_the_fix_and_change_nothing() {
     let bench = Bench::new(one_command());
     bench.temp.write("a.txt", "not a script, not a bundle\n");

@@ -3,28 +3,9 @@
 use crate::bench_world::Bench;
 use crate::hooks::hooks;
 use crate::overlay::{bash, decide, facts, told};
+use cairn_testkit::Origin;
 use serde_json::{Value, json};
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// A server on a loopback address of the machine that answers alike and counts who comes.
-fn origin() -> (SocketAddr, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.2:0").unwrap();
-    let (at, came) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
-    let counted = Arc::clone(&came);
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            counted.fetch_add(1, Ordering::SeqCst);
-            let _ = stream.read(&mut [0; 4096]);
-            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\norigin";
-            let _ = stream.write_all(answer);
-        }
-    });
-    (at, came)
-}
+use std::net::SocketAddr;
 
 /// A command that writes what a host says, or why it says nothing, into a file.
 fn fetch(at: SocketAddr) -> String {
@@ -42,7 +23,8 @@ fn bench(commands: &[String]) -> Bench {
 // keeps: network-asked
 #[test]
 fn a_person_is_asked_which_hosts_and_then_what_it_changed() {
-    let (at, came) = origin();
+    let origin = Origin::start();
+    let at = origin.at();
     let bench = bench(&[fetch(at), fetch(at)]);
     let mut talk = bench.talk(&["run", "--json", "fetch it"]);
     let question = talk.until("proposal/opened");
@@ -51,7 +33,7 @@ fn a_person_is_asked_which_hosts_and_then_what_it_changed() {
         (&json!("network"), &json!([at.to_string()]))
     );
     assert!(question["shown"].as_str().unwrap().contains(&at.to_string()), "{question}");
-    assert_eq!(came.load(Ordering::SeqCst), 0);
+    assert_eq!(origin.came(), 0);
     talk.say(json!({"type": "decide", "proposal": question["proposal"], "verdict": "allow",
         "remember": "session"}));
     let question = talk.until("proposal/opened");
@@ -60,7 +42,7 @@ fn a_person_is_asked_which_hosts_and_then_what_it_changed() {
     assert!(!bench.file("got").exists());
     decide(&mut talk, &question, "allow");
     assert_eq!(talk.result()["status"], "done");
-    assert_eq!((bench.temp.read("got"), came.load(Ordering::SeqCst)), ("origin".to_owned(), 2));
+    assert_eq!((bench.temp.read("got"), origin.came()), ("origin".to_owned(), 2));
     assert!(told(&bench, 2).contains("origin\nexit=0\nkept: new got"), "{}", told(&bench, 2));
     // What was said for the session holds in its next run; each time it is recorded before it runs.
     assert_eq!(facts(&bench, "reach").len(), 2);
@@ -71,7 +53,8 @@ fn a_person_is_asked_which_hosts_and_then_what_it_changed() {
 // keeps: network-asked
 #[test]
 fn nobody_lets_it_out_but_a_person_or_a_rule() {
-    let (at, came) = origin();
+    let origin = Origin::start();
+    let at = origin.at();
     for (args, expected) in [
         (&["run", "--yolo", "fetch"][..], 0),
         (&["run", "fetch"], 0),
@@ -84,7 +67,7 @@ fn nobody_lets_it_out_but_a_person_or_a_rule() {
         let rule = format!("exec[effect=network,host={at}]");
         let args: Vec<&str> = args.iter().map(|a| if *a == "RULE" { &*rule } else { *a }).collect();
         let done = bench.cairn(&args);
-        assert_eq!(came.swap(0, Ordering::SeqCst), expected, "{args:?}: {}", done.err);
+        assert_eq!(origin.came(), expected, "{args:?}: {}", done.err);
         if expected == 0 && !args.contains(&"strict") {
             let said = format!("not reached, because it is not allowed: {at}\nexit=1");
             assert!(told(&bench, 2).contains(&said), "{args:?}: {}", told(&bench, 2));
@@ -95,13 +78,14 @@ fn nobody_lets_it_out_but_a_person_or_a_rule() {
 // keeps: network-asked
 #[test]
 fn a_no_is_told_and_asked_once() {
-    let (at, came) = origin();
+    let origin = Origin::start();
+    let at = origin.at();
     let bench = bench(&[fetch(at)]);
     let mut talk = bench.talk(&["run", "--json", "fetch it"]);
     let question = talk.until("proposal/opened");
     decide(&mut talk, &question, "refuse");
     assert_eq!(talk.result()["status"], "done");
-    assert_eq!((came.load(Ordering::SeqCst), facts(&bench, "proposal").len()), (0, 1));
+    assert_eq!((origin.came(), facts(&bench, "proposal").len()), (0, 1));
     assert!(told(&bench, 2).contains("403\nnot reached"), "{}", told(&bench, 2));
 }
 
@@ -118,7 +102,8 @@ fn says(decision: &str) -> String {
 fn a_hook_answers_the_question_about_hosts_and_only_that_one() {
     let allow = r#"{"behavior":"allow"}"#;
     let deny = r#"{"behavior":"deny","message":"not that host"}"#;
-    let (at, came) = origin();
+    let origin = Origin::start();
+    let at = origin.at();
     let denied = format!("exec[effect=network,host={at}]");
     for (decision, args, questions, expected) in [
         (allow, &[][..], &["edit"][..], 1),
@@ -137,7 +122,7 @@ fn a_hook_answers_the_question_about_hosts_and_only_that_one() {
             decide(&mut talk, &question, if *kind == "edit" { "allow" } else { "refuse" });
         }
         assert_eq!(talk.result()["status"], "done", "{args:?}");
-        assert_eq!(came.swap(0, Ordering::SeqCst), expected, "{args:?}");
+        assert_eq!(origin.came(), expected, "{args:?}");
         assert_eq!(facts(&bench, "proposal").len(), questions.len(), "{args:?}");
         assert_eq!(bench.file("got").exists(), expected == 1);
         let is_told = told(&bench, 2).contains("refused by a hook: not that host");
@@ -152,19 +137,42 @@ fn a_hook_answers_the_question_about_hosts_and_only_that_one() {
 
 // keeps: network-asked
 #[test]
+fn a_question_about_hosts_outlives_the_process_that_put_it() {
+    let origin = Origin::start();
+    let bench = bench(&[fetch(origin.at())]);
+    let mut talk = bench.talk(&["run", "--json", "fetch it"]);
+    let first = talk.until("proposal/opened");
+    talk.child.kill().unwrap();
+    talk.child.wait().unwrap();
+    let mut talk = bench.talk(&["run", "--json", "-c"]);
+    let question = talk.until("proposal/opened");
+    for part in ["kind", "hosts", "shown"] {
+        assert_eq!(question[part], first[part], "{question}");
+    }
+    decide(&mut talk, &question, "allow");
+    let question = talk.until("proposal/opened");
+    assert_eq!((&question["kind"], origin.came()), (&json!("edit"), 1), "{question}");
+    decide(&mut talk, &question, "allow");
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!(bench.temp.read("got"), "origin");
+}
+
+// keeps: network-asked
+#[test]
 fn one_that_may_have_reached_a_host_is_not_run_again_by_itself() {
-    let (at, came) = origin();
+    let origin = Origin::start();
+    let at = origin.at();
     let command = format!("{}; sleep 60", fetch(at).replace("\nEND", "\nEND\ntrue"));
     let bench = bench(&[command]);
     let rule = format!("exec[effect=network,host={at}]");
     let mut driver = bench.command(&["run", "--yolo", "--allow", &rule, "fetch"]).spawn().unwrap();
-    while came.load(Ordering::SeqCst) == 0 {
+    while origin.came() == 0 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     driver.kill().unwrap();
     driver.wait().unwrap();
     let done = bench.cairn(&["run", "-c", "--yolo", "--allow", &rule]);
-    assert_eq!(came.load(Ordering::SeqCst), 1, "{}", done.err);
+    assert_eq!(origin.came(), 0, "{}", done.err);
     let outcomes = facts(&bench, "outcome");
     assert_eq!(
         (&outcomes[0]["status"], &outcomes[0]["settled"]),
