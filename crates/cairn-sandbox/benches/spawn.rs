@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 
 use cairn_sandbox::{
-    Access, Confined, Context, Errors, Host, Keep, Level, Place, Sandbox, Spec, Surroundings, Way,
-    environment, run,
+    Access, Confined, Context, Errors, Host, Keep, Level, Own, Place, Sandbox, Spec, Surroundings,
+    Way, environment, run,
 };
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -51,18 +51,20 @@ impl Ground {
         Ground { holder, env, sandbox }
     }
 
-    async fn once(&self, way: Way3, n: usize) -> Duration {
+    async fn once(&self, way: Way3) -> Duration {
         let work = self.holder.path().join("work");
-        let layer = self.holder.path().join(format!("layer-{n}"));
         let begun = Instant::now();
+        let mut layer = None;
         let directory = File::open(&work).unwrap();
         let access = match way {
             Way3::Plain => None,
             Way3::Confined => Some(Access::Write),
             Way3::Overlaid => {
-                fs::create_dir_all(layer.join("upper")).unwrap();
-                fs::create_dir(layer.join("work")).unwrap();
-                Some(Access::Overlay(layer.clone()))
+                let made = layer.insert(Own::make(&self.holder.path().join("layers")).unwrap());
+                for name in ["upper", "work"] {
+                    fs::create_dir(made.path().join(name)).unwrap();
+                }
+                Some(Access::Overlay(made.path().to_owned()))
             }
         };
         let context: Arc<dyn Context> = match access {
@@ -85,9 +87,7 @@ impl Ground {
             errors: Errors::Joined,
         };
         run(spec, &CancellationToken::new(), &mut |_| {}).await.unwrap();
-        let took = begun.elapsed();
-        let _ = fs::remove_dir_all(layer);
-        took
+        begun.elapsed()
     }
 
     fn confined(&self, work: &Path, directory: &File, access: Access) -> Confined {
@@ -108,10 +108,10 @@ fn main() {
     let ground = Ground::new();
     let mut took = [Vec::new(), Vec::new(), Vec::new()];
     runtime.block_on(async {
-        for n in 0..ROUNDS {
+        for _ in 0..ROUNDS {
             let ways = [Way3::Plain, Way3::Confined, Way3::Overlaid];
             for (way, took) in ways.into_iter().zip(&mut took) {
-                took.push(ground.once(way, n).await);
+                took.push(ground.once(way).await);
             }
         }
     });
