@@ -89,9 +89,10 @@ pub fn is_irreplaceable(path: &str) -> bool {
 #[must_use]
 pub fn is_guarded(path: &str) -> bool {
     let framed = format!("/{}/", path.to_lowercase());
-    let of_git = ["/hooks/", "/config/", "/config.worktree/", "/info/attributes/"];
+    // `commondir`, and a `.git` that is a file, name a directory whose hooks and configuration git takes.
+    let of_git = ["/hooks/", "/config/", "/config.worktree/", "/info/attributes/", "/commondir/"];
     let in_git = framed.find("/.git/").map(|at| &framed[at..]);
-    in_git.is_some_and(|inner| of_git.iter().any(|name| inner.contains(name)))
+    in_git.is_some_and(|inner| inner == "/.git/" || of_git.iter().any(|name| inner.contains(name)))
         || ["/cairn.toml/", "/.cairn/", "/.githooks/", "/.husky/"]
             .iter()
             .any(|name| framed.contains(name))
@@ -140,6 +141,26 @@ mod tests {
         }
         for path in ["src/main.rs", "cairn.toml.md", "docs/agents.md.txt", ".github/CODEOWNERS"] {
             assert!(!is_protected(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_says_what_git_runs_is_guarded_and_what_git_only_keeps_is_not() {
+        for path in [
+            ".git",
+            "sub/.git",
+            ".git/config",
+            ".git/hooks/pre-commit",
+            ".git/commondir",
+            "/r/.git/worktrees/w/commondir",
+            "/r/.git/worktrees/w/config.worktree",
+            ".git/info/attributes",
+            "cairn.toml",
+        ] {
+            assert!(is_guarded(path), "{path}");
+        }
+        for path in [".git/index", ".git/refs/heads/main", ".gitignore", "x.git", "a/config"] {
+            assert!(!is_guarded(path), "{path}");
         }
     }
 

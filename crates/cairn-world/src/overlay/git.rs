@@ -21,8 +21,14 @@ const NAMED: usize = 5;
 const SUBJECT: usize = 72;
 /// Files in a repository's own directory that are told as any other file: they say what git runs, or
 /// what is ignored.
-const TOLD: [&str; 5] =
-    ["config", "config.worktree", "info/attributes", "info/exclude", "objects/info/alternates"];
+const TOLD: [&str; 6] = [
+    "config",
+    "config.worktree",
+    "commondir",
+    "info/attributes",
+    "info/exclude",
+    "objects/info/alternates",
+];
 
 /// What happened to the repositories.
 #[derive(Debug, Default)]
@@ -281,6 +287,7 @@ mod tests {
         check(".git/modules/a/info/attributes", false);
         check(".git/modules/a/index", true);
         check(".git/worktrees/w/config.worktree", false);
+        check(".git/worktrees/w/commondir", false);
         check(".git/refs/heads/config", true);
     }
 }

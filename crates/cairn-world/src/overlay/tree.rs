@@ -45,10 +45,9 @@ impl Tree {
     fn add(&mut self, path: &[u8], stat: &Stat, is_top: bool) {
         self.count.add(counted(stat));
         let text = String::from_utf8_lossy(path);
-        let runs_git = |path: &str| is_irreplaceable(path) && is_guarded(path);
         let is_asked = match is_top {
             true => begins(&text, is_precious) || begins(&text, is_guarded),
-            false => begins(&text, is_irreplaceable) || begins(&text, runs_git),
+            false => begins(&text, is_irreplaceable),
         };
         if is_asked {
             self.precious.push(text.into_owned());

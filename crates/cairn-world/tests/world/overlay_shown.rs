@@ -325,26 +325,23 @@ fn what_is_precious_in_an_ignored_directory_is_named() {
     check_precious(
         "rm -r target",
         expect![[r#"
-        target: target/.env
-        target: target/keep/.git
-        target: target/keep/.git/config
-        among them: target/.env, target/keep/.git, target/keep/.git/config"#]],
+            target: target/.env
+            target: target/keep/.git
+            among them: target/.env, target/keep/.git"#]],
     );
     check_precious(
         "rm -r target; mkdir -p target/new; echo k > target/new/prod.key",
         expect![[r#"
-        target: target/.env
-        target: target/keep/.git
-        target: target/keep/.git/config
-        target: target/new/prod.key
-        among them: target/.env, target/keep/.git, target/keep/.git/config, target/new/prod.key"#]],
+            target: target/.env
+            target: target/keep/.git
+            target: target/new/prod.key
+            among them: target/.env, target/keep/.git, target/new/prod.key"#]],
     );
     check_precious(
         "mkdir -p out/new/.git/hooks; echo k > out/new/.git/hooks/pre-commit",
         expect![[r#"
-        out/new: out/new/.git
-        out/new: out/new/.git/hooks
-        among them: out/new/.git, out/new/.git/hooks"#]],
+            out/new: out/new/.git
+            among them: out/new/.git"#]],
     );
     check_precious("rm -r out; echo n > out", expect![""]);
 }

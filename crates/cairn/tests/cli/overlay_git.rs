@@ -123,6 +123,8 @@ fn a_yes_that_was_said_beforehand_reaches_no_hooks_and_no_config() {
         check(INIT, flags, false);
         check(REMOTE, flags, false);
         check(HOOK, flags, false);
+        check("mkdir x && echo ../x > .git/commondir", flags, false);
+        check("mkdir sub && echo 'gitdir: ../x' > sub/.git", flags, false);
     }
     // Without it nothing of git's lands, though edits are accepted.
     check(COMMIT, &["--mode", "accept-edits"], false);
