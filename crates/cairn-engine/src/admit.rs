@@ -403,7 +403,7 @@ impl Engine {
     /// An op was prepared, and a person would be asked about it: the hook that is asked before.
     #[must_use]
     pub fn asks_first(&self, at: Coord, prepared: &Prepared) -> Option<HookAsk> {
-        let op = self.op(at).filter(|op| !self.asks_hosts(op, prepared))?;
+        let op = self.op(at).filter(|op| !self.asks_hosts(op, prepared) && op.word.is_none())?;
         let is_asked = matches!(self.leave(op, &Reach::from(prepared)), Leave::Ask(_));
         let ask = self.before_question(op).filter(|_| is_asked)?;
         self.unseen(op, prepared).is_none().then_some(ask)
@@ -441,6 +441,9 @@ impl Engine {
         }
         let reach = Reach::from(prepared);
         let leave = self.leave(op, &reach);
+        if let Some(covered) = self.covered(op, prepared, &leave) {
+            return self.also(op, &reach, covered);
+        }
         if let Leave::Refused(gates, refusal) = leave {
             return self.also(op, &reach, Recording::refused(op, gates, refusal));
         }
@@ -491,7 +494,7 @@ impl Engine {
     }
 
     /// Names in a decision the paths besides those asked for without which it would be another.
-    fn also(&self, op: &OpState, reach: &Reach, mut recording: Recording) -> Recording {
+    pub(crate) fn also(&self, op: &OpState, reach: &Reach, mut recording: Recording) -> Recording {
         if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
             decision.removed = reach.removed;
             let same = |changed: &[String]| {
@@ -618,6 +621,7 @@ pub(crate) fn intent(
         subject,
         effect: parsed.effect,
         repeatable: parsed.repeatable,
+        of: None,
         repairs: parsed.repairs,
         problem,
     }

@@ -13,6 +13,7 @@ pub mod policy;
 mod propose;
 mod rails;
 mod reach;
+mod sent;
 mod settle;
 mod state;
 mod step;

@@ -428,6 +428,10 @@ pub struct Intent {
     pub effect: Effect,
     /// Whether doing it twice is the same as doing it once.
     pub repeatable: bool,
+    /// The row of the command in the background whose changes these are. Nobody called for it: it is
+    /// what that command comes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Coord>,
     /// Repairs made in reading it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<String>,
