@@ -100,8 +100,12 @@ impl Driver {
                 }
             }
         })));
-        let performed = self.meanwhile(&mut performing, &cancel).await?;
+        let command = actions.iter().zip(ats).find(|(one, _)| matches!(one, Action::Exec(_)));
+        self.foreground = command.map(|(_, at)| Foreground::Look(*at));
+        let performed = self.meanwhile(&mut performing, &cancel).await;
         drop(performing);
+        self.foreground = None;
+        let performed = performed?;
         for ((at, action), looked) in ats.iter().zip(&actions).zip(performed) {
             let performed = match (action, looked) {
                 (Action::Read(read), None) => self.read_row(read)?,

@@ -20,6 +20,8 @@ pub(crate) enum Foreground {
     Overlay(Coord),
     /// It works on the files themselves.
     Direct(Coord),
+    /// Nothing of what it changes is kept, and what it prints is its call's result.
+    Look(Coord),
 }
 
 const NONE: &str = "no command is being waited for, so there is none to send to the background";
@@ -37,6 +39,9 @@ impl Driver {
             Some(Foreground::Direct(at)) => Some(format!(
                 "{at} works on the files themselves and not over an overlay, so it cannot be sent to the \
                  background"
+            )),
+            Some(Foreground::Look(at)) => Some(format!(
+                "{at} keeps nothing of what it changes, so it is waited for and cannot be sent to the background"
             )),
             Some(Foreground::Overlay(at)) => self.not_sent(at),
         };

@@ -259,6 +259,124 @@ fn what_its_driver_took_with_it_is_told_as_lost() {
     is_sound(&bench);
 }
 
+/// Changes, makes and removes many files and replaces an ignored folder, once it may.
+const MUCH: &str = "echo begun; until grep -q go flag; do sleep 0.01; done; rm -r target; mkdir target; \
+    for n in $(seq 80); do echo new >> kept/$n; echo new > made-$n; echo new > target/$n; done";
+
+fn much() -> Bench {
+    let bench = Bench::confined(json!([bash(MUCH), {"say": "meanwhile"}, {"say": "done"}]));
+    bench.temp.write("flag", "wait\n");
+    bench.temp.write(".gitignore", "target/\n");
+    for n in 1..=80 {
+        bench.temp.write(&format!("kept/{n}"), "old\n");
+        bench.temp.write(&format!("target/{n}"), "old\n");
+    }
+    bench
+}
+
+/// Whether all of it is as the command left it; otherwise all of it must be as before.
+#[track_caller]
+fn is_all_new(bench: &Bench) -> bool {
+    let read = |path: String| std::fs::read_to_string(bench.file(&path)).ok();
+    let is_new = |n: u32| {
+        let kept = read(format!("kept/{n}")).unwrap() == "old\nnew\n";
+        let (made, built) = (read(format!("made-{n}")), read(format!("target/{n}")).unwrap());
+        assert_eq!((made.is_some(), built == "new\n"), (kept, kept), "{n}");
+        kept
+    };
+    let new = (1..=80).filter(|n| is_new(*n)).count();
+    assert!(new == 0 || new == 80, "{new} of 80");
+    new == 80
+}
+
+// keeps: sent-to-background, overlay-crash
+#[test]
+fn what_it_changed_lands_whole_or_not_at_all_wherever_its_driver_is_killed() {
+    let mut ends = std::collections::BTreeSet::new();
+    for (n, moment) in ["op/ended", "proposal/decided", "op/began", "op/began"].iter().enumerate() {
+        let bench = much();
+        let mut talk = send(&bench, &["--yolo"]);
+        go(&bench);
+        talk.until(moment);
+        std::thread::sleep(std::time::Duration::from_millis(n as u64));
+        talk.child.kill().unwrap();
+        talk.child.wait().unwrap();
+        let done = bench.cairn(&["run", "--continue", "--yolo"]);
+        assert!(done.code == 0 || done.err.contains("nothing left to do"), "{done:?}");
+        let statuses = statuses(&bench);
+        let is_new = is_all_new(&bench);
+        assert_eq!(statuses, [102, if is_new { 200 } else { 410 }], "{moment}");
+        ends.insert(is_new);
+        is_sound(&bench);
+        if is_new {
+            assert_eq!(bench.cairn(&["undo"]).code, 0);
+            assert!(!is_all_new(&bench));
+        }
+    }
+    assert!(ends.contains(&true), "what began is finished");
+}
+
+// keeps: sent-to-background
+#[test]
+fn several_are_sent_and_each_is_settled_by_itself() {
+    let waits = |change: &str| {
+        bash(&format!("{change}; echo begun; until grep -q go flag; do sleep 0.01; done"))
+    };
+    let bench = Bench::confined(json!([
+        waits("echo one > one; echo one > both"),
+        waits("echo two > two"),
+        waits("echo three > three; echo three > both"),
+        bash("echo beside > beside"),
+        {"say": "meanwhile"},
+        {"say": "heard"}, {"say": "heard"}, {"say": "heard"}, {"say": "heard"},
+    ]));
+    bench.temp.write("flag", "wait\n");
+    let mut talk = send(&bench, &["--yolo"]);
+    for _ in 0..2 {
+        printed(&mut talk, "begun");
+        talk.say(json!({"type": "background"}));
+        assert_eq!(talk.until("op/settled")["status"], 102);
+    }
+    assert_eq!(bench.cairn(&["ps", "--json"]).out.lines().count(), 3);
+    talk.until("notice");
+    go(&bench);
+    assert_eq!(talk.result()["status"], "done");
+    let mut statuses = statuses(&bench);
+    assert_eq!(statuses[..4], [102, 102, 102, 200]);
+    statuses[4..].sort_unstable();
+    assert_eq!(statuses[4..], [200, 200, 409], "two of them made the same file");
+    for made in ["two", "beside", "both"] {
+        assert!(bench.file(made).exists(), "{made}");
+    }
+    assert_ne!(bench.file("one").exists(), bench.file("three").exists());
+    is_sound(&bench);
+}
+
+// keeps: sent-to-background
+#[test]
+fn much_output_is_kept_and_read_under_both_rows() {
+    let much =
+        "echo begun; until grep -q go flag; do sleep 0.01; done; seq 100000; echo mine > a.txt";
+    let bench = Bench::confined(json!([
+        bash(much), {"say": "meanwhile"},
+        call("read", json!({"path": "log:///1/1/1#output", "first": 100_000})),
+        call("read", json!({"path": "log:///1/2/1#output", "first": 100_000})),
+        {"say": "done"},
+    ]));
+    bench.temp.write("flag", "wait\n");
+    let mut talk = send(&bench, &["--yolo"]);
+    talk.until("notice");
+    go(&bench);
+    assert_eq!(talk.result()["status"], "done");
+    let told = heard(&bench, 3);
+    assert!(told.contains("log:///1/1/1#output") && told.contains("exit=0"), "{told}");
+    is_sound(&bench);
+    assert!(statuses(&bench)[2..].iter().all(|status| *status < 400));
+    let shown = bench.cairn(&["show", "1/1/1#output"]).out;
+    assert!(shown.contains("\n99999\n"), "{}", &shown[..200.min(shown.len())]);
+    assert_eq!(shown, bench.cairn(&["show", "1/2/1#output"]).out);
+}
+
 // keeps: sent-to-background
 #[test]
 fn what_cannot_be_sent_is_answered_with_a_sentence_and_goes_on() {
@@ -276,6 +394,21 @@ fn what_cannot_be_sent_is_answered_with_a_sentence_and_goes_on() {
         assert_eq!(statuses(&bench), [200]);
     };
     check("open", "1/1/1 works on the files themselves and not over an overlay");
+    let command = WAITS.replace("echo mine > a.txt; ", "");
+    let bench = Bench::confined(json!([call("env", json!({"command": command})), {"say": "done"}]));
+    bench.temp.write("flag", "wait\n");
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    talk.until("op/requested");
+    let said = loop {
+        talk.say(json!({"type": "background"}));
+        let said = talk.until("notice")["text"].as_str().unwrap().to_owned();
+        if !said.contains("no command is being waited for") {
+            break said;
+        }
+    };
+    assert!(said.contains("1/1/1 keeps nothing of what it changes"), "{said}");
+    go(&bench);
+    assert_eq!(talk.result()["status"], "done");
     let bench = project(&["echo two > a.txt"]);
     let mut talk = bench.talk(&["run", "--json", "work"]);
     let question = talk.until("proposal/opened");
