@@ -55,8 +55,7 @@ impl Engine {
 
     /// An op is running in the background from now on. What runs over an overlay there was sent.
     pub(crate) fn note_sent(&mut self, done: &Outcome) {
-        let is_overlaid = done.layers.iter().any(|layer| layer == Outcome::OVERLAY);
-        let Some(op) = self.op(done.at).filter(|_| is_overlaid) else { return };
+        let Some(op) = self.op(done.at).filter(|_| done.is_sent()) else { return };
         let sent = Sent { intent: op.intent.clone(), word: op.word_on_command(), is_over: false };
         self.sent.insert(done.at, sent);
     }

@@ -203,10 +203,6 @@ impl Driver {
                 let state = if is_ours { StreamState::Removed } else { over.state };
                 self.record_end(at, Over { state, ..over })?
             }
-            // It came to its end before it could be removed, and is settled like any that does.
-            Running::Sent(running) if running.is_over() => {
-                self.note_sent_ended(at, running).await?
-            }
             Running::Sent(running) => self.discard(at, running, StreamState::Removed).await?,
         };
         let status = if stream.state == StreamState::Removed { Status::OK } else { Status::GONE };

@@ -5,7 +5,7 @@
 use crate::background::Running;
 use crate::{Driver, Event, RunError, rows};
 use cairn_types::{Coord, Outcome, Settled, Status, Stream, StreamState};
-use cairn_world::{Over, Performed, Prepared, Rehearsing};
+use cairn_world::{Ended, Over, Performed, Prepared, Rehearsing};
 use futures_util::future::select_all;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -133,8 +133,11 @@ impl Driver {
     ) -> Result<Stream, RunError> {
         let row = rows::address(at);
         let mut ending = Box::pin(rehearsing.end(&row));
-        let mut ended = self.meanwhile(&mut ending, &CancellationToken::new()).await?;
-        drop(ending);
+        let ended = self.meanwhile(&mut ending, &CancellationToken::new()).await?;
+        self.keep_sent(at, ended)
+    }
+
+    fn keep_sent(&mut self, at: Coord, mut ended: Ended) -> Result<Stream, RunError> {
         let over = ended.over();
         let mut prepared = ended.prepared;
         // It is not run again.
@@ -145,17 +148,21 @@ impl Driver {
         Ok(stream)
     }
 
-    /// Ends a command that was sent to the background. What it changed is forgotten.
+    /// Ends a command that was sent to the background. What it changed is forgotten, unless it came to its
+    /// end by itself before it could be removed.
     pub(crate) async fn discard(
         &mut self,
         at: Coord,
         rehearsing: Box<Rehearsing>,
         state: StreamState,
     ) -> Result<Stream, RunError> {
-        rehearsing.cancel();
         let mut ended = rehearsing.end(&rows::address(at)).await;
+        let is_ours = ended.state == StreamState::Stopped;
+        if state == StreamState::Removed && !is_ours {
+            return self.keep_sent(at, ended);
+        }
         let over = ended.over();
-        let state = if over.state == StreamState::Stopped { state } else { over.state };
+        let state = if is_ours { state } else { over.state };
         let why = match over.why.as_str() {
             "" => DISCARDED.to_owned(),
             why => format!("{why}; {DISCARDED}"),

@@ -532,6 +532,13 @@ pub struct Outcome {
 impl Outcome {
     /// The layer that keeps what a command changes from counting before it was looked at.
     pub const OVERLAY: &str = "overlay";
+
+    /// Whether it goes on in the background because a person sent it there: only such a command runs there
+    /// over an overlay.
+    #[must_use]
+    pub fn is_sent(&self) -> bool {
+        self.status == Status::RUNNING && self.layers.iter().any(|layer| layer == Self::OVERLAY)
+    }
 }
 
 /// A file the model was shown, in whole or in part.

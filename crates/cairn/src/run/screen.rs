@@ -406,6 +406,11 @@ impl State {
         let is_command = outcome.output.is_some();
         let well = outcome.status.is_success() && (!is_command || outcome.exit == Some(0));
         self.pen.line(if well { Tone::Good } else { Tone::Bad }, &format!("  {row}  → {end}"));
+        if outcome.is_sent() {
+            let goes_on =
+                "it goes on in the background; what it changes is asked about when it is over";
+            self.pen.line(Tone::Dim, &format!("      {goes_on}"));
+        }
         let seen = self.approved.take() == Some(outcome.at);
         if self.told_whole.remove(&outcome.at) {
             self.pen.excerpt(Block::Text, Excerpt::of(text, QUESTION));

@@ -198,6 +198,24 @@ fn what_changed_nothing_is_not_asked_about_and_its_time_still_counts() {
 
 // keeps: sent-to-background
 #[test]
+fn a_yes_to_the_command_itself_covers_what_it_changed() {
+    let bench = waiting(&[json!({"say": "meanwhile"}), json!({"say": "done"})]);
+    let mut talk = bench.talk(&["run", "--json", "--ask", "exec", "work"]);
+    let question = talk.until("proposal/opened");
+    assert_eq!(question["kind"], "exec");
+    decide(&mut talk, &question, "allow");
+    printed(&mut talk, "begun");
+    talk.say(json!({"type": "background"}));
+    go(&bench);
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!(facts(&bench, "proposal").len(), 1);
+    assert_eq!(bench.temp.read("a.txt"), "mine\n");
+    assert_eq!(statuses(&bench), [102, 200]);
+    is_sound(&bench);
+}
+
+// keeps: sent-to-background
+#[test]
 fn the_model_ends_it_by_removing_its_row() {
     let bench = waiting(&[
         call("remove", json!({"path": "log:///1/1/1"})),
@@ -442,6 +460,7 @@ fn ctrl_z_sends_the_running_command_to_the_background() {
     terminal.until("1/1/1 is still running; Ctrl-Z sends it to the background");
     terminal.keys("\x1a");
     terminal.until("→ 102");
+    terminal.until("it goes on in the background");
     terminal.until("meanwhile");
     terminal.until("waiting for 1/1/1");
     go(&bench);
