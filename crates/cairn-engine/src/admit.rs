@@ -412,6 +412,9 @@ impl Engine {
         if !hosts.is_empty() {
             return self.before_hosts(op, hosts);
         }
+        if op.word.is_some() {
+            return None;
+        }
         let is_asked = matches!(self.leave(op, &Reach::from(prepared)), Leave::Ask(_));
         let ask = self.before_question(op).filter(|_| is_asked)?;
         self.unseen(op, prepared).is_none().then_some(ask)
@@ -427,6 +430,9 @@ impl Engine {
         }
         let reach = Reach::from(prepared);
         let leave = self.leave(op, &reach);
+        if let Some(covered) = self.covered(op, prepared, &leave) {
+            return self.also(op, &reach, covered);
+        }
         if let Leave::Refused(gates, refusal) = leave {
             return self.also(op, &reach, Recording::refused(op, gates, refusal));
         }
@@ -477,7 +483,7 @@ impl Engine {
     }
 
     /// Names in a decision the paths besides those asked for without which it would be another.
-    fn also(&self, op: &OpState, reach: &Reach, mut recording: Recording) -> Recording {
+    pub(crate) fn also(&self, op: &OpState, reach: &Reach, mut recording: Recording) -> Recording {
         if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
             decision.removed = reach.removed;
             let same = |changed: &[String]| {
@@ -604,6 +610,7 @@ pub(crate) fn intent(
         subject,
         effect: parsed.effect,
         repeatable: parsed.repeatable,
+        of: None,
         repairs: parsed.repairs,
         problem,
     }

@@ -35,7 +35,7 @@ impl Engine {
     /// An op has its outcome: if it was performed, or tried, that was a call.
     pub(crate) fn count_call(&mut self, outcome: &Outcome) {
         let Some(op) = self.lap.as_ref().and_then(|lap| lap.op(outcome.at)) else { return };
-        if outcome.settled != Settled::NotPerformed {
+        if outcome.settled != Settled::NotPerformed && op.intent.of.is_none() {
             let tool = tool_of(&op.intent).to_owned();
             *self.calls.entry(tool).or_default() += 1;
         }
@@ -43,7 +43,7 @@ impl Engine {
 
     /// The budget of the op's tool, where it has one.
     pub(crate) fn call_budget(&self, op: &OpState) -> Option<CallBudget> {
-        let budgets = &self.drive.as_ref()?.budgets;
+        let budgets = &self.drive.as_ref().filter(|_| op.intent.of.is_none())?.budgets;
         let tool = tool_of(&op.intent);
         let most = *budgets.calls.get(tool)?;
         // Reads are let through side by side: those before this one count as made.

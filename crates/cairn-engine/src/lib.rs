@@ -14,6 +14,7 @@ pub mod policy;
 mod propose;
 mod rails;
 mod reach;
+mod sent;
 mod settle;
 mod state;
 mod step;

@@ -53,8 +53,9 @@ impl Engine {
                 None => settled(Status::OK, words::FOUND_DONE, Settled::FoundDone),
             },
             (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
-            (Found::NotDone, None) => Settlement::Repeat,
-            (Found::Partly, None) => {
+            (Found::NotDone, None) if op.intent.of.is_none() => Settlement::Repeat,
+            // What a command in the background changed is not found out again, but kept since it began.
+            (Found::Partly | Found::NotDone, None) => {
                 self.not_finished(op).map_or(Settlement::Finish, Settlement::Record)
             }
             (Found::Unknown, None) if op.intent.repeatable => Settlement::Repeat,

@@ -4,13 +4,14 @@ use crate::duplicate::PureCalls;
 use crate::hooks::{OfLap, OfOp, OfRun};
 use crate::policy::Rulebook;
 use crate::rails::{Came, Rails};
+use crate::sent::Sent;
 use crate::view::Item;
 use cairn_types::{
     Begin, Body, By, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, Mode,
     OpName, Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, ProposalKind, Remember,
     Reply, RuleFrom, RuleWord, RunId, RunStarted, Seen, Status, Steer, Usage, Verdict, Writer,
 };
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 /// A run's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct Engine {
     pub(crate) pure: PureCalls,
     /// Commands in the background whose end is not recorded.
     pub(crate) streams: BTreeSet<Coord>,
+    /// Those that a person sent there, until it is asked what becomes of their changes.
+    pub(crate) sent: BTreeMap<Coord, Sent>,
     pub(crate) hooks: OfRun,
     /// The mode that a person chose for a plan, under the present driver.
     pub(crate) mode: Option<Mode>,
@@ -108,6 +111,8 @@ pub struct OpState {
     pub asked_hosts: bool,
     /// It ran, or was about to, and may have reached hosts; nobody saw it end yet.
     pub reaching: bool,
+    /// Whose word on a command in the background covers what it changed.
+    pub(crate) word: Option<By>,
     /// Its status, once it has one.
     pub status: Option<Status>,
     pub(crate) came: Option<Came>,
@@ -153,7 +158,10 @@ impl Engine {
             }
             Body::Reply(reply) => self.took_reply(reply),
             Body::Fault(fault) => self.in_lap(|lap| lap.fault = Some(fault.message.clone())),
-            Body::Intent(intent) => self.in_lap(|lap| lap.asked_for(intent)),
+            Body::Intent(intent) => {
+                self.in_lap(|lap| lap.asked_for(intent));
+                self.proposes_sent(intent);
+            }
             Body::Proposal(proposal) => self.opened(proposal),
             Body::Decision(decision) => self.took_decision(decision),
             Body::Reach(reach) => self.in_op(reach.at, |op| op.reaching = true),
@@ -166,6 +174,7 @@ impl Engine {
             Body::Hook(hooked) => self.took_hook(hooked),
             Body::Stream(stream) => {
                 self.streams.remove(&stream.at);
+                self.sent_is_over(stream);
             }
             Body::End(end) => self.finished(end),
             Body::Unknown { .. } => {}
@@ -193,6 +202,7 @@ impl Engine {
             self.answers.clear();
             self.take_rules();
             self.streams.clear();
+            self.sent.clear();
             self.calls.clear();
             self.in_lap(|lap| lap.inherited = true);
         }
@@ -334,8 +344,9 @@ impl Engine {
     }
 
     fn took_outcome(&mut self, outcome: &Outcome) {
-        let (mut call, mut is_look) = (None, false);
+        let (mut call, mut is_look, mut of) = (None, false, None);
         self.in_op(outcome.at, |op| {
+            of = op.intent.of;
             op.status = Some(outcome.status);
             op.came = Some(Came::of(outcome));
             call = Some(op.intent.call.clone());
@@ -345,13 +356,17 @@ impl Engine {
         self.saw(outcome, is_look);
         self.count_call(outcome);
         self.keep_pure(outcome);
-        if let Some(call) = call {
+        if let Some(row) = of {
+            self.items.push(Item::Over { row, content: outcome.result });
+        } else if let Some(call) = call {
             let failed = outcome.status.0 >= 400;
             let (content, media) = (outcome.result, outcome.media.clone());
             self.items.push(Item::Result { call, content, media, failed });
         }
-        if self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
-            self.close_turn();
+        match self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
+            true if of.is_some() => self.heard_of_sent(),
+            true => self.close_turn(),
+            false => {}
         }
     }
 
@@ -361,6 +376,7 @@ impl Engine {
         let is_known = self.op(done.at).is_some_and(|op| op.hooks.performed.is_some());
         if done.status == Status::RUNNING && !is_known {
             self.streams.insert(done.at);
+            self.note_sent(done);
         }
     }
 
@@ -392,8 +408,21 @@ impl Engine {
 
     /// Words that waited for the turn's end become messages; the model will hear them next.
     fn close_turn(&mut self) {
+        self.in_lap(|lap| lap.rails.settled(&lap.ops));
+        self.hear_waiting();
+    }
+
+    /// What a command in the background came to is told; the model will hear that next, too.
+    fn heard_of_sent(&mut self) {
+        self.in_lap(|lap| {
+            lap.finish = None;
+            lap.rails.heard();
+        });
+        self.hear_waiting();
+    }
+
+    fn hear_waiting(&mut self) {
         let Some(lap) = &mut self.lap else { return };
-        lap.rails.settled(&lap.ops);
         if !lap.waiting.is_empty() {
             lap.finish = None;
             lap.rails.heard();
@@ -408,6 +437,7 @@ impl Engine {
             self.release_prompt();
         }
         self.hooks.has_worked = true;
+        self.sent.clear();
         if let Some(lap) = self.lap.take() {
             self.ended_cost = lap.cost;
             self.items.extend(lap.waiting.into_iter().map(Item::words));
@@ -500,6 +530,7 @@ impl OpState {
             hosts: Vec::new(),
             asked_hosts: false,
             reaching: false,
+            word: None,
             status: None,
             came: None,
             hooks: OfOp::default(),

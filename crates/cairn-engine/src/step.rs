@@ -50,6 +50,9 @@ pub enum Step {
     Hook(HookAsk),
     /// Hooks have looked at what was performed: record what became of it.
     Conclude(Coord),
+    /// The loop would end, and commands that a person sent to the background run: wait for one of them,
+    /// or for what somebody says.
+    Linger,
 }
 
 impl Engine {
@@ -68,6 +71,17 @@ impl Engine {
         if let Some(why) = &lap.aborted {
             return end(lap, Status::CANCELLED, why);
         }
+        if let Some(step) = self.step_sent(lap) {
+            return step;
+        }
+        match self.step_on(lap) {
+            Step::Record(recording) if self.lingers() && recording.ends() => Step::Linger,
+            step => step,
+        }
+    }
+
+    /// Nothing that ran beside the turn is left to be asked about.
+    fn step_on(&self, lap: &Lap) -> Step {
         if let Some(why) = &lap.fault {
             return end(lap, Status::FAILED, why);
         }
@@ -90,6 +104,7 @@ impl Engine {
             Some(Finish::Filtered) if lap.ops.is_empty() => {
                 return end(lap, Status::OK, "the provider withheld a part of the answer");
             }
+            Some(_) if lap.ops.is_empty() && self.lingers() => return Step::Linger,
             Some(_) if lap.ops.is_empty() => {
                 return self.step_stop(lap).unwrap_or_else(|| end(lap, Status::OK, ""));
             }
@@ -207,9 +222,11 @@ impl Engine {
             (Leave::Ask(_), Some(_)) => self.step_question(op),
             // The question was put by an earlier driver; with this one it answers itself.
             (Leave::Refused(gates, refusal), Some(_)) => {
-                Step::Record(Recording::refused(op, gates, refusal))
+                Step::Record(self.also(op, &reach, Recording::refused(op, gates, refusal)))
             }
-            (Leave::Granted(gates, by), Some(_)) => Step::Record(Recording::granted(op, gates, by)),
+            (Leave::Granted(gates, by), Some(_)) => {
+                Step::Record(self.also(op, &reach, Recording::granted(op, gates, by)))
+            }
         }
     }
 
@@ -299,6 +316,10 @@ impl Lap {
     fn not_performed(&self, op: &OpState) -> Option<(Status, String)> {
         if self.aborted.is_some() {
             return Some((Status::CANCELLED, words::ABORTED.to_owned()));
+        }
+        if op.intent.of.is_some() {
+            // It is no part of what the model wrote.
+            return None;
         }
         if self.steered {
             return Some((Status::CANCELLED, words::STEERED.to_owned()));

@@ -1,6 +1,6 @@
 //! The transcript view: a run's log as chat items. It only grows; an item once there never changes.
 
-use cairn_types::{Call, ContentRef, Media, Reply};
+use cairn_types::{Call, ContentRef, Coord, Media, Reply};
 
 /// One item of the transcript, by hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,13 @@ pub enum Item {
         calls: Vec<Call>,
         /// What has to be sent back for it to go on thinking.
         thoughts: Option<ContentRef>,
+    },
+    /// What became of a command that a person had sent to the background.
+    Over {
+        /// Its row.
+        row: Coord,
+        /// What the model is told.
+        content: ContentRef,
     },
     /// What became of a call.
     Result {
@@ -50,6 +57,7 @@ impl Item {
                 let args: u64 = calls.iter().map(|call| call.args.bytes).sum();
                 args + text.map_or(0, |text| text.bytes)
             }
+            Item::Over { content, .. } => content.bytes,
             Item::Result { content, media, .. } => content.bytes + all(media),
         }
     }

@@ -18,6 +18,8 @@ pub enum Command {
     },
     /// Stop the running loop.
     Abort {},
+    /// The command that is waited for, and runs over an overlay, shall go on in the background.
+    Background {},
     /// A word on a proposal.
     Decide {
         /// The proposal's id, as in `proposal/opened`.
@@ -119,7 +121,7 @@ impl std::fmt::Display for CommandError {
         write!(
             f,
             "not a command: {}; one looks like {{\"type\":\"steer\",\"text\":\"…\"}} (steer, prompt, \
-             abort, decide)",
+             abort, background, decide)",
             self.why
         )
     }
@@ -152,6 +154,8 @@ mod tests {
                 if items == [2] && texts[0].path == "a"
         ));
         assert_eq!(r#"{"type":"abort"}"#.parse::<Command>().unwrap(), Command::Abort {});
+        let sent = r#"{"type":"background"}"#.parse::<Command>().unwrap();
+        assert_eq!(sent, Command::Background {});
         let said = r#"{"type":"steer","txt":"x"}"#.parse::<Command>().unwrap_err().to_string();
         assert!(said.contains("unknown field `txt`"), "{said}");
     }

@@ -77,6 +77,9 @@ pub enum Event {
         target: String,
         effect: String,
         repairs: Vec<String>,
+        /// The row of the command in the background whose changes these are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<String>,
     },
     #[serde(rename = "proposal/opened")]
     ProposalOpened {

@@ -1,5 +1,6 @@
 //! Ops: preparing them, performing them, and finding out what became of one after a crash.
 
+use crate::sent::Foreground;
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Found, Part, Recording, Settlement};
 use cairn_surface::native;
@@ -49,7 +50,7 @@ impl Driver {
         }
         let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
-            return self.settled_by(at, settled, Settled::NotPerformed);
+            return self.settled_unacted(at, settled, Settled::NotPerformed);
         }
         let shown = to_be_shown(&prepared);
         self.keep_prepared(at, prepared);
@@ -77,7 +78,7 @@ impl Driver {
         }
         let prepared = self.would_at(at, &self.action(at)?).await?;
         if let Some(settled) = prepared.settled {
-            self.settled_by(at, settled, Settled::NotPerformed)?;
+            self.settled_unacted(at, settled, Settled::NotPerformed)?;
             return Ok(false);
         }
         let shown = to_be_shown(&prepared);
@@ -104,8 +105,12 @@ impl Driver {
                 }
             }
         })));
-        let performed = self.meanwhile(&mut performing, &cancel).await?;
+        let command = actions.iter().zip(ats).find(|(one, _)| matches!(one, Action::Exec(_)));
+        self.foreground = command.map(|(_, at)| Foreground::Look(*at));
+        let performed = self.meanwhile(&mut performing, &cancel).await;
         drop(performing);
+        self.foreground = None;
+        let performed = performed?;
         for ((at, action), looked) in ats.iter().zip(&actions).zip(performed) {
             let performed = match (action, looked) {
                 (Action::Read(read), None) => self.read_row(read)?,
@@ -126,7 +131,7 @@ impl Driver {
             false => Settled::Indeterminate,
         };
         if let Some(settled) = prepared.settled {
-            return self.settled_by(at, settled, unperformed);
+            return self.settled_unacted(at, settled, unperformed);
         }
         let as_shown = self.engine.is_as_shown(at, &prepared.shown);
         if !as_shown || !self.engine.stand_for_texts(at, &prepared.changes) {
@@ -143,7 +148,7 @@ impl Driver {
         }
         let (mut prepared, is_chosen) = self.as_decided(at, prepared)?;
         if let Some(settled) = prepared.settled {
-            return self.settled_by(at, settled, unperformed);
+            return self.settled_unacted(at, settled, unperformed);
         }
         if let Some(refused) = self.engine.refused_now(at, &to_be_shown(&prepared)) {
             let refused = self.with_what_it_printed(refused, &prepared);
@@ -212,7 +217,11 @@ impl Driver {
         let row = rows::address(at);
         let acting = Acting { row: &row, cancel: &cancel, on_output: &mut on_output };
         let mut performing = Box::pin(world.act(action, prepared, acting));
-        self.meanwhile(&mut performing, &cancel).await
+        let is_command = matches!(action, Action::Exec(_)) && prepared.ran.is_none();
+        self.foreground = is_command.then_some(Foreground::Direct(at));
+        let performed = self.meanwhile(&mut performing, &cancel).await;
+        self.foreground = None;
+        performed
     }
 
     /// It began before this process did; finds out what the disk shows.
@@ -254,7 +263,12 @@ impl Driver {
         }
     }
 
-    fn settled_by(&mut self, at: Coord, done: Performed, settled: Settled) -> Result<(), RunError> {
+    pub(crate) fn settled_by(
+        &mut self,
+        at: Coord,
+        done: Performed,
+        settled: Settled,
+    ) -> Result<(), RunError> {
         self.keep_spooled(&done);
         let mut recording = Recording { facts: Vec::new(), contents: done.contents };
         // Before it is compared with what the model has been told.

@@ -1,38 +1,103 @@
-//! Commands in the background of a run: started by an op, looked at through its row, ended by another
-//! op or with the driver. The model is told of none of it by itself.
+//! Commands in the background of a run: started by an op or sent there by a person, looked at through its
+//! row, ended by another op or with the driver. Of those that an op started the model is told nothing by
+//! itself.
 
-use crate::{Driver, RunError, rows};
+use crate::sent::DISCARDED;
+use crate::{Driver, Event, RunError, rows};
 use cairn_engine::Recording;
 use cairn_store::SpooledFile;
 use cairn_types::{Action, Body, Coord, Read, Status, Stream, StreamState};
-use cairn_world::{Background, Over, Performed, Prepared};
+use cairn_world::{Background, Over, Performed, Prepared, Rehearsing};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How many may run at a time.
 const MOST: usize = 16;
 
-/// The commands of this driver whose end is not recorded.
+/// The commands of this driver in the background.
 #[derive(Debug, Default)]
-pub(crate) struct Streams(BTreeMap<Coord, Started>);
+pub(crate) struct Streams {
+    /// Those whose end is not recorded.
+    running: BTreeMap<Coord, Started>,
+    /// What those would change that a person sent there and that are over, until that is settled.
+    ended: BTreeMap<Coord, Prepared>,
+}
 
 /// A command that was started.
 #[derive(Debug)]
 struct Started {
     /// What was asked for, for people.
     command: String,
-    running: Background,
+    running: Running,
+}
+
+/// A command that runs.
+#[derive(Debug)]
+pub(crate) enum Running {
+    /// An op started it, on the files themselves.
+    Started(Background),
+    /// A person sent it here while it ran over an overlay.
+    Sent(Box<Rehearsing>),
+}
+
+impl Running {
+    fn is_over(&self) -> bool {
+        match self {
+            Running::Started(running) => running.is_over(),
+            Running::Sent(running) => running.is_over(),
+        }
+    }
+
+    fn lines(&self, read: &Read) -> Performed {
+        match self {
+            Running::Started(running) => running.lines(&read.path, read),
+            Running::Sent(running) => running.lines(&read.path, read),
+        }
+    }
 }
 
 impl Streams {
     /// How many still run.
     pub(crate) fn running(&self) -> usize {
-        self.0.values().filter(|started| !started.running.is_over()).count()
+        self.running.values().filter(|started| !started.running.is_over()).count()
+    }
+
+    /// Why no more may run, if none may.
+    pub(crate) fn full(&self) -> Option<String> {
+        let is_full = self.running.len() >= MOST;
+        is_full.then(|| format!("{MOST} commands run in the background, and no more may"))
+    }
+
+    pub(crate) fn insert(&mut self, at: Coord, command: String, running: Running) {
+        self.running.insert(at, Started { command, running });
+    }
+
+    /// Those that a person sent here and that are not known to be over.
+    pub(crate) fn sent(&self) -> impl Iterator<Item = (Coord, &Rehearsing)> {
+        self.running.iter().filter_map(|(at, started)| match &started.running {
+            Running::Sent(running) => Some((*at, &**running)),
+            Running::Started(_) => None,
+        })
+    }
+
+    /// Keeps what one would change that is over.
+    pub(crate) fn keep_ended(&mut self, at: Coord, prepared: Prepared) {
+        self.ended.insert(at, prepared);
+    }
+
+    /// What one would change that is over.
+    pub(crate) fn ended(&self, at: Coord) -> Option<&Prepared> {
+        self.ended.get(&at)
+    }
+
+    /// That was settled.
+    pub(crate) fn forget(&mut self, at: Coord) {
+        self.ended.remove(&at);
     }
 
     /// Lines of what one printed so far; nothing when there is none.
     pub(crate) fn lines(&self, at: Coord, read: &Read) -> Option<Performed> {
-        let mut told = self.0.get(&at)?.running.lines(&read.path, read);
+        let mut told = self.running.get(&at)?.running.lines(read);
         told.text.push_str("\nrunning");
         Some(told)
     }
@@ -45,11 +110,18 @@ pub(crate) fn ending(stream: &Stream) -> String {
         (StreamState::Exited, None) => stream.why.clone(),
         (StreamState::Failed, _) => format!("failed: {}", stream.why),
         (StreamState::TimedOut, _) => "timed out, everything it started was ended".to_owned(),
-        (StreamState::Removed, _) => "removed, everything it started was ended".to_owned(),
-        (StreamState::Stopped, _) => "ended when the work was over".to_owned(),
+        (StreamState::Removed, _) => said("removed, everything it started was ended", stream),
+        (StreamState::Stopped, _) => said("ended when the work was over", stream),
         (StreamState::Lost, _) => {
             "ended when the program was interrupted; its output is not known".to_owned()
         }
+    }
+}
+
+fn said(what: &str, stream: &Stream) -> String {
+    match stream.why.as_str() {
+        "" => what.to_owned(),
+        why => format!("{what}; {why}"),
     }
 }
 
@@ -58,21 +130,27 @@ impl Driver {
     /// that its hash is the one that a decision names.
     pub(crate) async fn would(&self, action: &Action) -> Result<Prepared, RunError> {
         let mut prepared = self.would_exactly(action).await?;
-        for text in [&mut prepared.shown, &mut prepared.label] {
+        self.scrub_shown(&mut prepared);
+        Ok(prepared)
+    }
+
+    /// Takes secrets out of what is shown.
+    pub(crate) fn scrub_shown(&self, prepared: &mut Prepared) {
+        let shown = [&mut prepared.shown, &mut prepared.label].into_iter();
+        for text in shown.chain(&mut prepared.wanted) {
             if let Cow::Owned(without) = self.settings.scrubber.text(text) {
                 *text = without;
             }
         }
-        Ok(prepared)
     }
 
     async fn would_exactly(&self, action: &Action) -> Result<Prepared, RunError> {
         match action {
             Action::Kill { path } if rows::is_row(path) => self.would_end(path),
-            Action::Exec(exec) if exec.background && self.streams.0.len() >= MOST => {
-                let text = format!("{MOST} commands run in the background, and no more may");
-                Ok(settled(Status::LIMIT, text))
-            }
+            Action::Exec(exec) if exec.background => match self.streams.full() {
+                Some(text) => Ok(settled(Status::LIMIT, text)),
+                None => Ok(self.world.prepare_beside(action).await),
+            },
             _ => Ok(self.world.prepare_beside(action).await),
         }
     }
@@ -82,7 +160,7 @@ impl Driver {
         let Some(at) = rows::coordinate(path) else {
             return Ok(settled(Status::BAD_REQUEST, rows::not_an_address(path)));
         };
-        if let Some(Started { command, .. }) = self.streams.0.get(&at) {
+        if let Some(Started { command, .. }) = self.streams.running.get(&at) {
             let indented: String = command.lines().map(|line| format!("  {line}\n")).collect();
             let label = format!("end {path}");
             let shown = format!("end in the background: {path}\ncommand:\n{indented}");
@@ -105,7 +183,7 @@ impl Driver {
         match self.world.start(action) {
             Err(refusal) => refusal.into(),
             Ok(running) => {
-                self.streams.0.insert(at, Started { command: action.target(), running });
+                self.streams.insert(at, action.target(), Running::Started(running));
                 let row = rows::address(at);
                 let text = format!("running in the background; its output is {row}#output");
                 Performed::told(Status::RUNNING, text)
@@ -116,37 +194,63 @@ impl Driver {
     /// Ends a command in the background.
     pub(crate) async fn end_row(&mut self, path: &str) -> Result<Performed, RunError> {
         let at = rows::coordinate(path);
-        let Some((at, started)) = at.and_then(|at| self.streams.0.remove_entry(&at)) else {
+        let Some((at, started)) = at.and_then(|at| self.streams.running.remove_entry(&at)) else {
             return Ok(Performed::told(Status::GONE, format!("{path} is over")));
         };
-        let over = started.running.end().await;
-        let state =
-            if over.state == StreamState::Stopped { StreamState::Removed } else { over.state };
-        let stream = self.record_end(at, Over { state, ..over })?;
-        let text = ending(&stream);
-        let status = if state == StreamState::Removed { Status::OK } else { Status::GONE };
-        Ok(Performed::told(status, text))
+        let stream = match started.running {
+            Running::Started(running) => {
+                let over = running.end().await;
+                let is_ours = over.state == StreamState::Stopped;
+                let state = if is_ours { StreamState::Removed } else { over.state };
+                self.record_end(at, Over { state, ..over })?
+            }
+            Running::Sent(running) => self.discard(at, running, StreamState::Removed).await?,
+        };
+        let status = if stream.state == StreamState::Removed { Status::OK } else { Status::GONE };
+        Ok(Performed::told(status, ending(&stream)))
     }
 
     /// Records the ends of commands that are over.
     pub(crate) async fn note_ended(&mut self) -> Result<(), RunError> {
         let over = |(at, started): (&Coord, &Started)| started.running.is_over().then_some(*at);
-        for at in self.streams.0.iter().filter_map(over).collect::<Vec<_>>() {
-            if let Some(started) = self.streams.0.remove(&at) {
-                let over = started.running.end().await;
-                self.record_end(at, over)?;
+        for at in self.streams.running.iter().filter_map(over).collect::<Vec<_>>() {
+            match self.streams.running.remove(&at).map(|started| started.running) {
+                Some(Running::Started(running)) => {
+                    let over = running.end().await;
+                    self.record_end(at, over)?;
+                }
+                Some(Running::Sent(running)) => drop(self.note_sent_ended(at, running).await?),
+                None => {}
             }
         }
         Ok(())
     }
 
-    /// Ends every command in the background.
-    pub(crate) async fn stop_streams(&mut self) -> Result<(), RunError> {
-        for (at, started) in std::mem::take(&mut self.streams.0) {
-            let over = started.running.end().await;
-            self.record_end(at, over)?;
+    /// A loop ends: with it the commands that were sent to the background, and with the last one all.
+    pub(crate) async fn stop_streams(&mut self, is_last: bool) -> Result<(), RunError> {
+        for (at, Started { command, running }) in std::mem::take(&mut self.streams.running) {
+            match running {
+                Running::Sent(running) => {
+                    self.discard(at, running, StreamState::Stopped).await?;
+                }
+                Running::Started(running) if is_last => {
+                    let over = running.end().await;
+                    self.record_end(at, over)?;
+                }
+                running @ Running::Started(_) => self.streams.insert(at, command, running),
+            }
         }
+        self.forget_ended();
         Ok(())
+    }
+
+    /// What was not settled when its loop ended is not kept, and that is said.
+    fn forget_ended(&mut self) {
+        for (at, prepared) in std::mem::take(&mut self.streams.ended) {
+            if !prepared.changes.is_empty() {
+                self.sink.event(&Event::Notice(format!("{at}: {DISCARDED}")));
+            }
+        }
     }
 
     /// Commands of an earlier driver that died ended with it, and nobody saw how.
@@ -156,7 +260,7 @@ impl Driver {
             .try_for_each(|at| self.record(Recording::of(Body::Stream(Stream::lost(at)))))
     }
 
-    fn record_end(&mut self, at: Coord, over: Over) -> Result<Stream, RunError> {
+    pub(crate) fn record_end(&mut self, at: Coord, over: Over) -> Result<Stream, RunError> {
         let Over { state, exit, why, output, contents, spooled, layers, ms } = over;
         if let Some(spooled) = spooled {
             let (file, content) = (spooled.file, spooled.content);

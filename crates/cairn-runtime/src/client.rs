@@ -150,6 +150,7 @@ impl Client {
             subject: None,
             effect: Effect::World,
             repeatable: false,
+            of: None,
             repairs: Vec::new(),
             problem: None,
         }));

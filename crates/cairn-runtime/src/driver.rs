@@ -4,6 +4,7 @@
 use crate::background::Streams;
 use crate::pending::{Pending, told_with};
 use crate::scrubbed::scrubbed;
+use crate::sent::{Foreground, Sending};
 use crate::transcript::{Transcript, text_of};
 use crate::{Event, RunError, Sink, now_ms};
 use cairn_engine::{DecideError, Engine, NewText, Recording, Step, VERSION, Word};
@@ -12,7 +13,7 @@ use cairn_store::{Batch, Lease, Store, StoreError};
 use cairn_text::scrub::Scrubber;
 use cairn_tools::hooks::Hooks;
 use cairn_types::{
-    Body, By, Coord, Fact, Hash, Proposal, ProposalId, RunId, SessionId, Verdict, Writer,
+    Body, By, Coord, Fact, Hash, Outcome, Proposal, ProposalId, RunId, SessionId, Verdict, Writer,
 };
 use cairn_world::{Prepared, World};
 use std::sync::Arc;
@@ -34,6 +35,9 @@ pub enum Command {
     Decide(Word, Option<Heard>),
     /// Whoever is asked wants the texts that an open question would write, to change them.
     Texts(ProposalId, oneshot::Sender<Vec<NewText>>),
+    /// The command that is waited for shall go on in the background, and whoever waits to hear whether
+    /// it does. Where nobody does, it is said why not.
+    Background(Option<Sending>),
     /// There is nobody left to answer questions.
     Gone,
 }
@@ -110,6 +114,12 @@ pub struct Driver {
     pub(crate) question: Option<(ProposalId, Option<Instant>)>,
     /// Commands in the background. They end when this is dropped.
     pub(crate) streams: Streams,
+    /// The command that is waited for.
+    pub(crate) foreground: Option<Foreground>,
+    /// A person wants it in the background.
+    pub(crate) sending: bool,
+    /// The commands in the background that the loop's end was last said to wait for.
+    pub(crate) lingering: Vec<Coord>,
 }
 
 impl Driver {
@@ -162,7 +172,11 @@ impl Driver {
         loop {
             self.take_waiting().await?;
             self.note_ended().await?;
-            match self.engine.step() {
+            let step = self.engine.step();
+            if step != Step::Linger {
+                self.lingering.clear();
+            }
+            match step {
                 Step::Idle => {
                     self.flush().await?;
                     return Ok(Pause::Idle);
@@ -176,6 +190,7 @@ impl Driver {
                 Step::Settle(at) => self.settle(at).await?,
                 Step::Hook(ask) => self.ask_hook(ask).await?,
                 Step::Conclude(at) => self.conclude(at)?,
+                Step::Linger => self.linger().await?,
             }
             if let Some(left) = &mut left {
                 *left = left.saturating_sub(1);
@@ -188,13 +203,15 @@ impl Driver {
     }
 
     /// Takes what the engine decided into the run. With the last loop commands in the background end,
-    /// before it does.
+    /// before it does. No loop ends while one runs that a person sent there, unless it is stopped.
     pub(crate) async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
         let recording = self.afforded(recording)?;
         let recording = self.with_refused(recording);
-        let is_end = recording.facts.iter().any(|body| matches!(body, Body::End(_)));
-        if is_end && self.engine.queued_laps() == 0 {
-            self.stop_streams().await?;
+        if recording.ends() && self.engine.lingers() {
+            return self.linger().await;
+        }
+        if recording.ends() {
+            self.stop_streams(self.engine.queued_laps() == 0).await?;
         }
         self.record(recording)
     }
@@ -207,6 +224,11 @@ impl Driver {
             self.pending.keep(content);
         }
         for body in recording.facts {
+            if let Body::Outcome(Outcome { at, .. }) = &body
+                && let Some(row) = self.engine.op(*at).and_then(|op| op.intent.of)
+            {
+                self.streams.forget(row);
+            }
             let fact = Fact {
                 run: self.lease.run().clone(),
                 n: self.engine.last_n() + 1,
@@ -338,6 +360,10 @@ impl Driver {
             Command::Texts(proposal, told) => {
                 // Whoever asked may be gone.
                 let _ = told.send(self.proposed_texts(&proposal).await?);
+                return Ok(());
+            }
+            Command::Background(heard) => {
+                self.send_to_background(heard);
                 return Ok(());
             }
             Command::Gone => {

@@ -1,11 +1,13 @@
 //! Commands that run over an overlay before anything is decided about what they changed.
 
-use crate::{Driver, Event, RunError, rows};
+use crate::sent::Foreground;
+use crate::{Driver, Event, RunError};
 use cairn_engine::Recording;
 use cairn_store::SpooledFile;
 use cairn_types::{Action, Body, ContentRef, Coord, Reach, Status};
-use cairn_world::{Acting, Performed, Prepared};
-use std::borrow::Cow;
+use cairn_world::{OnOutput, Performed, Prepared};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 
 impl Driver {
@@ -16,6 +18,9 @@ impl Driver {
         action: &Action,
     ) -> Result<Prepared, RunError> {
         let input = self.engine.op(at).map(|op| op.intent.input.hash);
+        if let Some(row) = self.engine.op(at).and_then(|op| op.intent.of) {
+            return Ok(self.would_of(row));
+        }
         let hosts = self.engine.hosts(at);
         if let Some((of, with, prepared)) = self.prepared.take()
             && (of, Some(with)) == (at, input)
@@ -48,27 +53,44 @@ impl Driver {
             self.record(Recording::of(Body::Reach(reach)))?;
         }
         self.flush().await?;
-        let (world, sink) = (self.world.clone(), self.sink.clone());
-        sink.event(&Event::Running(at));
+        self.sink.event(&Event::Running(at));
+        self.foreground = Some(Foreground::Overlay(at));
         let cancel = CancellationToken::new();
-        let mut on_output = |piece: &[u8]| {
-            let text = String::from_utf8_lossy(piece).into_owned();
-            sink.event(&Event::Output { at, text });
-        };
-        let row = rows::address(at);
         let name = format!("{}-{}-{}-{}", self.run_id(), at.lap, at.turn, at.seq);
-        let acting = Acting { row: &row, cancel: &cancel, on_output: &mut on_output };
-        let mut running = Box::pin(world.rehearse(action, (&name, &hosts), acting));
-        let mut prepared = self.meanwhile(&mut running, &cancel).await?;
-        drop(running);
-        prepared.reached_by = hosts;
-        let told = [&mut prepared.shown, &mut prepared.label].into_iter();
-        for text in told.chain(&mut prepared.wanted) {
-            if let Cow::Owned(without) = self.settings.scrubber.text(text) {
-                *text = without;
+        let (world, told) = (self.world.clone(), self.telling(at));
+        let is_told = told.1.clone();
+        let mut starting = Box::pin(world.rehearse(action, (&name, &hosts), told.0));
+        let started = self.meanwhile(&mut starting, &cancel).await?;
+        drop(starting);
+        let waited = match started {
+            Ok(rehearsing) => self.wait_for(at, rehearsing).await?,
+            Err(prepared) => Ok(*prepared),
+        };
+        (self.foreground, self.sending) = (None, false);
+        let mut prepared = match waited {
+            Ok(prepared) => prepared,
+            Err(rehearsing) => {
+                is_told.store(false, Ordering::Relaxed);
+                let settled = Some(self.sent(at, (action.target(), rehearsing)));
+                return Ok(Prepared { settled, ..Prepared::default() });
             }
-        }
+        };
+        prepared.reached_by = hosts;
+        self.scrub_shown(&mut prepared);
         Ok(prepared)
+    }
+
+    /// What tells of a command's output as it comes, as long as it is waited for.
+    fn telling(&self, at: Coord) -> (OnOutput, Arc<AtomicBool>) {
+        let (sink, is_told) = (self.sink.clone(), Arc::new(AtomicBool::new(true)));
+        let tells = is_told.clone();
+        let on_output = move |piece: &[u8]| {
+            if tells.load(Ordering::Relaxed) {
+                let text = String::from_utf8_lossy(piece).into_owned();
+                sink.event(&Event::Output { at, text });
+            }
+        };
+        (Box::new(on_output), is_told)
     }
 
     /// What was prepared for an op that is refused is forgotten; what a command printed is told with the
@@ -78,6 +100,11 @@ impl Driver {
             Body::Outcome(outcome) => Some(outcome.at),
             _ => None,
         });
+        let row = refused.and_then(|at| self.engine.op(at)?.intent.of);
+        if let Some(prepared) = row.and_then(|row| self.streams.ended(row)).cloned() {
+            self.prepared = None;
+            return self.with_what_it_printed(recording, &prepared);
+        }
         match self.prepared.take() {
             Some((of, _, prepared)) if Some(of) == refused => {
                 self.with_what_it_printed(recording, &prepared)

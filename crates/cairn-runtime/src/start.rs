@@ -290,6 +290,9 @@ impl Start {
             told: Vec::new(),
             question: None,
             streams: crate::background::Streams::default(),
+            foreground: None,
+            sending: false,
+            lingering: Vec::new(),
         }
     }
 }

@@ -57,7 +57,7 @@ impl Driver {
             HookEvent::Stop => {
                 let last = engine.items().iter().rev().find_map(|item| match item {
                     Item::Assistant { text, .. } => *text,
-                    Item::User { .. } | Item::Result { .. } => None,
+                    Item::User { .. } | Item::Over { .. } | Item::Result { .. } => None,
                 });
                 What::Stop { is_again: engine.kept_going() > 0, last: self.text(last)? }
             }
@@ -131,6 +131,9 @@ impl Driver {
                 Ok(format!("{} {}", op.intent.tool, op.intent.target))
             }
             Some((of, _, prepared)) if *of == call.at => Ok(prepared.shown.clone()),
+            _ if op.intent.of.is_some() => {
+                Ok(op.intent.of.map(|row| self.would_of(row).shown).unwrap_or_default())
+            }
             _ => Ok(self.would(&call.action).await?.shown),
         }
     }

@@ -1,7 +1,7 @@
 //! The view with its contents: engine items, which are hashes, become provider messages. Messages
 //! once made never change, so a longer request begins with the bytes of a shorter one.
 
-use crate::RunError;
+use crate::{RunError, rows};
 use cairn_engine::{Engine, Item};
 use cairn_provider::{CallText, Effort, Message, Part, Request, Thought};
 use cairn_store::{Store, StoreError};
@@ -76,6 +76,12 @@ fn message(
     Ok(match item {
         Item::User { text: said, media } => {
             Message::User { parts: parts(text(said)?, media, content)? }
+        }
+        Item::Over { row, content: told } => {
+            let row = rows::address(*row);
+            let told = text(told)?;
+            let said = format!("{row}, which was sent to the background, is over:\n{told}");
+            Message::User { parts: vec![Part::Text(Arc::from(said))] }
         }
         Item::Result { call, content: told, media, failed } => Message::Result {
             call: call.clone(),

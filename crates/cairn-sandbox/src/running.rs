@@ -14,6 +14,8 @@ use tokio_util::sync::CancellationToken;
 pub struct Running {
     kept: Arc<Mutex<Kept>>,
     cancel: CancellationToken,
+    /// Cancelled once it is over.
+    over: CancellationToken,
     task: JoinHandle<Result<Over, SandboxError>>,
 }
 
@@ -24,20 +26,45 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 impl Running {
     /// Starts it, in the runtime of the caller.
     #[must_use]
-    pub fn start(mut spec: Spec) -> Running {
+    pub fn start(spec: Spec) -> Running {
+        Running::telling(spec, |_| {})
+    }
+
+    /// The same; `on_output` sees every byte that passes the filter as it comes.
+    #[must_use]
+    pub fn telling(mut spec: Spec, mut on_output: impl FnMut(&[u8]) + Send + 'static) -> Running {
         let kept = Arc::new(Mutex::new(Kept::new(spec.keep.clone())));
-        let cancel = CancellationToken::new();
+        let (cancel, over) = (CancellationToken::new(), CancellationToken::new());
         let (shared, cancelled) = (Arc::clone(&kept), cancel.clone());
+        let tells = over.clone().drop_guard();
         let task = tokio::spawn(async move {
-            run_filtered(&mut spec, &cancelled, &mut |chunk| lock(&shared).push(chunk)).await
+            let mut sink = |chunk: &[u8]| {
+                if !chunk.is_empty() {
+                    lock(&shared).push(chunk);
+                    on_output(chunk);
+                }
+            };
+            let over = run_filtered(&mut spec, &cancelled, &mut sink).await;
+            drop(tells);
+            over
         });
-        Running { kept, cancel, task }
+        Running { kept, cancel, over, task }
     }
 
     /// Whether it is over by itself.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.task.is_finished()
+        self.over.is_cancelled()
+    }
+
+    /// Waits until it is over.
+    pub async fn over(&self) {
+        self.over.cancelled().await;
+    }
+
+    /// Begins to end it; it is over a little later.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
     }
 
     /// Looks at what it printed so far.

@@ -235,9 +235,10 @@ impl Course {
             Body::Begin(begin) => self.set(begin.at, Op::Begun),
             Body::Outcome(outcome) => self.set(outcome.at, Op::Settled),
             Body::End(_) => self.ended(),
+            // Nobody answers any more.
+            Body::Fault(_) => self.asked = false,
             Body::Steer(_)
             | Body::Abort(_)
-            | Body::Fault(_)
             | Body::Proposal(_)
             | Body::Performed(_)
             | Body::Hook(_)

@@ -428,6 +428,10 @@ pub struct Intent {
     pub effect: Effect,
     /// Whether doing it twice is the same as doing it once.
     pub repeatable: bool,
+    /// The row of the command in the background whose changes these are. Nobody called for it: it is
+    /// what that command comes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Coord>,
     /// Repairs made in reading it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<String>,
@@ -528,6 +532,13 @@ pub struct Outcome {
 impl Outcome {
     /// The layer that keeps what a command changes from counting before it was looked at.
     pub const OVERLAY: &str = "overlay";
+
+    /// Whether it goes on in the background because a person sent it there: only such a command runs there
+    /// over an overlay.
+    #[must_use]
+    pub fn is_sent(&self) -> bool {
+        self.status == Status::RUNNING && self.layers.iter().any(|layer| layer == Self::OVERLAY)
+    }
 }
 
 /// A file the model was shown, in whole or in part.

@@ -80,7 +80,7 @@ impl Background {
 }
 
 impl Over {
-    fn failed(why: String) -> Over {
+    pub(crate) fn failed(why: String) -> Over {
         Over {
             state: StreamState::Failed,
             exit: None,

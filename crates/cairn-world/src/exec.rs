@@ -176,8 +176,18 @@ pub(crate) async fn perform(
 /// Runs a command to its end.
 pub(crate) async fn finish(spec: Spec, acting: Acting<'_>) -> Performed {
     let timeout = spec.timeout;
-    match cairn_sandbox::run(spec, acting.cancel, acting.on_output).await {
-        Ok(finished) => settled(finished, timeout, acting.row).await,
+    let finished = cairn_sandbox::run(spec, acting.cancel, acting.on_output).await;
+    ended(finished, timeout, acting.row).await
+}
+
+/// What a command that ended, or could not be run, comes to.
+pub(crate) async fn ended(
+    finished: Result<Finished, SandboxError>,
+    timeout: Duration,
+    row: &str,
+) -> Performed {
+    match finished {
+        Ok(finished) => settled(finished, timeout, row).await,
         Err(problem @ SandboxError::Layer { .. }) => {
             Performed::told(Status::NOT_IMPLEMENTED, problem.to_string())
         }

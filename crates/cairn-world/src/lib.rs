@@ -23,6 +23,7 @@ mod path;
 mod read;
 mod rearrange;
 mod rehearse;
+mod rehearsing;
 mod removed;
 mod roots;
 mod ruled;
@@ -47,6 +48,7 @@ pub use media::{Kind as MediaKind, kind as media_kind};
 pub use parts::Part;
 pub use read::Lines;
 pub use rehearse::{Confine, Rehearsed};
+pub use rehearsing::{Ended, OnOutput, Rehearsing};
 pub use ruled::Ruled;
 pub use runtimes::{Runtime, Runtimes};
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
@@ -248,28 +250,21 @@ impl World {
             && matches!(self.settings.confine, Confine::Overlay(..))
     }
 
-    /// Runs a command over an overlay and says what it would change; `name` is for what of it is kept
-    /// aside, and the hosts are what it may reach.
+    /// Starts a command over an overlay, in the runtime of the caller; `name` is for what of it is kept
+    /// aside, and the hosts are what it may reach. What cannot be run is settled at once.
     pub async fn rehearse(
         &self,
         action: &Action,
         (name, hosts): (&str, &[String]),
-        acting: Acting<'_>,
-    ) -> Prepared {
-        let Action::Exec(exec) = action else { return self.prepare(action) };
-        let begun = Instant::now();
-        let rehearsal = Rehearsal {
-            roots: &self.roots,
-            settings: &self.settings,
-            known: &self.known,
-            name,
-            hosts,
-        };
-        let mut prepared = rehearsal.run(exec, acting).await;
-        for ran in prepared.ran.iter_mut().chain(&mut prepared.settled) {
-            ran.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        }
-        prepared
+        on_output: OnOutput,
+    ) -> Result<Box<Rehearsing>, Box<Prepared>> {
+        let Action::Exec(exec) = action else { return Err(Box::new(self.prepare(action))) };
+        self.overlay((name, hosts)).start(exec, on_output).await
+    }
+
+    fn overlay<'a>(&'a self, (name, hosts): (&'a str, &'a [String])) -> Rehearsal<'a> {
+        let (roots, settings, known) = (&self.roots, &self.settings, &self.known);
+        Rehearsal { roots, settings, known, name, hosts }
     }
 
     /// Before what a command changed is made to count: moves what of it is never read to where it is
@@ -308,14 +303,7 @@ impl World {
         let begun = Instant::now();
         if let Action::Exec(exec) = action {
             let acting = Acting { row, cancel, on_output: &mut |_| {} };
-            let rehearsal = Rehearsal {
-                roots: &self.roots,
-                settings: &self.settings,
-                known: &self.known,
-                name: "",
-                hosts: &[],
-            };
-            let mut performed = rehearsal.look(exec, acting).await;
+            let mut performed = self.overlay(("", &[])).look(exec, acting).await;
             performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             return performed;
         }

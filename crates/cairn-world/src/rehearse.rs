@@ -4,15 +4,17 @@
 use crate::exec;
 use crate::outer::Whose;
 use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
+use crate::rehearsing::{OnOutput, Rehearsing};
 use crate::roots::Roots;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::Workspace;
 use crate::{Acting, Settings};
 use cairn_sandbox::network::Reach;
-use cairn_sandbox::{Access, Confined, Context, Host, Level, Place, Sandbox, Spec};
+use cairn_sandbox::{Access, Confined, Context, Host, Level, Place, Running, Sandbox, Spec};
 use cairn_types::{Aside, Change, ChangeKind, Exec, Outcome, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// So many changed paths are named to the model.
 const NAMED: usize = 20;
@@ -45,6 +47,8 @@ pub struct Rehearsed {
     name: String,
     /// What of the changes is not kept, and why.
     left_out: Vec<String>,
+    /// What was known of the folders when the layers were mounted, where other things were done since.
+    pub(crate) known: Option<Vec<(Census, Own)>>,
 }
 
 impl PartialEq for Rehearsed {
@@ -96,28 +100,37 @@ fn place(root: &Workspace, access: Access) -> Result<Place, Refusal> {
 }
 
 impl Rehearsal<'_> {
-    /// Runs the command and says what it would change. The command's own outcome is in `ran`, or in
-    /// `settled` where nothing is left to decide.
-    pub(crate) async fn run(&self, run: &Exec, acting: Acting<'_>) -> Prepared {
+    /// Starts the command. What it comes to is known when it is over; at once where it cannot be run.
+    pub(crate) async fn start(
+        &self,
+        run: &Exec,
+        on_output: OnOutput,
+    ) -> Result<Box<Rehearsing>, Box<Prepared>> {
+        let begun = Instant::now();
         let mut prepared =
             exec::prepare(self.roots.of(run.cwd.as_deref().unwrap_or(".")), self.settings, run);
         if prepared.settled.is_some() {
-            return prepared;
+            return Err(Box::new(prepared));
         }
         let runtime = run.runtime.as_deref();
-        if runtime.is_some_and(|name| self.settings.runtimes.discards(name)) {
-            let ran = self.look(run, acting).await;
-            match ran.status.is_success() {
-                true => prepared.ran = Some(ran),
-                false => prepared.settled = Some(ran),
+        let discards = runtime.is_some_and(|name| self.settings.runtimes.discards(name));
+        match self.mounted(run, discards).await {
+            Ok((spec, rehearsed)) => Ok(Box::new(Rehearsing {
+                timeout: spec.timeout,
+                running: Running::telling(spec, on_output),
+                run: run.clone(),
+                begun,
+                prepared,
+                rehearsed,
+                discards,
+                roots: Arc::clone(self.roots),
+                known: Arc::clone(self.known),
+            })),
+            Err(refusal) => {
+                prepared.settled = Some(refusal.into());
+                Err(Box::new(prepared))
             }
-            return prepared;
         }
-        match self.try_run(run, acting).await {
-            Ok((ran, found, rehearsed)) => settle(&mut prepared, run, (ran, found, rehearsed)),
-            Err(refusal) => prepared.settled = Some(refusal.into()),
-        }
-        prepared
     }
 
     /// Runs the command over an overlay that is thrown away: nothing of what it changed is looked at.
@@ -159,22 +172,18 @@ impl Rehearsal<'_> {
         Ok((spec, scratches))
     }
 
-    async fn try_run(
-        &self,
-        run: &Exec,
-        acting: Acting<'_>,
-    ) -> Result<(Performed, Result<Vec<Found>, Refusal>, Rehearsed), Refusal> {
+    /// The command over fresh layers, and what stood in the folders just before.
+    async fn mounted(&self, run: &Exec, discards: bool) -> Result<(Spec, Rehearsed), Refusal> {
         let (spec, scratches) = self.spec(run)?;
-        let rehearsed =
-            Rehearsed { scratches, name: unused(self.roots, self.name), left_out: Vec::new() };
+        let name = unused(self.roots, self.name);
+        let rehearsed = Rehearsed { scratches, name, left_out: Vec::new(), known: None };
+        if discards {
+            return Ok((spec, rehearsed));
+        }
         let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
         let rehearsed =
             beside(move || known.take(&roots, &rehearsed.scratches).map(|()| rehearsed)).await??;
-        let ran = exec::finish(spec, acting).await;
-        let (roots, known) = (Arc::clone(self.roots), Arc::clone(self.known));
-        let (found, rehearsed) =
-            beside(move || (known.read(&roots, &rehearsed), rehearsed)).await?;
-        Ok((ran, found, rehearsed))
+        Ok((spec, rehearsed))
     }
 }
 
@@ -191,7 +200,7 @@ fn unused(roots: &Roots, name: &str) -> String {
 }
 
 /// Does something long beside the caller's thread.
-async fn beside<T: Send + 'static>(
+pub(crate) async fn beside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
     let done = tokio::task::spawn_blocking(work).await;
@@ -209,7 +218,7 @@ fn scratches(roots: &Roots, layers: &Path) -> Result<Vec<Scratch>, Refusal> {
 }
 
 /// What a command that ran and what was found of it come to.
-fn settle(
+pub(crate) fn settle(
     prepared: &mut Prepared,
     run: &Exec,
     (mut ran, found, rehearsed): (Performed, Result<Vec<Found>, Refusal>, Rehearsed),
@@ -338,8 +347,16 @@ impl Known {
         Ok(())
     }
 
-    fn read(&self, roots: &Roots, rehearsed: &Rehearsed) -> Result<Vec<Found>, Refusal> {
-        let known = self.lock();
+    /// What is known now, for a command that goes on while other things are done. What we wrote
+    /// ourselves is still known afterwards; what stands in the folders is looked at afresh.
+    pub(crate) fn apart(&self) -> Vec<(Census, Own)> {
+        let apart = |(census, own): &mut (Census, Own)| (std::mem::take(census), own.clone());
+        self.lock().iter_mut().map(apart).collect()
+    }
+
+    pub(crate) fn read(&self, roots: &Roots, rehearsed: &Rehearsed) -> Result<Vec<Found>, Refusal> {
+        let shared = self.lock();
+        let known = rehearsed.known.as_ref().unwrap_or(&shared);
         let each = roots.laid().zip(&rehearsed.scratches).zip(known.iter());
         each.map(|((root, scratch), (census, own))| {
             let read = overlay::read(root, scratch, &Terms { census, own, name: &rehearsed.name });
@@ -367,7 +384,8 @@ pub(crate) fn stage(roots: &Roots, known: &Known, prepared: &mut Prepared) -> Re
     let Some(rehearsed) = prepared.rehearsed.clone() else { return Ok(()) };
     let (name, mut left_out) = (&rehearsed.name, rehearsed.left_out.clone());
     let mut staged = Vec::with_capacity(prepared.changes.len());
-    let known = known.lock();
+    let shared = known.lock();
+    let known = rehearsed.known.as_ref().unwrap_or(&shared);
     for ((root, scratch), (census, own)) in roots.laid().zip(&rehearsed.scratches).zip(known.iter())
     {
         let is_here = |change: &&Change| std::ptr::eq(roots.of(&change.path), root);
@@ -409,8 +427,12 @@ mod tests {
         };
         let mut ran = Performed::told(status, "done\nexit=0");
         ran.layers.push("some".to_owned());
-        let rehearsed =
-            Rehearsed { scratches: Vec::new(), name: String::new(), left_out: Vec::new() };
+        let rehearsed = Rehearsed {
+            scratches: Vec::new(),
+            name: String::new(),
+            left_out: Vec::new(),
+            known: None,
+        };
         let (mut prepared, run) = (Prepared::default(), Exec::default());
         settle(&mut prepared, &run, (ran, Ok(vec![found]), rehearsed));
         let ended = prepared.settled.or(prepared.ran).map(|ran| ran.text);

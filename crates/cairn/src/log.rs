@@ -7,8 +7,8 @@ use cairn_runtime::undo::{self, Undone};
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{
-    Body, ContentRef, Coord, Decision, Fact, HookAnswer, Hooked, Outcome, Remember, Reply, RunId,
-    Settled, Stream, Usage, Writer,
+    Body, ContentRef, Coord, Decision, Fact, HookAnswer, Hooked, Intent, Outcome, Remember, Reply,
+    RunId, Settled, Stream, Usage, Writer,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -99,6 +99,7 @@ fn print_rows_json(
                     "address": cairn_types::Address::row(run, outcome.at),
                     "tool": intent.map(|i| &i.tool),
                     "target": intent.map(|i| &i.target),
+                    "of": intent.and_then(|i| i.of),
                     "status": outcome.status,
                     "exit": outcome.exit,
                     "changes": outcome.changes,
@@ -178,7 +179,7 @@ impl<W: Write> Printer<'_, W> {
                 format!("{at}  {who}  > {}", self.text(&steer.text))
             }
             Body::Intent(intent) => {
-                let row = clean(&format!("{} {}", intent.tool, intent.target));
+                let row = clean(&asked(intent));
                 self.rows.insert(intent.at, row);
                 return Ok(());
             }
@@ -320,6 +321,12 @@ pub fn hook(of: &Hooked) -> String {
     let problem = of.answer.problem.as_ref().map(|problem| format!("; {problem}"));
     let problem = problem.unwrap_or_default();
     clean(&format!("{at}hook {} {} says: {said}{problem}", of.event, of.name))
+}
+
+/// What an op was asked for, in a line.
+pub fn asked(intent: &Intent) -> String {
+    let of = intent.of.map(|row| format!(" (begun as {row})")).unwrap_or_default();
+    format!("{} {}{of}", intent.tool, intent.target)
 }
 
 /// How a command in the background ended, in one line.

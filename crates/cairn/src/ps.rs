@@ -76,7 +76,9 @@ fn asked_for(facts: &[Fact], at: Coord) -> Option<&Intent> {
     })
 }
 
+/// When it began; one that a person sent to the background has no such fact, and was asked for then.
 fn began(facts: &[Fact], at: Coord) -> u64 {
-    let is_it = |fact: &&Fact| matches!(&fact.body, Body::Begin(begin) if begin.at == at);
-    facts.iter().find(is_it).map_or(0, |fact| fact.at)
+    let began = |fact: &&Fact| matches!(&fact.body, Body::Begin(begin) if begin.at == at);
+    let asked = |fact: &&Fact| matches!(&fact.body, Body::Intent(intent) if intent.at == at);
+    facts.iter().find(began).or_else(|| facts.iter().find(asked)).map_or(0, |fact| fact.at)
 }

@@ -59,7 +59,7 @@ fn list(facts: &[Fact], lap: Option<u32>) {
             && lap.is_none_or(|lap| lap == intent.at.lap)
         {
             let (run, at) = (&fact.run, intent.at);
-            say!("log://{run}/{at}  {} {}", clean(&intent.tool), clean(&intent.target));
+            say!("log://{run}/{at}  {}", clean(&log::asked(intent)));
         }
     }
 }
@@ -143,6 +143,9 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
                 clean(&intent.tool),
                 to_wire::word(&intent.effect)
             )?;
+            if let Some(row) = intent.of {
+                writeln!(out, "  what {row} came to, which was sent to the background")?;
+            }
             writeln!(out, "{}", text(&intent.input)?)?;
             for repair in &intent.repairs {
                 writeln!(out, "  repaired: {repair}")?;

@@ -64,6 +64,7 @@ fn of_fact(
             target: intent.target.clone(),
             effect: word(&intent.effect),
             repairs: intent.repairs.clone(),
+            of: intent.of.map(|row| row.to_string()),
         },
         t::Body::Proposal(proposal) => opened(proposal, text),
         t::Body::Decision(decision) => decided(decision, text),

@@ -141,7 +141,9 @@ impl Engine {
         let may = ask.event.may();
         let HookSays { block, substitute, input, tool, context, word, stop, problem } = says;
         let op = ask.at.and_then(|at| self.op(at));
-        let input = input.filter(|_| may.input && ask.hosts.is_empty());
+        // What a command did cannot be made another call.
+        let is_call = op.is_none_or(|op| op.intent.of.is_none());
+        let input = input.filter(|_| may.input && ask.hosts.is_empty() && is_call);
         let tool = tool.filter(|_| ask.event == HookEvent::UnknownTool && input.is_some());
         let changed = input.as_deref().zip(op).filter(|_| !ask.again);
         let intent = changed.map(|(input, op)| {

@@ -72,7 +72,9 @@ impl Engine {
     /// What hooks say before an op. What was said counts, whoever drives now.
     pub(crate) fn hooks_said(&self, op: &OpState) -> HooksSaid {
         let said = &op.hooks.before;
-        let mut names: Vec<&str> = tool_of(op)
+        // What a command in the background changed: they were asked before it ran.
+        let called = tool_of(op).filter(|_| op.intent.of.is_none());
+        let mut names: Vec<&str> = called
             .map_or_else(Vec::new, |tool| self.wanted(HookEvent::PreToolUse, Some(tool)).collect());
         for one in said {
             if let Some(told) = one.answer.block {

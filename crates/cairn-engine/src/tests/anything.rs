@@ -18,6 +18,8 @@ enum Happening {
     Crash(Found),
     Drive(u8, u8, u8, bool),
     Hook(u8),
+    Sent,
+    Over(StreamState),
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -27,6 +29,8 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => Just(Happening::Steer),
         1 => Just(Happening::Abort),
         1 => Just(Happening::Prompt),
+        4 => Just(Happening::Sent),
+        2 => prop::sample::select(vec![StreamState::Exited, StreamState::TimedOut, StreamState::Removed, StreamState::Lost]).prop_map(Happening::Over),
         3 => prop::sample::select(vec![Verdict::Allow, Verdict::Refuse, Verdict::Cancel, Verdict::Happened, Verdict::Skip]).prop_map(Happening::Word),
         1 => (0u8..4, 0u8..3, 0u8..4, any::<bool>()).prop_map(|(mode, who, rules, hooks)| Happening::Drive(mode, who, rules, hooks)),
         8 => (0u8..16).prop_map(Happening::Hook),
@@ -110,6 +114,7 @@ fn hear(sim: &mut Sim, ask: &HookAsk, n: u8) {
 
 fn happen(sim: &mut Sim, happening: &Happening) {
     let step = sim.go();
+    assert!(step != Step::Linger || sim.engine.streams().next().is_some(), "it waits for nothing");
     if let Step::Act { at, .. } = &step {
         check_leave_to_act(sim, *at);
     }
@@ -142,6 +147,8 @@ fn happen(sim: &mut Sim, happening: &Happening) {
         (Happening::Drive(mode, who, rules, hooks), _) => {
             drive_anew(sim, (*mode, *who, *rules), *hooks);
         }
+        (Happening::Sent, Step::Prepare(at)) if super::sent::is_sent(sim, at) => {}
+        (Happening::Over(state), _) => super::sent::is_over(sim, *state),
         (Happening::Hook(n), Step::Hook(ask)) => hear(sim, &ask, *n),
         (Happening::Hook(n), Step::Prepare(at)) => prepare(sim, at, *n),
         (_, Step::Conclude(at)) => {
@@ -247,7 +254,9 @@ fn check_every_call_is_answered(sim: &Sim) {
                 assert_eq!(owed.first().copied(), Some(call.as_str()), "out of order");
                 owed.remove(0);
             }
-            Item::User { .. } => assert!(owed.is_empty(), "unanswered: {owed:?}"),
+            Item::User { .. } | Item::Over { .. } => {
+                assert!(owed.is_empty(), "unanswered: {owed:?}")
+            }
         }
     }
     assert!(owed.is_empty() || open);

@@ -13,6 +13,7 @@ mod named;
 mod overlaid;
 mod policy;
 mod rails;
+mod sent;
 mod sight;
 mod turns;
 

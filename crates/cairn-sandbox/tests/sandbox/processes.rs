@@ -212,6 +212,23 @@ async fn a_command_in_the_background_is_looked_at_and_ends_with_all_it_started()
     assert!(matches!(running.end().await, Err(SandboxError::Shell { .. })));
 }
 
+// keeps: background
+#[tokio::test]
+async fn a_command_beside_its_caller_is_told_as_it_prints_and_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let telling = told.clone();
+    let spec = spec(directory.path(), "echo one; echo two; exit 3", Way::Best);
+    let running = Running::telling(spec, move |piece| {
+        telling.lock().unwrap().extend_from_slice(piece);
+    });
+    running.over().await;
+    assert!(running.is_over());
+    let done = running.end().await.unwrap();
+    assert_eq!((done.end, done.head.as_slice()), (End::Exited(3), &b"one\ntwo\n"[..]));
+    assert_eq!(told.lock().unwrap().as_slice(), b"one\ntwo\n");
+}
+
 /// How many processes have this in their environment.
 fn marked(mark: &str) -> usize {
     let mark = format!("CAIRN_TEST_MARK={mark}\0").into_bytes();

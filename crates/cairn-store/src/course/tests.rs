@@ -96,6 +96,7 @@ fn a_loop_goes_its_course_and_no_fact_stands_where_it_cannot_have_been() {
     for (then, refused) in [
         ("end 1", None),
         ("end 1, prompt 2, ask 2 1, fault 2 1, end 2", None),
+        ("ask 1 2, fault 1 2, op 1/1/1 host, not 1/1/1, end 1", None),
         ("op 1/1/1 read, done 1/1/1, ask 1 2, reply 1 2, end 1", None),
         ("op 1/1/1 host, allow 1/1/1, begin 1/1/1, done 1/1/1, end 1", None),
         ("op 1/1/1 host, refuse 1/1/1, not 1/1/1, end 1", None),
@@ -107,6 +108,8 @@ fn a_loop_goes_its_course_and_no_fact_stands_where_it_cannot_have_been() {
         ("reply 1 2", Some("turn 2 is not the one that is due")),
         ("ask 1 1", Some("turn 1 is not")),
         ("ask 1 3", Some("turn 3 is not")),
+        ("ask 1 2, fault 1 2, reply 1 2", Some("turn 2 is not")),
+        ("ask 1 2, fault 1 2, op 1/2/1 host", Some("1/2/1 is not in the open turn")),
         ("ask 1 2, ask 1 2", Some("turn 2 is not")),
         ("ask 2 1", Some("loop 2 is not open")),
         ("end 2", Some("loop 2 is not open")),

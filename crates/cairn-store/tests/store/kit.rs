@@ -90,6 +90,7 @@ pub fn op(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         subject: None,
         effect: Effect::Host,
         repeatable: false,
+        of: None,
         repairs: Vec::new(),
         problem: None,
     };

@@ -11,6 +11,7 @@ use cairn_protocol as wire;
 use cairn_runtime::{Command, Event, Sink};
 use cairn_types::{By, Mode, ProposalId, Remember, Verdict};
 use rustix::fs::{FileType, fstat};
+use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, getppid, getsid, kill_process};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::sync::Arc;
@@ -36,6 +37,57 @@ pub fn watch_interrupts(commands: UnboundedSender<Command>, stopping: Arc<Atomic
             }
         }
     });
+}
+
+/// Ctrl-Z sends the command that is waited for to the background. Where there is none that can be sent, the
+/// process is suspended, as usual.
+pub fn watch_suspends(commands: UnboundedSender<Command>, screen: Arc<Screen>) {
+    let Ok(mut suspends) = signal(SignalKind::from_raw(Signal::TSTP.as_raw())) else { return };
+    tokio::spawn(async move {
+        while suspends.recv().await.is_some() {
+            let (tell, told) = oneshot::channel();
+            let is_sent = !editor::is_open()
+                && commands.send(Command::Background(Some(tell))).is_ok()
+                && told.await.unwrap_or(false);
+            match is_sent {
+                true => {}
+                false if can_be_resumed() => {
+                    screen.end_line();
+                    let _ = kill_process(getpid(), Signal::STOP);
+                    screen.resumed();
+                }
+                false => screen.event(&Event::Notice(NOT_SUSPENDED.to_owned())),
+            }
+        }
+    });
+}
+
+const NOT_SUSPENDED: &str = "no command runs that could be sent to the background, and there is no shell \
+     that could resume this program";
+
+/// Whether a shell stands above this process that could let it go on; where none does, the system would not
+/// suspend it either.
+fn can_be_resumed() -> bool {
+    let (group, session) = (getpgrp(), getsid(None).ok());
+    let mut above = getppid();
+    while let Some(parent) = above {
+        if getsid(Some(parent)).ok() != session {
+            return false;
+        }
+        if getpgid(Some(parent)).ok() != Some(group) {
+            return true;
+        }
+        above = parent_of(parent);
+    }
+    false
+}
+
+fn parent_of(process: Pid) -> Option<Pid> {
+    let stat = format!("/proc/{}/stat", process.as_raw_nonzero());
+    let stat = std::fs::read_to_string(stat).ok()?;
+    // After the name, which may hold anything: the state, then the parent.
+    let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
+    Pid::from_raw(parent.parse().ok()?)
 }
 
 /// How much piped input is taken into a task.
@@ -200,6 +252,7 @@ pub(super) fn command(said: wire::Command) -> Result<Command, String> {
     Ok(match said {
         wire::Command::Steer { text } => Command::Steer(text),
         wire::Command::Prompt { text } => Command::Prompt(text),
+        wire::Command::Background {} => Command::Background(None),
         wire::Command::Abort {} => Command::Abort("stopped by the client".to_owned()),
         wire::Command::Decide {
             proposal,

@@ -526,14 +526,28 @@ fn watch(commands: mpsc::UnboundedSender<Command>, shown: &Shown, talk: Talk) {
     input::watch_interrupts(commands.clone(), watch.stopping.clone());
     match (shown, talk) {
         (Shown::Screen(screen), Talk::Terminal) => {
+            at_keys(&commands, screen);
             input::terminal(commands, screen.clone(), input::Keys::Stdin);
         }
         (Shown::Screen(screen), Talk::Beside) => {
+            at_keys(&commands, screen);
             input::terminal(commands, screen.clone(), input::Keys::Terminal);
         }
         (Shown::Json(json), _) => input::json(commands, json.clone()),
         (Shown::Screen(_), _) => {}
     }
+}
+
+/// What a person at a terminal has besides typed lines: Ctrl-Z, and a hint of it.
+fn at_keys(commands: &mpsc::UnboundedSender<Command>, screen: &Arc<screen::Screen>) {
+    input::watch_suspends(commands.clone(), screen.clone());
+    let screen = screen.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            screen.hint();
+        }
+    });
 }
 
 async fn drive(

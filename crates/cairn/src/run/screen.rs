@@ -32,6 +32,8 @@ const QUESTION: usize = 20;
 const OUTPUT: usize = 12;
 /// How many characters of a hook's words are shown.
 const SAID: usize = 300;
+/// For how long a command runs before it is said that it can be sent to the background.
+const LONG: Duration = Duration::from_secs(5);
 /// How many lines of a task are shown.
 const TASK: usize = 8;
 
@@ -66,6 +68,8 @@ struct State {
     has_schema: bool,
     /// The command that runs, since when, and when it last showed a sign of life.
     running: Option<(String, Instant)>,
+    /// The command that runs over an overlay and since when, until it was said what can be done with it.
+    hinting: Option<(Coord, Instant)>,
     /// The turn that the model was last asked for.
     turn: (u32, u32),
     /// The last fault that was told.
@@ -195,6 +199,21 @@ impl Screen {
         let _ = state.ask_again();
     }
 
+    /// Says once of a command that takes long how it is sent to the background.
+    pub(super) fn hint(&self) {
+        let mut state = self.state();
+        let Some((at, _)) = state.hinting.take_if(|(_, since)| since.elapsed() >= LONG) else {
+            return;
+        };
+        let said = format!("  {at} is still running; Ctrl-Z sends it to the background");
+        state.pen.line(Tone::Dim, &said);
+    }
+
+    /// Somebody let the program go on that they had suspended: an open question is put again.
+    pub(super) fn resumed(&self) {
+        let _ = self.state().ask_again();
+    }
+
     /// Ends a line that is still open, before something else is said.
     pub(super) fn end_line(&self) {
         self.state().pen.end_line();
@@ -214,7 +233,10 @@ impl Sink for Screen {
                 }
             }
             Event::Output { text, .. } => state.printed(text),
-            Event::Running(at) => state.runs(*at),
+            Event::Running(at) => {
+                state.hinting = Some((*at, Instant::now()));
+                state.runs(*at);
+            }
             Event::Retrying { attempt, wait_ms, why } => {
                 state.pen.thought();
                 let void = if state.pen.end_line() { "; the words above are void" } else { "" };
@@ -234,6 +256,9 @@ impl Sink for Screen {
 
 impl State {
     fn fact(&mut self, fact: &Fact, text: &str) {
+        if matches!(fact.body, Body::Proposal(_) | Body::Decision(_) | Body::Outcome(_)) {
+            self.hinting = None;
+        }
         match &fact.body {
             Body::Drive(drive) => self.driven(fact, drive),
             Body::Prompt(prompt) => {
@@ -363,7 +388,7 @@ impl State {
         if matches!(intent.op, Some(OpName::Todo | OpName::Consult)) {
             self.told_whole.insert(intent.at);
         }
-        let row = format!("{} {} {}", intent.at, intent.tool, intent.target);
+        let row = format!("{} {}", intent.at, log::asked(intent));
         self.rows.insert(intent.at.to_string(), row);
     }
 
@@ -381,6 +406,11 @@ impl State {
         let is_command = outcome.output.is_some();
         let well = outcome.status.is_success() && (!is_command || outcome.exit == Some(0));
         self.pen.line(if well { Tone::Good } else { Tone::Bad }, &format!("  {row}  → {end}"));
+        if outcome.is_sent() {
+            let goes_on =
+                "it goes on in the background; what it changes is asked about when it is over";
+            self.pen.line(Tone::Dim, &format!("      {goes_on}"));
+        }
         let seen = self.approved.take() == Some(outcome.at);
         if self.told_whole.remove(&outcome.at) {
             self.pen.excerpt(Block::Text, Excerpt::of(text, QUESTION));

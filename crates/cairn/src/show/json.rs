@@ -99,6 +99,7 @@ impl Shown<'_> {
             "effect": intent.effect,
             "input": self.args(&intent.input),
             "repairs": intent.repairs,
+            "of": intent.of,
         });
         match said {
             Value::Object(said) => said,

@@ -99,6 +99,7 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         subject: None,
         effect: Effect::Host,
         repeatable: false,
+        of: None,
         repairs: Vec::new(),
         problem: None,
     };

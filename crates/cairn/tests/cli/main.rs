@@ -47,6 +47,7 @@ mod resume;
 mod run;
 mod screen;
 mod secrets;
+mod sent;
 mod sessions;
 mod sessions_of_commands;
 mod starved;

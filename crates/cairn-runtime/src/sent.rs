@@ -1,0 +1,208 @@
+//! A command that runs over an overlay, sent to the background by a person: its op settles at once, and
+//! what it changed is prepared again for the op that its end becomes. When it is asked about is the
+//! engine's to say.
+
+use crate::background::Running;
+use crate::{Driver, Event, RunError, rows};
+use cairn_types::{Coord, Outcome, Settled, Status, Stream, StreamState};
+use cairn_world::{Ended, Over, Performed, Prepared, Rehearsing};
+use futures_util::future::select_all;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// Whoever wants to know whether a command was sent to the background.
+pub type Sending = oneshot::Sender<bool>;
+
+/// The command that is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Foreground {
+    /// It runs over an overlay.
+    Overlay(Coord),
+    /// It works on the files themselves.
+    Direct(Coord),
+    /// Nothing of what it changes is kept, and what it prints is its call's result.
+    Look(Coord),
+}
+
+const NONE: &str = "no command is being waited for, so there is none to send to the background";
+/// What is told of changes that nobody has any more.
+const LOST: &str = "what it changed is lost with the program that held it";
+/// What is said of a command that was ended in the background.
+pub(crate) const DISCARDED: &str = "nothing of what it changed is kept";
+
+impl Driver {
+    /// A person wants the command that is waited for in the background. It goes there as soon as the
+    /// work that waits for it hears of it.
+    pub(crate) fn send_to_background(&mut self, heard: Option<Sending>) {
+        let refused = match self.foreground {
+            None => Some(NONE.to_owned()),
+            Some(Foreground::Direct(at)) => Some(format!(
+                "{at} works on the files themselves and not over an overlay, so it cannot be sent to the \
+                 background"
+            )),
+            Some(Foreground::Look(at)) => Some(format!(
+                "{at} keeps nothing of what it changes, so it is waited for and cannot be sent to the background"
+            )),
+            Some(Foreground::Overlay(at)) => self.not_sent(at),
+        };
+        self.sending = refused.is_none();
+        match heard {
+            // Whoever asked may be gone.
+            Some(heard) => drop(heard.send(self.sending)),
+            None => refused.into_iter().for_each(|why| self.sink.event(&Event::Notice(why))),
+        }
+    }
+
+    fn not_sent(&self, at: Coord) -> Option<String> {
+        if let Some(full) = self.streams.full() {
+            return Some(format!("{at} stays where it is: {full}"));
+        }
+        let unfit =
+            || format!("{at} cannot go on in the background: the command itself is not allowed");
+        self.engine.sends(at).is_none().then(unfit)
+    }
+
+    /// Waits for a command over an overlay, taking commands meanwhile; an abort reaches it. Gives it back
+    /// when a person sent it to the background.
+    pub(crate) async fn wait_for(
+        &mut self,
+        at: Coord,
+        rehearsing: Box<Rehearsing>,
+    ) -> Result<Result<Prepared, Box<Rehearsing>>, RunError> {
+        if self.is_aborted() {
+            rehearsing.cancel();
+        }
+        while !self.sending {
+            tokio::select! {
+                () = rehearsing.over() => break,
+                Some(command) = self.inbox.recv() => self.take(command).await?,
+            }
+            if self.is_aborted() {
+                rehearsing.cancel();
+            }
+        }
+        self.foreground = None;
+        if std::mem::take(&mut self.sending) {
+            return Ok(Err(rehearsing));
+        }
+        let row = rows::address(at);
+        let mut ending = Box::pin(rehearsing.end(&row));
+        let ended = self.meanwhile(&mut ending, &CancellationToken::new()).await?;
+        Ok(Ok(ended.prepared))
+    }
+
+    /// From here on it runs in the background; what the model is told of that.
+    pub(crate) fn sent(
+        &mut self,
+        at: Coord,
+        (target, mut rehearsing): (String, Box<Rehearsing>),
+    ) -> Performed {
+        rehearsing.leave();
+        self.streams.insert(at, target, Running::Sent(rehearsing));
+        let row = rows::address(at);
+        let text = format!(
+            "a person sent it to the background, where it goes on; its output is {row}#output, and \
+             removing {row} ends it. What it changed is shown to the person when it is over, and you are \
+             told then"
+        );
+        let layers = vec![Outcome::OVERLAY.to_owned()];
+        Performed { layers, ..Performed::told(Status::RUNNING, text) }
+    }
+
+    /// Settles an op without acting. One that goes on in the background was let run.
+    pub(crate) fn settled_unacted(
+        &mut self,
+        at: Coord,
+        done: Performed,
+        settled: Settled,
+    ) -> Result<(), RunError> {
+        if done.status != Status::RUNNING {
+            return self.settled_by(at, done, settled);
+        }
+        let allowed = self.engine.sends(at).unwrap_or_default();
+        self.record(allowed)?;
+        self.settled_by(at, done, Settled::Performed)
+    }
+
+    /// Records how a command ended that had been sent to the background, and keeps what it would change
+    /// for the op that this becomes.
+    pub(crate) async fn note_sent_ended(
+        &mut self,
+        at: Coord,
+        rehearsing: Box<Rehearsing>,
+    ) -> Result<Stream, RunError> {
+        let row = rows::address(at);
+        let mut ending = Box::pin(rehearsing.end(&row));
+        let ended = self.meanwhile(&mut ending, &CancellationToken::new()).await?;
+        self.keep_sent(at, ended)
+    }
+
+    fn keep_sent(&mut self, at: Coord, mut ended: Ended) -> Result<Stream, RunError> {
+        let over = ended.over();
+        let mut prepared = ended.prepared;
+        // It is not run again.
+        prepared.wanted.clear();
+        self.scrub_shown(&mut prepared);
+        let stream = self.record_end(at, over)?;
+        self.streams.keep_ended(at, prepared);
+        Ok(stream)
+    }
+
+    /// Ends a command that was sent to the background. What it changed is forgotten, unless it came to its
+    /// end by itself before it could be removed.
+    pub(crate) async fn discard(
+        &mut self,
+        at: Coord,
+        rehearsing: Box<Rehearsing>,
+        state: StreamState,
+    ) -> Result<Stream, RunError> {
+        let mut ended = rehearsing.end(&rows::address(at)).await;
+        let is_ours = ended.state == StreamState::Stopped;
+        if state == StreamState::Removed && !is_ours {
+            return self.keep_sent(at, ended);
+        }
+        let over = ended.over();
+        let state = if is_ours { state } else { over.state };
+        let why = match over.why.as_str() {
+            "" => DISCARDED.to_owned(),
+            why => format!("{why}; {DISCARDED}"),
+        };
+        self.record_end(at, Over { state, why, ..over })
+    }
+
+    /// What a command that had been sent to the background would change.
+    pub(crate) fn would_of(&self, row: Coord) -> Prepared {
+        self.streams.ended(row).cloned().unwrap_or_else(|| Prepared {
+            settled: Some(Performed::told(Status::GONE, LOST)),
+            ..Prepared::default()
+        })
+    }
+
+    /// The loop would end, and does not before commands that were sent to the background do.
+    pub(crate) async fn linger(&mut self) -> Result<(), RunError> {
+        self.flush().await?;
+        let waited: Vec<Coord> = self.streams.sent().map(|(at, _)| at).collect();
+        if self.lingering != waited {
+            self.lingering.clone_from(&waited);
+            for at in waited {
+                let said = format!(
+                    "waiting for {at}, which runs in the background; stopping the work ends it, and what \
+                     it changed is not kept"
+                );
+                self.sink.event(&Event::Notice(said));
+            }
+        }
+        let over: Vec<_> = self.streams.sent().map(|(_, sent)| Box::pin(sent.over())).collect();
+        if over.is_empty() {
+            return Ok(());
+        }
+        let command = tokio::select! {
+            _ = select_all(over) => return Ok(()),
+            command = self.inbox.recv(), if !self.inbox.is_closed() => command,
+        };
+        match command {
+            Some(command) => self.take(command).await,
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A command that is running over an overlay: what it printed so far, how it is ended, and what it comes
+//! to when it is over. A person may send it to the background meanwhile; its overlay stays its own.
+
+use crate::background::Over;
+use crate::exec;
+use crate::output;
+use crate::read::Lines;
+use crate::rehearse::{Known, Rehearsed, beside, settle};
+use crate::roots::Roots;
+use crate::settled::{Performed, Prepared};
+use cairn_sandbox::{End, Finished, Running, SandboxError};
+use cairn_types::{Exec, Outcome, Read, Status, StreamState};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What sees a command's output as it comes.
+pub type OnOutput = Box<dyn FnMut(&[u8]) + Send>;
+
+/// A command that is running over an overlay. Dropping it ends it and forgets what it changed.
+#[derive(Debug)]
+pub struct Rehearsing {
+    pub(crate) running: Running,
+    pub(crate) run: Exec,
+    pub(crate) timeout: Duration,
+    pub(crate) begun: Instant,
+    /// What was known of it before it ran.
+    pub(crate) prepared: Prepared,
+    pub(crate) rehearsed: Rehearsed,
+    /// Nothing of what it changes is looked at.
+    pub(crate) discards: bool,
+    pub(crate) roots: Arc<Roots>,
+    pub(crate) known: Arc<Known>,
+}
+
+/// A command over an overlay that is over.
+#[derive(Debug)]
+pub struct Ended {
+    /// How it came to its end; `Stopped` when it was cancelled.
+    pub state: StreamState,
+    /// What there is to say beyond that and its exit code.
+    pub why: String,
+    /// What it would change. The command's own outcome is in `ran`, or in `settled` where nothing is left
+    /// to decide.
+    pub prepared: Prepared,
+}
+
+impl Ended {
+    /// How the command ended and what it printed, taken out of what it would change.
+    pub fn over(&mut self) -> Over {
+        let over = Over { state: self.state, ..Over::failed(self.why.clone()) };
+        let Prepared { ran, settled, .. } = &mut self.prepared;
+        let Some(ran) = ran.as_mut().or(settled.as_mut()) else { return over };
+        Over {
+            exit: ran.exit,
+            output: ran.output.clone(),
+            contents: std::mem::take(&mut ran.contents),
+            spooled: ran.spooled.take(),
+            layers: ran.layers.clone(),
+            ms: ran.ms,
+            ..over
+        }
+    }
+}
+
+impl Rehearsing {
+    /// Waits until it is over.
+    pub async fn over(&self) {
+        self.running.over().await;
+    }
+
+    /// Whether it is over.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.running.is_over()
+    }
+
+    /// Begins to end it.
+    pub fn cancel(&self) {
+        self.running.cancel();
+    }
+
+    /// From here on other things are done while it runs. What is known of the folders as it found them
+    /// is kept for it: whatever is written from now on, also by ourselves, is written beside it.
+    pub fn leave(&mut self) {
+        self.rehearsed.known = Some(self.known.apart());
+    }
+
+    /// Lines of what it printed so far, under this name.
+    #[must_use]
+    pub fn lines(&self, name: &str, read: &Read) -> Performed {
+        let mut lines = Lines::new(read);
+        match self.running.look(|printed| output::each(printed, &mut |piece| lines.take(piece))) {
+            Ok(()) => lines.told(name),
+            Err(e) => {
+                Performed::told(Status::FAILED, format!("what it printed cannot be read: {e}"))
+            }
+        }
+    }
+
+    /// Ends it, unless it is over, and says what it would change. `row` is where all that it printed
+    /// can be read.
+    pub async fn end(self: Box<Self>, row: &str) -> Ended {
+        let Rehearsing {
+            running,
+            run,
+            timeout,
+            begun,
+            mut prepared,
+            rehearsed,
+            discards,
+            roots,
+            known,
+        } = *self;
+        let finished = running.end().await;
+        let (state, why) = ending(&finished);
+        let mut ran = exec::ended(finished, timeout, row).await;
+        ran.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if discards {
+            if !ran.layers.is_empty() {
+                ran.layers.push(Outcome::OVERLAY.to_owned());
+            }
+            match ran.status.is_success() {
+                true => prepared.ran = Some(ran),
+                false => prepared.settled = Some(ran),
+            }
+            return Ended { state, why, prepared };
+        }
+        match beside(move || (known.read(&roots, &rehearsed), rehearsed)).await {
+            Ok((found, rehearsed)) => settle(&mut prepared, &run, (ran, found, rehearsed)),
+            Err(refusal) => prepared.settled = Some(refusal.into()),
+        }
+        Ended { state, why, prepared }
+    }
+}
+
+fn ending(finished: &Result<Finished, SandboxError>) -> (StreamState, String) {
+    match finished.as_ref().map(|finished| finished.end) {
+        Ok(End::Exited(_)) => (StreamState::Exited, String::new()),
+        Ok(End::Signalled(signal)) => (StreamState::Exited, exec::signalled(signal)),
+        Ok(End::TimedOut) => (StreamState::TimedOut, String::new()),
+        Ok(End::Cancelled) => (StreamState::Stopped, String::new()),
+        Err(problem) => (StreamState::Failed, problem.to_string()),
+    }
+}
