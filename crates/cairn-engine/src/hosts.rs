@@ -4,6 +4,7 @@
 use crate::admit::{Prepared, Recording};
 use crate::gates::Terms;
 use crate::hooks::HookAsk;
+use crate::policy::is_host;
 use crate::propose::proposal;
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
@@ -12,7 +13,8 @@ use cairn_types::{
 };
 
 impl Engine {
-    /// The hosts that an op's command may reach: those of rules, and those it was let.
+    /// The hosts that an op's command may reach: those of rules, and those it was let. One with a `!` before it is not
+    /// reached, whatever else is said.
     #[must_use]
     pub fn hosts(&self, at: Coord) -> Vec<String> {
         let mut hosts = match self.terms().flags.no_web {
@@ -20,9 +22,26 @@ impl Engine {
             false => self.rules.hosts(self.now),
         };
         hosts.extend(self.op(at).into_iter().flat_map(|op| op.hosts.iter().cloned()));
+        if !hosts.is_empty() {
+            hosts.extend(self.op(at).into_iter().flat_map(|op| self.kept_from(op)));
+        }
         hosts.sort();
         hosts.dedup();
         hosts
+    }
+
+    /// The hosts that rules keep an op's command from. What is only asked about is kept from until somebody was.
+    fn kept_from(&self, op: &OpState) -> Vec<String> {
+        let name = |host: &str| host.rsplit_once(':').map_or(host, |(name, _)| name).to_owned();
+        let was_let = |rule: &str| {
+            op.hosts.iter().any(|host| is_host(rule, host) || is_host(rule, &name(host)))
+        };
+        let nothing = Reach::default();
+        let case = self.case(op, &nothing);
+        let kept = case.map(|case| self.rules.kept_hosts(&case, self.now)).unwrap_or_default();
+        let kept =
+            kept.into_iter().filter(|(word, host)| *word == RuleWord::Deny || !was_let(host));
+        kept.map(|(_, host)| format!("!{host}")).collect()
     }
 
     /// The hosts that a person is asked about: once, only where somebody is there, and not those that a

@@ -87,10 +87,21 @@ impl Confine {
     }
 }
 
-/// What commands may reach; whoever wants something else is told so. What is no host is none.
+/// What commands may reach; whoever wants something else is told so. What is no host is none, and what
+/// cannot be told apart from the others is kept from with all of them.
 fn reach(sandbox: &Sandbox, hosts: &[String]) -> Option<Reach> {
-    let allow = hosts.iter().filter_map(|host| host.parse().ok()).collect();
-    (sandbox.level() != Level::Strict).then_some(Reach { allow, private: false })
+    let mut reach = Reach::default();
+    for host in hosts {
+        match host.strip_prefix('!').map(str::parse) {
+            None => reach.allow.extend(host.parse()),
+            Some(Ok(kept)) => reach.deny.push(kept),
+            Some(Err(_)) => {
+                reach.allow.clear();
+                break;
+            }
+        }
+    }
+    (sandbox.level() != Level::Strict).then_some(reach)
 }
 
 fn place(root: &Workspace, access: Access) -> Result<Place, Refusal> {

@@ -111,19 +111,34 @@ impl Rulebook {
         let mut hosts = vec![host.to_owned()];
         hosts.extend(host.rsplit_once(':').map(|(name, _)| name.to_owned()));
         let subject = Subject { hosts, ..case.subject.clone() };
-        let mut strictest = None;
-        for (rule, source) in self.in_force(now).filter(|(rule, _)| rule.host.is_some()) {
-            // Whatever else it does, this is what it does on the network.
-            let effect = rule.effect.filter(|effect| *effect == Effect::Network);
-            let case = Case { subject: &subject, effect: effect.unwrap_or(case.effect), ..*case };
-            let word = match (source.word, self.touches(rule, &case)) {
-                (RuleWord::Allow, _) | (_, Denies::No) => continue,
-                (RuleWord::Deny, Denies::Yes) => RuleWord::Deny,
-                _ => RuleWord::Ask,
-            };
-            strictest = strictest.max(Some(word));
+        let rules = self.in_force(now).filter(|(rule, _)| rule.host.is_some());
+        rules.filter_map(|rule| self.word_of(rule, &Case { subject: &subject, ..*case })).max()
+    }
+
+    /// The hosts that rules keep a command from, whatever lets it reach more than them, with their word.
+    pub(crate) fn kept_hosts(&self, case: &Case<'_>, now: u64) -> Vec<(RuleWord, String)> {
+        let kept = |(rule, source): (&Rule, &PolicyRule)| {
+            let host = rule.host.as_ref()?;
+            // One of those that it names.
+            let hosts = vec![host.replacen('*', "any", 1)];
+            let subject = Subject { hosts, ..case.subject.clone() };
+            let word = self.word_of((rule, source), &Case { subject: &subject, ..*case })?;
+            Some((word, host.clone()))
+        };
+        self.in_force(now).filter_map(kept).collect()
+    }
+
+    /// What a rule that names hosts says against those of a case: that it forbids them, or that it asks about them or
+    /// may forbid them.
+    fn word_of(&self, (rule, source): (&Rule, &PolicyRule), case: &Case<'_>) -> Option<RuleWord> {
+        // Whatever else it does, this is what it does on the network.
+        let effect = rule.effect.filter(|effect| *effect == Effect::Network);
+        let case = Case { effect: effect.unwrap_or(case.effect), ..*case };
+        match (source.word, self.touches(rule, &case)) {
+            (RuleWord::Allow, _) | (_, Denies::No) => None,
+            (RuleWord::Deny, Denies::Yes) => Some(RuleWord::Deny),
+            _ => Some(RuleWord::Ask),
         }
-        strictest
     }
 
     /// Whether a yes that is not a person's counts where no rule speaks.
@@ -441,7 +456,7 @@ fn mentions(subject: &Subject, name: &str) -> bool {
 }
 
 /// Whether a host is the one a rule names; `*.example.org` are those beneath it.
-fn is_host(wanted: &str, host: &str) -> bool {
+pub(crate) fn is_host(wanted: &str, host: &str) -> bool {
     match wanted.strip_prefix("*.") {
         Some(parent) => host.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.')),
         None => wanted == "*" || wanted == host,

@@ -9,7 +9,7 @@ mod rule;
 mod subject;
 
 pub use judge::Case;
-pub(crate) use judge::is_row;
+pub(crate) use judge::{is_host, is_row};
 pub use rule::{Reading, Rule, RuleError};
 pub use subject::of as subject_of;
 

@@ -86,7 +86,8 @@ mod tests {
         {
             let found = ["10.0.0.1", "8.8.8.8", "::1"].map(|text| text.parse().unwrap()).to_vec();
             let names = vec![("mixed.test".parse().unwrap(), found)];
-            let reach = Reach { allow: vec!["mixed.test".parse().unwrap()], private };
+            let reach =
+                Reach { allow: vec!["mixed.test".parse().unwrap()], private, ..Reach::default() };
             let options = Options { names, ..Options::default() };
             let shared = Shared { reach, options, account: Default::default() };
             let to = "mixed.test:443".parse().unwrap();

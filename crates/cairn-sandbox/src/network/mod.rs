@@ -32,16 +32,19 @@ use std::time::Duration;
 pub struct Reach {
     /// The hosts. None: every request is refused, and remembered.
     pub allow: Vec<HostPattern>,
+    /// Those among them that it may not.
+    pub deny: Vec<HostPattern>,
     /// Whether a name among them may lead inside: to loopback, private, link-local or other addresses
     /// that are not on the public network. An address that is allowed as such is reached either way.
     pub private: bool,
 }
 
 impl Reach {
-    /// Whether one of its patterns covers this host and port.
+    /// Whether this host and port may be reached.
     #[must_use]
     pub fn covers(&self, to: &HostPort) -> bool {
         self.allow.iter().any(|pattern| pattern.covers(to))
+            && !self.deny.iter().any(|pattern| pattern.names(to))
     }
 }
 

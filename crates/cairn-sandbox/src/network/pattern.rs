@@ -27,11 +27,17 @@ impl HostPattern {
     /// Whether it covers this host and port.
     #[must_use]
     pub fn covers(&self, to: &HostPort) -> bool {
-        let port = self.port.map_or(USUAL.contains(&to.port), |port| port == to.port);
-        port && match &self.who {
+        (self.port.is_some() || USUAL.contains(&to.port)) && self.names(to)
+    }
+
+    /// Whether it is about this host, on any port if it names none.
+    #[must_use]
+    pub fn names(&self, to: &HostPort) -> bool {
+        let who = match &self.who {
             Who::Exactly(host) => *host == to.host,
             Who::Beneath(above) => to.host.name().is_some_and(|name| is_beneath(name, above)),
-        }
+        };
+        who && self.port.is_none_or(|port| port == to.port)
     }
 }
 

@@ -233,7 +233,7 @@ async fn a_command_reaches_the_hosts_it_may_and_is_told_which_it_may_not() {
     let run = async |allow: &[String], reach: bool, to: &str| {
         let confined = ground.confined(&ground.path("work"), Access::Write);
         let allow = allow.iter().map(|host| host.parse().unwrap()).collect();
-        let reach = reach.then_some(Reach { allow, private: false });
+        let reach = reach.then_some(Reach { allow, ..Reach::default() });
         let spec = ground.spec_in(&ask(to), Confined { reach, ..confined });
         let finished = finish(spec).await.unwrap();
         let refused: Vec<String> =

@@ -77,6 +77,36 @@ fn nobody_lets_it_out_but_a_person_or_a_rule() {
 
 // keeps: network-asked
 #[test]
+fn a_rule_against_a_host_counts_whatever_lets_more_than_it() {
+    let origin = Origin::start();
+    let at = origin.at();
+    let [wide, host, all] = [at.to_string(), at.ip().to_string(), "*".to_owned()]
+        .map(|host| format!("exec[effect=network,host={host}]"));
+    for (args, questions, expected) in [
+        (["--allow", &wide, "--deny", &host], 0, 0),
+        (["--allow", &wide, "--deny", &all], 0, 0),
+        (["--allow", &wide, "--deny", "exec[host=example.org]"], 0, 1),
+        (["--allow", &wide, "--ask", &host], 1, 1),
+    ] {
+        let bench = bench(&[fetch(at)]);
+        let args =
+            [&["run", "--json", "--mode", "accept-edits"], &args[..], &["fetch it"]].concat();
+        let (mut talk, before) = (bench.talk(&args), origin.came());
+        for _ in 0..questions {
+            let question = talk.until("proposal/opened");
+            assert_eq!((&question["kind"], origin.came()), (&json!("network"), before), "{args:?}");
+            decide(&mut talk, &question, "allow");
+        }
+        assert_eq!(talk.result()["status"], "done", "{args:?}");
+        assert_eq!(origin.came() - before, expected, "{args:?} {}", told(&bench, 2));
+        assert_eq!(facts(&bench, "proposal").len(), questions, "{args:?}");
+        assert_eq!(bench.file("got").exists(), expected == 1, "{args:?}");
+        assert_eq!(bench.cairn(&["policy", "replay"]).code, 0, "{args:?}");
+    }
+}
+
+// keeps: network-asked
+#[test]
 fn a_no_is_told_and_asked_once() {
     let origin = Origin::start();
     let at = origin.at();

@@ -1,6 +1,6 @@
 //! How hosts, ports and patterns are read.
 
-use cairn_sandbox::network::{HostPattern, HostPort};
+use cairn_sandbox::network::{HostPattern, HostPort, Reach};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -162,6 +162,27 @@ fn an_address_is_covered_by_that_address_alone() {
     covered("::1", &[("[::1]:443", true), ("[::2]:443", false), ("127.0.0.1:443", false)]);
     covered("[2001:db8::1]:9", &[("[2001:DB8:0::1]:9", true), ("[2001:db8::1]:443", false)]);
     covered("*.test", &[("127.0.0.1:80", false), ("a.test:80", true), ("test:80", false)]);
+}
+
+#[test]
+fn what_is_denied_is_not_covered_whatever_covers_it() {
+    let patterns = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
+    let reach = Reach {
+        allow: patterns(&["*.example.org", "example.org:8080", "192.0.2.1"]),
+        deny: patterns(&["evil.example.org", "example.org", "*.in.example.org:443"]),
+        private: false,
+    };
+    for (to, expected) in [
+        ("www.example.org:443", true),
+        ("evil.example.org:443", false),
+        ("a.evil.example.org:443", true),
+        ("example.org:8080", false),
+        ("a.in.example.org:443", false),
+        ("a.in.example.org:80", true),
+        ("192.0.2.1:443", true),
+    ] {
+        assert_eq!(reach.covers(&to.parse().unwrap()), expected, "{to}");
+    }
 }
 
 #[test]

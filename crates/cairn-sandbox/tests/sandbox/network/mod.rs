@@ -61,7 +61,7 @@ impl Origin {
 
 /// A proxy that may reach `allow`, with names that all lead to this machine.
 fn proxy(allow: &[&str], names: &[&str], change: impl FnOnce(&mut Options)) -> (Proxy, SocketAddr) {
-    let reach = Reach { allow: patterns(allow), private: true };
+    let reach = Reach { allow: patterns(allow), private: true, ..Reach::default() };
     let here = vec![IpAddr::V4(Ipv4Addr::LOCALHOST)];
     let names = names.iter().map(|name| (name.parse().unwrap(), here.clone())).collect();
     let mut options = Options { names, ..Options::default() };

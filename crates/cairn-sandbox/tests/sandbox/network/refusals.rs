@@ -169,7 +169,7 @@ async fn a_name_that_leads_inside_is_refused_unless_the_caller_allows_it() {
     for (private, expected, visits) in [(false, 403, 0), (true, 200, 1)] {
         let to = format!("inner.test:{}", origin.port());
         let names = vec![("inner.test".parse().unwrap(), vec![IpAddr::from([127, 0, 0, 1])])];
-        let reach = Reach { allow: patterns(&[&to]), private };
+        let reach = Reach { allow: patterns(&[&to]), private, ..Reach::default() };
         let (proxy, at) = start(reach, Options { names, ..Options::default() });
         assert_eq!(status(at, &format!("CONNECT {to} HTTP/1.1\r\n\r\n")).await, expected);
         assert_eq!(origin.visits().await, visits);
@@ -182,7 +182,7 @@ async fn a_name_that_leads_inside_is_refused_unless_the_caller_allows_it() {
 async fn an_address_inside_is_reached_if_it_was_allowed_as_one() {
     let origin = Origin::start().await;
     let to = format!("127.0.0.1:{}", origin.port());
-    let reach = Reach { allow: patterns(&[&to]), private: false };
+    let reach = Reach { allow: patterns(&[&to]), ..Reach::default() };
     let (_proxy, at) = start(reach, Options::default());
     assert_eq!(status(at, &format!("CONNECT {to} HTTP/1.1\r\n\r\n")).await, 200);
     assert_eq!(origin.visits().await, 1);
