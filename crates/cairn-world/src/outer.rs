@@ -26,7 +26,8 @@ pub(crate) enum Whose {
     /// A worktree, whose own files lie in this directory beneath the repository's. All that git looks at is
     /// there, so what it does counts like anything a command does.
     Worktree(String),
-    /// A part. The rest is not shown, so for git it is gone: what it writes down would remove that.
+    /// A part. The rest is not shown, so for git it is gone: what it writes down would remove that, and it only
+    /// looks.
     Part,
 }
 

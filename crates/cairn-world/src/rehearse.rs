@@ -2,7 +2,6 @@
 //! it counts until `commit`; dropping what was prepared forgets it.
 
 use crate::exec;
-use crate::outer::Whose;
 use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
 use crate::rehearsing::{OnOutput, Rehearsing};
 use crate::roots::Roots;
@@ -170,10 +169,11 @@ impl Rehearsal<'_> {
             .laid()
             .zip(&scratches)
             .map(|(root, scratch)| place(root, Access::Overlay(scratch.path().to_owned())));
+        let places = places.chain(self.roots.seen().map(|seen| place(seen, Access::Read)));
         let places = places.collect::<Result<_, _>>()?;
         let workspace = self.roots.of(run.cwd.as_deref().unwrap_or("."));
         let mut spec = exec::spec(workspace, self.settings, run)?;
-        if self.roots.laid().any(|root| root.repository == Some(Whose::Part)) {
+        if self.roots.seen().is_some() {
             // The overlay is a file system of its own, and git would look no further.
             spec.env.push((ACROSS.to_owned(), "1".to_owned()));
         }
@@ -334,15 +334,6 @@ fn kept(changes: &[Change]) -> String {
     format!("kept: {told}")
 }
 
-/// What a command changed in a repository of which it sees only a part: nothing of it is kept.
-fn only_seen(root: &Workspace, read: Result<Found, Refusal>) -> Found {
-    if read.is_ok_and(|found| found.is_empty()) {
-        return Found::default();
-    }
-    let why = "the repository lies outside the project; work in its own folder to change it";
-    Found { left_out: vec![format!("{} ({why})", root.told("."))], ..Found::default() }
-}
-
 impl Known {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Census, Own)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -370,11 +361,7 @@ impl Known {
         let known = rehearsed.known.as_ref().unwrap_or(&shared);
         let each = roots.laid().zip(&rehearsed.scratches).zip(known.iter());
         each.map(|((root, scratch), (census, own))| {
-            let read = overlay::read(root, scratch, &Terms { census, own, name: &rehearsed.name });
-            match root.repository {
-                Some(Whose::Part) => Ok(only_seen(root, read)),
-                _ => read,
-            }
+            overlay::read(root, scratch, &Terms { census, own, name: &rehearsed.name })
         })
         .collect()
     }

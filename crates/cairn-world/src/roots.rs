@@ -2,7 +2,7 @@
 //! elsewhere. A path belongs to exactly one: an
 //! absolute one to the folder it lies in, any other to the project's.
 
-use crate::outer;
+use crate::outer::{self, Whose};
 use crate::ruled::Ruled;
 use crate::unread::Unread;
 use crate::workspace::{Workspace, WorldError};
@@ -15,11 +15,13 @@ pub(crate) struct Roots {
     others: Vec<Workspace>,
     /// The own directory of the project's repository, where that lies outside. Only commands come to it.
     repository: Option<Workspace>,
+    /// The same where the project is a part of it: commands only look at it.
+    seen: Option<Workspace>,
 }
 
 impl Roots {
     pub(crate) fn new(main: Workspace) -> Roots {
-        Roots { main, others: Vec::new(), repository: None }
+        Roots { main, others: Vec::new(), repository: None, seen: None }
     }
 
     /// Keeps to rules, in every folder: paths that must not be read, and those on whose change there are
@@ -44,10 +46,19 @@ impl Roots {
         if self.others.iter().any(|other| outer.path.starts_with(other.path())) {
             return;
         }
-        self.repository = Workspace::open_besides(&outer.path).ok();
-        if let Some(opened) = &mut self.repository {
-            opened.repository = Some(outer.whose);
+        let Ok(mut opened) = Workspace::open_besides(&outer.path) else { return };
+        match outer.whose {
+            Whose::Worktree(own) => {
+                opened.repository = Some(own);
+                self.repository = Some(opened);
+            }
+            Whose::Part => self.seen = Some(opened),
         }
+    }
+
+    /// What a command over an overlay only looks at.
+    pub(crate) fn seen(&self) -> Option<&Workspace> {
+        self.seen.as_ref()
     }
 
     /// All of them, the project's first.
@@ -55,7 +66,7 @@ impl Roots {
         std::iter::once(&self.main).chain(&self.others)
     }
 
-    /// All that a command over an overlay sees.
+    /// All that a command over an overlay can change.
     pub(crate) fn laid(&self) -> impl Iterator<Item = &Workspace> + Clone {
         self.all().chain(&self.repository)
     }

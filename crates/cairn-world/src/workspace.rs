@@ -2,7 +2,6 @@
 //! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
 
 use crate::git_dir;
-use crate::outer::Whose;
 use crate::path;
 use crate::ruled::Ruled;
 use crate::settled::Refusal;
@@ -54,8 +53,9 @@ pub struct Workspace {
     pub(crate) unread: Unread,
     /// What rules on changes name.
     pub(crate) ruled: Ruled,
-    /// It is a repository's own directory: only git looks into it.
-    pub(crate) repository: Option<Whose>,
+    /// It is a repository's own directory, which only git looks into: where in it the files of the project's
+    /// worktree are.
+    pub(crate) repository: Option<String>,
 }
 
 /// Something that was opened.

@@ -121,6 +121,8 @@ pub enum Access {
     Overlay(PathBuf),
     /// It writes to the place itself.
     Write,
+    /// It only looks.
+    Read,
 }
 
 impl Sandbox {
@@ -205,12 +207,13 @@ impl Sandbox {
             match &place.access {
                 Access::Overlay(layer) => layout.overlay(&place.path, Some(place.is), layer)?,
                 Access::Write => layout.write(&place.path, place.is)?,
+                Access::Read => layout.read(&place.path, place.is)?,
             }
         }
         self.mask(&mut layout, &confined.places, ready.own.path())?;
         let mut writable: Vec<CString> = vec![c"/tmp".to_owned(), c"/dev/shm".to_owned()];
         writable.extend(self.around.home().map(text).transpose()?);
-        for place in &confined.places {
+        for place in confined.places.iter().filter(|place| place.access != Access::Read) {
             writable.push(text(&place.path)?);
         }
         let is_strict = self.around.level == Level::Strict;
@@ -384,6 +387,13 @@ impl Layout {
         Ok(())
     }
 
+    fn read(&mut self, path: &Path, is: (u64, u64)) -> Result<(), SandboxError> {
+        self.directory(path)?;
+        self.steps.push(Step::Bind(Bind { is: Some(is), ..Bind::of(path, path)? }));
+        self.shown.push(path.to_owned());
+        Ok(())
+    }
+
     fn write(&mut self, path: &Path, is: (u64, u64)) -> Result<(), SandboxError> {
         self.directory(path)?;
         let bind = Bind { write: true, is: Some(is), ..Bind::of(path, path)? };
@@ -516,7 +526,7 @@ fn really(path: &Path) -> Option<PathBuf> {
 fn layers(confined: &Confined) -> impl Iterator<Item = &Path> {
     confined.places.iter().filter_map(|place| match &place.access {
         Access::Overlay(layer) => Some(layer.as_path()),
-        Access::Write => None,
+        Access::Write | Access::Read => None,
     })
 }
 

@@ -2,7 +2,6 @@
 //! not among them and why. Decides nothing.
 
 use super::sides::Side;
-use crate::outer::Whose;
 use crate::path;
 use cairn_types::{Aside, Change, FileKind, FileState, Hash};
 use std::collections::{HashMap, HashSet};
@@ -88,8 +87,8 @@ pub(super) struct Gathered {
     pub(super) left_out: Vec<(String, String)>,
     /// Files that have other names besides.
     pub(super) hard_links: Vec<String>,
-    /// What the project is to the repository whose own directory this is.
-    pub(super) repository: Option<Whose>,
+    /// Where the files of the project's worktree are, if this is a repository's own directory.
+    pub(super) repository: Option<String>,
     /// How many things are moved aside, from before and for after.
     asides: (u32, u32),
 }
@@ -120,7 +119,7 @@ fn either(
 
 impl Gathered {
     /// Nothing yet, of a directory that is a repository's own, or is not.
-    pub(super) fn of(repository: Option<Whose>) -> Gathered {
+    pub(super) fn of(repository: Option<String>) -> Gathered {
         Gathered { repository, ..Gathered::default() }
     }
 

@@ -3,7 +3,6 @@
 
 use super::gathered::{Gathered, Piece};
 use super::index;
-use crate::outer::Whose;
 use crate::path;
 use crate::workspace::{Workspace, entry};
 use cairn_text::shown::clean;
@@ -195,8 +194,8 @@ impl View<'_> {
     /// What HEAD says: a ref's name, or a commit.
     fn head(&self, when: When) -> Option<String> {
         let text = match &self.gathered.repository {
-            Some(Whose::Worktree(own)) => self.file(when, &format!("{own}/HEAD")),
-            _ => self.file(when, "HEAD"),
+            Some(own) => self.file(when, &format!("{own}/HEAD")),
+            None => self.file(when, "HEAD"),
         }?;
         let text = text.trim_end_matches('\n');
         Some(text.strip_prefix("ref: ").unwrap_or(text).trim().to_owned())
@@ -266,7 +265,7 @@ mod tests {
     fn what_can_make_git_run_something_is_told_by_name() {
         let check = |path: &str, grouped: bool| {
             assert_eq!(is_grouped(&Gathered::default(), path), grouped, "{path}");
-            let own = Gathered::of(Some(Whose::Part));
+            let own = Gathered::of(Some("worktrees/w".to_owned()));
             if let Some(inner) = path.strip_prefix(".git/") {
                 assert_eq!(is_grouped(&own, inner), grouped, "{inner}");
             }
