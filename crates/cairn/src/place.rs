@@ -69,14 +69,16 @@ fn own_instructions() -> Option<Own> {
     Some(Own { path: path.to_string_lossy().into_owned(), text })
 }
 
-/// What a new run's model is told about where it begins; commands run in `shell`.
-pub fn surroundings(shell: &Path) -> Surroundings {
+/// What a new run's model is told about where it begins; commands run in `shell`, confined so.
+pub fn surroundings(shell: &Path, (commands, overlaid): (String, bool)) -> Surroundings {
     let now = i64::try_from(cairn_runtime::now_ms()).ok();
     let now = now.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let date = now.map(|at| at.to_zoned(jiff::tz::TimeZone::system()).date().to_string());
     Surroundings {
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         shell: shell.to_string_lossy().into_owned(),
+        commands,
+        overlaid,
         date: date.unwrap_or_default(),
         home: env("HOME").and_then(|home| Path::new(&home).canonicalize().ok()),
         own: own_instructions(),

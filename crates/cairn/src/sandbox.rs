@@ -87,6 +87,27 @@ pub async fn confine(
     Ok(Confine::Overlay(sandbox, layers))
 }
 
+/// What the model is told of commands: what they are kept in, and what runs code besides what it knows.
+pub fn told(config: &Config, confine: &Confine) -> String {
+    let network = match level(config) {
+        Level::Strict => "no network",
+        Level::Workspace | Level::Open => "no network but hosts that the person lets them reach",
+    };
+    let changes = match confine {
+        Confine::Open => None,
+        Confine::Refused(_) => return "none can run here".to_owned(),
+        Confine::Direct(_) => Some("they change the files themselves"),
+        Confine::Overlay(..) => {
+            Some("what they change in the project is shown to the person before it counts")
+        }
+    };
+    let kept = changes
+        .map(|changes| format!("confined: {network}; /tmp and the home are their own; {changes}"));
+    let own: Vec<&str> = config.names_of("executors.*.command").collect();
+    let runtimes = (!own.is_empty()).then(|| format!("further runtimes: {}", own.join(", ")));
+    kept.into_iter().chain(runtimes).collect::<Vec<_>>().join("; ")
+}
+
 /// What a person is told when a run begins, where commands are not confined as they should be.
 pub fn remark(confine: &Confine) -> Option<String> {
     match confine {
@@ -128,9 +149,18 @@ pub async fn found(home: &Path) -> Found {
 
 /// What this machine can do, without keeping what was found out.
 pub async fn looked_at() -> Found {
-    let place = std::env::temp_dir().join(format!("cairn-tries-{}", std::process::id()));
+    let own = |above: &Path| above.join(format!("cairn-tries-{}", std::process::id()));
+    let made = |path: &PathBuf| std::fs::create_dir(path).is_ok();
+    let home = place::home().ok();
+    let above = [
+        Some(std::env::temp_dir()),
+        home.clone(),
+        home.and_then(|home| home.parent().map(Path::to_owned)),
+    ];
+    let mut tries = above.into_iter().flatten().map(|above| own(&above));
+    let place = tries.find(made).unwrap_or_else(|| own(&std::env::temp_dir()));
     let found = tried(&place).await;
-    let _ = std::fs::remove_dir(&place);
+    let _ = std::fs::remove_dir_all(&place);
     found
 }
 

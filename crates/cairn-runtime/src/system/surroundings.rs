@@ -12,6 +12,10 @@ pub struct Surroundings {
     pub platform: String,
     /// The shell that commands run in.
     pub shell: String,
+    /// What commands are kept in, and what else runs code; empty where there is nothing to say.
+    pub commands: String,
+    /// Whether commands that are waited for run over an overlay of the working root.
+    pub overlaid: bool,
     /// Today, as `2026-01-31`.
     pub date: String,
     /// The person's home, canonical.
@@ -29,6 +33,8 @@ pub struct Own {
     pub text: String,
 }
 
+/// What is told of git where the working root is only a part of the repository.
+const PART: &str = "only reads here, and takes all outside the working root for deleted; commits are made in the repository's own folder";
 /// How much of a commit's id is told.
 const SHORT: usize = 12;
 
@@ -42,6 +48,7 @@ pub(super) fn told(root: &str, about: &Surroundings, repository: Option<&Reposit
     };
     line("platform", &about.platform);
     line("shell", &about.shell);
+    line("commands", &about.commands);
     line("date", &about.date);
     line("working root", root);
     match repository {
@@ -50,6 +57,9 @@ pub(super) fn told(root: &str, about: &Surroundings, repository: Option<&Reposit
             line("repository", &repository.root.to_string_lossy());
             line("checked out", &checked_out(&repository.head));
             line("tracked", &tracked(repository));
+            if about.overlaid && repository.root != std::path::Path::new(root) {
+                line("git", PART);
+            }
         }
     }
     text
@@ -111,6 +121,10 @@ mod tests {
             "working root: /p/w\nrepository: /p\nchecked out: branch main, commit 0123456789ab\n\
              tracked: 12 files\n",
         );
+        let overlaid = Surroundings { overlaid: true, ..about.clone() };
+        let part = at(Head::Unborn { name: name() }, None);
+        assert!(super::told("/p/w", &overlaid, part.as_ref()).ends_with(&format!("git: {PART}\n")));
+        assert!(!super::told("/p", &overlaid, part.as_ref()).contains("git: "));
         let conflict = Some(Index { entries: 3, conflicts: Some(true) });
         check(
             "/p",

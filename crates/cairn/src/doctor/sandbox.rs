@@ -15,7 +15,7 @@ pub(super) fn findings() -> Vec<Finding> {
             return vec![note("sandbox", format!("could not be tried: {why}"), fix)];
         }
     };
-    vec![confined(level, &found), overlaid(level, &found), landlock(&found), memory(&found)]
+    vec![confined(level, &found), overlaid(level, &found), landlock(&found), memory(level, &found)]
 }
 
 fn confined(level: Level, found: &Found) -> Finding {
@@ -25,7 +25,7 @@ fn confined(level: Level, found: &Found) -> Finding {
         (None, Level::Open) => note(
             what,
             "commands run unconfined (sandbox.level is open), and could be confined",
-            "leave out sandbox.level, or set it to workspace",
+            "leave out sandbox.level and CAIRN_SANDBOX, or set one to workspace",
         ),
         (None, _) => ok(what, format!("level {word}: {}", found.layers.join(", "))),
         (Some(why), Level::Open) => note(
@@ -62,6 +62,11 @@ fn fix(why: &str) -> String {
 fn overlaid(level: Level, found: &Found) -> Finding {
     let what = "overlay";
     match &found.overlay {
+        None if level == Level::Open => note(
+            what,
+            "not used at level open: commands change the files themselves",
+            "see `sandbox`",
+        ),
         None if found.confine.is_none() => {
             ok(what, "what a command changed is shown before it counts")
         }
@@ -79,9 +84,10 @@ const FIX: &str =
     "use Linux 5.11 or newer, and a home on a file system that overlayfs takes (ext4, xfs, btrfs)";
 
 /// Whether a group could be made that bounds what commands take.
-fn memory(found: &Found) -> Finding {
+fn memory(level: Level, found: &Found) -> Finding {
     let what = "memory";
     match found.layers.iter().any(|layer| layer == "memory-cap") {
+        _ if level == Level::Open => note(what, "not bounded at level open", "see `sandbox`"),
         true => ok(what, "what commands take together is bounded (sandbox.memory)"),
         false if found.confine.is_some() => {
             note(what, "not tried, because commands cannot be confined", "see `sandbox`")

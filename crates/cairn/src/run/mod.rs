@@ -278,7 +278,10 @@ impl Order<'_> {
         let found = self.hooks(&settings)?;
         let start = Start {
             store,
-            surroundings: place::surroundings(&settings.shell),
+            surroundings: place::surroundings(
+                &settings.shell,
+                (sandbox::told(&self.config, &settings.confine), policy.overlay),
+            ),
             world: Arc::new(World::with_folders(workspace, &folders, settings)?),
             provider: chosen.provider,
             sink: shown.sink(),

@@ -106,6 +106,10 @@ impl Question {
             ProposalKind::Question => return interaction::question_prompt(self.items.len()),
             ProposalKind::Plan => return interaction::PLAN_PROMPT.to_owned(),
             ProposalKind::Exec => "a all commands in this run, m remember, d show it in full",
+            // What a command changed: the rule would let every one.
+            ProposalKind::Edit if self.offers.iter().any(|offer| offer == "exec") => {
+                "a all commands in this run, m remember, d show the diff"
+            }
             ProposalKind::Edit => "a all of this kind in this run, m remember, d show the diff",
             ProposalKind::Look => "a all of this kind in this run, m remember",
             ProposalKind::Network => {
