@@ -166,6 +166,7 @@ unsafe fn confine(plan: &Plan) -> RawFd {
         libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
         let mut layers = (1 << LAYERS.len()) - 1;
         if !capped && !confining.group.counts {
+            confine::limit_processes(confining.processes);
             layers &= !report::PROCESS_CAP;
         }
         if !confining.group.bounds {

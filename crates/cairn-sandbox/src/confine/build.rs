@@ -116,6 +116,7 @@ unsafe fn carry_out(step: &Step) -> bool {
                 upon(at, |at| mount(c"tmpfs", at, flags, options.as_ptr()))
             }
             Step::Overlay { lower, layer, at } => upon(at, |at| overlay(lower, layer, at)),
+            Step::Refresh(at) => refresh(at),
             Step::Proc(at) => upon(at, |at| mount(c"proc", at, quiet, ptr::null())),
             Step::Terminals(at) => {
                 let options = c"newinstance,ptmxmode=0666,mode=620".as_ptr();
@@ -226,6 +227,14 @@ unsafe fn overlay(lower: &Bind, layer: &CStr, at: RawFd) -> bool {
         close(above);
         made
     }
+}
+
+/// An overlay remembers names that it looked up, and those that were not there; what was changed beneath it is seen
+/// once they are forgotten, as they are when it is mounted again.
+unsafe fn refresh(at: &CStr) -> bool {
+    let (none, flags) = (ptr::null(), libc::MS_REMOUNT | libc::MS_NOSUID | libc::MS_NODEV);
+    // SAFETY: NUL-terminated, and null where mount(2) allows it.
+    unsafe { libc::mount(none, at.as_ptr(), none, flags, none.cast()) == 0 }
 }
 
 unsafe fn attributes(at: RawFd, path: *const c_char, set: u64, flags: u32) -> bool {

@@ -74,8 +74,9 @@ pub(crate) struct Ready {
     /// Caches that commands write to in a private layer.
     caches: Vec<PathBuf>,
     ground: Mutex<(usize, Option<Arc<Ground>>)>,
-    /// What bounds commands together.
-    group: Option<Group>,
+    /// What bounds commands together, and how much.
+    group: Mutex<Option<Arc<Group>>>,
+    most: Option<Most>,
 }
 
 /// What confines a command while it runs.
@@ -85,8 +86,10 @@ pub(crate) struct Held {
     pub(crate) confining: Confining,
     /// What it is entered from.
     pub(crate) ground: Arc<Ground>,
-    /// Its private directories and its group stay as long as it runs.
-    ready: Arc<Ready>,
+    /// Its private directories stay as long as it runs.
+    _ready: Arc<Ready>,
+    /// What bounds it with others.
+    group: Option<Arc<Group>>,
     /// So many processes of its group had been ended for want of memory when it began.
     ended: u64,
 }
@@ -94,7 +97,7 @@ pub(crate) struct Held {
 impl Held {
     /// The group that it is in.
     pub(crate) fn group(&self) -> Option<&Group> {
-        self.ready.group.as_ref()
+        self.group.as_deref()
     }
 
     /// How many processes of its group have been ended for want of memory since it began.
@@ -169,8 +172,18 @@ impl Ready {
         };
         let Layout { steps, shown, .. } = layout;
         let processes = (!counts_processes()).then_some(around.processes);
-        let group = around.memory.and_then(|memory| Group::make(Most { memory, processes }));
-        Ok(Ready { own, steps, shown, caches, ground: Mutex::default(), group })
+        let most = around.memory.map(|memory| Most { memory, processes });
+        let group = Mutex::new(most.and_then(Group::make).map(Arc::new));
+        Ok(Ready { own, steps, shown, caches, ground: Mutex::default(), group, most })
+    }
+
+    /// The group that commands are in, which is made anew when somebody removed it.
+    fn group(&self) -> Option<Arc<Group>> {
+        let mut held = self.group.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.as_ref().is_some_and(|group| !group.stands()) {
+            *held = self.most.and_then(Group::make).map(Arc::new);
+        }
+        held.clone()
     }
 
     /// The ground to build on, which is made anew when it no longer shows the machine as it is.
@@ -180,6 +193,7 @@ impl Ready {
         if let Some(ground) = ground.as_ref().filter(|ground| ground.stands(base)) {
             return Ok(Arc::clone(ground));
         }
+        *ground = None;
         let layers = self.own.path().join(format!("caches/{made}"));
         *made += 1;
         let new = Ground::make(base, &self.caches, &layers)?;
@@ -200,6 +214,7 @@ impl Sandbox {
         };
         for (cache, from) in ground.caches() {
             layout.directory(cache)?;
+            layout.steps.push(Step::Refresh(text(&from)?));
             layout.steps.push(Step::Bind(Bind { write: true, ..Bind::of(&from, cache)? }));
             layout.shown.push(cache.to_owned());
         }
@@ -217,6 +232,7 @@ impl Sandbox {
             writable.push(text(&place.path)?);
         }
         let is_strict = self.around.level == Level::Strict;
+        let group = ready.group();
         let confining = Confining {
             root: Root { base: text(&ground.root())?, steps: layout.steps },
             cwd: text(&confined.cwd)?,
@@ -227,13 +243,13 @@ impl Sandbox {
                 false => 0,
             },
             processes: self.around.processes,
-            group: ready.group.as_ref().map_or_else(Grouped::default, |group| Grouped {
+            group: group.as_ref().map_or_else(Grouped::default, |group| Grouped {
                 bounds: true,
                 counts: group.counts(),
             }),
         };
-        let ended = ready.group.as_ref().map_or(0, Group::ended);
-        Ok(Held { confining, ground, ready, ended })
+        let ended = group.as_ref().map_or(0, |group| group.ended());
+        Ok(Held { confining, ground, _ready: ready, group, ended })
     }
 
     /// Files of credentials in toolchains that variables name.

@@ -21,7 +21,7 @@ use build::seal;
 pub(crate) use build::{Stage, build, enter};
 pub(crate) use landlock::make as make_rules;
 use restrict::counts_processes;
-pub(crate) use restrict::{cap_processes, give_up, loopback_up, pass_listener};
+pub(crate) use restrict::{cap_processes, give_up, limit_processes, loopback_up, pass_listener};
 pub(crate) use steps::{Confining, Root};
 
 use crate::SandboxError;

@@ -107,6 +107,22 @@ pub(crate) unsafe fn cap_processes(most: u32) -> bool {
     }
 }
 
+/// Caps processes where nothing else counts them. All commands of a user are counted together then, and root's
+/// are not.
+///
+/// # Safety
+/// Runs after a `clone`.
+pub(crate) unsafe fn limit_processes(most: u32) {
+    // SAFETY: structures that live here.
+    unsafe {
+        let mut now: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_NPROC, &raw mut now);
+        let most = libc::rlim_t::from(most).min(now.rlim_max);
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+        libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit);
+    }
+}
+
 /// Whether the kernel counts processes by namespace (its `pid_max`): since Linux 6.14.
 pub(crate) fn counts_processes() -> bool {
     // SAFETY: the structure lives here; the kernel ends its texts with a NUL.
@@ -161,21 +177,14 @@ const SOONER: u32 = 500;
 pub(crate) unsafe fn give_up(confining: &Confining, rules: RawFd) -> Result<(), Stage> {
     // SAFETY: plain system calls; the program lives in the plan.
     unsafe {
-        let limit = |what, most| {
-            let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-            libc::setrlimit(what, &raw const limit) == 0
-        };
-        let mut now: libc::rlimit = std::mem::zeroed();
-        libc::getrlimit(libc::RLIMIT_NPROC, &raw mut now);
-        let processes = libc::rlim_t::from(confining.processes).min(now.rlim_max);
+        let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // It is to go before others when memory runs out. What is refused here was higher already.
         let _ = write_number(c"/proc/self/oom_score_adj", SOONER);
         // Root's files in there are the machine's, and a confined root is root to them.
         if !seal(c"/proc") {
             return Err(stage::PROC);
         }
-        if !limit(libc::RLIMIT_CORE, 0)
-            || !limit(libc::RLIMIT_NPROC, processes)
+        if libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core) != 0
             || libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
             || !drop_capabilities(confining.capabilities)
         {

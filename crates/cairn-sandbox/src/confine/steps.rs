@@ -35,6 +35,8 @@ pub(crate) enum Step {
         /// Where.
         at: CString,
     },
+    /// Has an overlay that is mounted at this place of the machine look again at what is beneath it.
+    Refresh(CString),
     /// Mounts a `/proc` of the command's own processes.
     Proc(CString),
     /// Mounts terminals of its own.
@@ -68,6 +70,7 @@ impl Step {
             Step::Bind(bind) => format!("showing {}", text(&bind.from)),
             Step::Empty { at, .. } => format!("an empty /{}", text(at)),
             Step::Overlay { lower, .. } => format!("an overlay of {}", text(&lower.from)),
+            Step::Refresh(at) => format!("looking again at what is beneath {}", text(at)),
             Step::Proc(_) => "a /proc of its own".to_owned(),
             Step::Terminals(_) => "terminals of its own".to_owned(),
         }

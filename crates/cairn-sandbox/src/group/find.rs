@@ -6,8 +6,13 @@ use std::path::{Path, PathBuf};
 /// Directories to make a group in.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Places {
-    /// One hierarchy holds all that is counted. The first that works is taken.
-    One(Vec<PathBuf>),
+    /// One hierarchy holds all that is counted.
+    One {
+        /// The group that this process is in.
+        own: PathBuf,
+        /// The one around it.
+        beside: Option<PathBuf>,
+    },
     /// Each thing that is counted has its own.
     Each {
         /// For memory.
@@ -27,7 +32,7 @@ pub(super) fn places(groups: &str, mounts: &str) -> Option<Places> {
     let (own, is_top) = mounted.place(path)?;
     // A group that holds processes hands nothing on to groups in it, unless it is the topmost.
     let beside = own.parent().filter(|_| !is_top).map(Path::to_owned);
-    Some(Places::One([Some(own), beside].into_iter().flatten().collect()))
+    Some(Places::One { own, beside })
 }
 
 /// The directory of this process's group in the hierarchy of one controller.
@@ -86,12 +91,12 @@ mod tests {
         check(
             "0::/user.slice/user@1000.service/app.slice/terminal.scope\n",
             unified,
-            Some(Places::One(vec![
-                at("/sys/fs/cgroup/user.slice/user@1000.service/app.slice/terminal.scope"),
-                at("/sys/fs/cgroup/user.slice/user@1000.service/app.slice"),
-            ])),
+            Some(Places::One {
+                own: at("/sys/fs/cgroup/user.slice/user@1000.service/app.slice/terminal.scope"),
+                beside: Some(at("/sys/fs/cgroup/user.slice/user@1000.service/app.slice")),
+            }),
         );
-        check("0::/\n", unified, Some(Places::One(vec![at("/sys/fs/cgroup")])));
+        check("0::/\n", unified, Some(Places::One { own: at("/sys/fs/cgroup"), beside: None }));
         check("0::/../other\n", unified, None);
         check("0::/a\n", "21 1 0:20 / /proc rw - proc proc rw\n", None);
         let apart = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\

@@ -1,8 +1,10 @@
 //! What commands share: one private layer over each cache of a home, and a view of the machine that follows it.
 
 use crate::confined::{Ground, finish};
-use cairn_sandbox::{Access, End, Level};
+use cairn_sandbox::{Access, End, Finished, Level};
 use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 const CACHE: &str = "home/.npm";
@@ -80,4 +82,58 @@ fn sandboxes_that_are_made_at_once_do_not_wait_for_each_other() {
     for (n, maker) in makers.into_iter().enumerate() {
         assert_eq!(maker.join().unwrap(), format!("{n}\n").into_bytes());
     }
+}
+
+// keeps: confined
+#[tokio::test]
+async fn what_was_changed_in_a_cache_of_the_machine_is_seen_by_the_next_command() {
+    let ground = ground();
+    let cache = ground.path(CACHE);
+    fs::create_dir(cache.join("in")).unwrap();
+    let look = "cat ~/.npm/known ~/.npm/new ~/.npm/in/two 2>&1 | sed 's/.*No such/No such/'; echo x > ~/.npm/own";
+    let run = async || finish(ground.spec(look, Access::Write)).await.unwrap().head;
+    let none = "No such file or directory\n";
+    assert_eq!(String::from_utf8_lossy(&run().await), format!("known\n{none}{none}"));
+    fs::write(cache.join("new"), "new\n").unwrap();
+    fs::write(cache.join("in/two"), "two\n").unwrap();
+    fs::write(cache.join("replaced"), "other\n").unwrap();
+    fs::rename(cache.join("replaced"), cache.join("known")).unwrap();
+    assert_eq!(String::from_utf8_lossy(&run().await), "other\nnew\ntwo\n");
+    let kept = finish(ground.spec("cat ~/.npm/own", Access::Write)).await.unwrap().head;
+    assert_eq!((&*kept, cache.join("own").exists()), (&b"x\n"[..], false));
+}
+
+/// Not a promise: what the test below runs as nobody.
+#[tokio::test]
+async fn helper_that_starts_many() {
+    let Ok(place) = std::env::var("CAIRN_TEST_MANY") else { return };
+    let ground = Ground::within(Path::new(&place), Level::Workspace);
+    let many = |n: u32| {
+        let command = format!("i=0; while [ $i -lt {n} ]; do sleep 2 & i=$((i+1)); done; echo {n}");
+        finish(ground.spec(&command, Access::Write))
+    };
+    let (first, second) = tokio::join!(many(300), many(300));
+    let (first, second) = (first.unwrap(), second.unwrap());
+    if first.layers.iter().any(|layer| layer == "process-cap") {
+        let printed = |done: &Finished| String::from_utf8_lossy(&done.head).into_owned();
+        assert_eq!((&*printed(&first), &*printed(&second)), ("300\n", "300\n"));
+    }
+}
+
+// keeps: confined
+#[test]
+fn processes_of_one_command_are_not_counted_for_another() {
+    let place = tempfile::tempdir().unwrap();
+    let program = place.path().join("program");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let _ = std::os::unix::fs::chown(place.path(), Some(65534), Some(65534));
+    let mut helper = Command::new(program);
+    helper.args(["--exact", "ground::helper_that_starts_many", "--nocapture"]);
+    helper.env("CAIRN_TEST_MANY", place.path()).env("TMPDIR", place.path());
+    if rustix::process::geteuid().is_root() {
+        helper.uid(65534).gid(65534);
+    }
+    let done = helper.output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(String::from_utf8_lossy(&done.stdout).contains("1 passed"));
 }

@@ -71,3 +71,20 @@ async fn a_group_is_gone_with_the_sandbox_it_was_made_for() {
     drop(ground);
     assert!(!made.exists(), "{made:?}");
 }
+
+// keeps: memory
+#[tokio::test]
+async fn a_group_that_somebody_removed_is_made_again() {
+    let ground = Ground::bounded(&std::env::temp_dir(), Level::Workspace, MOST);
+    let run = async || finish(ground.spec("cat /proc/self/cgroup", Access::Write)).await.unwrap();
+    let first = run().await;
+    if !is_bounded(&first) {
+        return;
+    }
+    let made = directory(&String::from_utf8_lossy(&first.head));
+    std::fs::remove_dir(&made).unwrap();
+    let second = run().await;
+    assert!(is_bounded(&second));
+    let again = directory(&String::from_utf8_lossy(&second.head));
+    assert!(again != made && again.exists(), "{again:?}");
+}
