@@ -112,8 +112,8 @@ fn look(runtime: &Runtime, path: &str) -> Result<PathBuf, String> {
             return Ok(found);
         }
     }
-    let (name, programs) = (&runtime.name, runtime.programs.join(" nor "));
-    Err(format!("the runtime {name} is not here: neither {programs} is a program on PATH"))
+    let (name, programs) = (&runtime.name, runtime.programs.join(" or "));
+    Err(format!("the runtime {name} is not here: there is no program {programs} on PATH"))
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(refused("ghost").status, Status::NOT_IMPLEMENTED);
         assert_eq!(
             refused("ghost").text,
-            "the runtime ghost is not here: neither ghost-1 nor /nowhere/ghost is a program on PATH"
+            "the runtime ghost is not here: there is no program ghost-1 or /nowhere/ghost on PATH"
         );
         assert_eq!(
             refused("cobol").text,

@@ -3,6 +3,7 @@
 
 use crate::config::Config;
 use crate::place;
+use crate::run::Usage;
 use anyhow::Result;
 use cairn_sandbox::{Can, Level, Own, Sandbox, Surroundings};
 use cairn_world::{Confine, Runtime, Runtimes};
@@ -24,6 +25,11 @@ pub struct Found {
     pub landlock: i32,
     /// The layers that are in force.
     pub layers: Vec<String>,
+}
+
+/// The names of executors of which this key is set; the star is the key's own.
+fn executors<'a>(config: &'a Config, key: &'a str) -> impl Iterator<Item = &'a str> {
+    config.names_of(key).filter(|name| *name != "*")
 }
 
 /// What runs code, by name.
@@ -54,6 +60,14 @@ pub async fn confine(
     folders: &[PathBuf],
     env: &[(String, String)],
 ) -> Result<Confine> {
+    for name in
+        executors(config, "executors.*.effect").chain(executors(config, "executors.*.command"))
+    {
+        if config.list(&format!("executors.{name}.command")).is_empty() {
+            let text = format!("[executors.{name}] needs a command, such as [\"ruby\", \"-e\"]");
+            return Err(Usage(text).into());
+        }
+    }
     let level = level(config);
     if level == Level::Open {
         return Ok(Confine::Open);
@@ -103,7 +117,7 @@ pub fn told(config: &Config, confine: &Confine) -> String {
     };
     let kept = changes
         .map(|changes| format!("confined: {network}; /tmp and the home are their own; {changes}"));
-    let own: Vec<&str> = config.names_of("executors.*.command").collect();
+    let own: Vec<&str> = executors(config, "executors.*.command").collect();
     let runtimes = (!own.is_empty()).then(|| format!("further runtimes: {}", own.join(", ")));
     kept.into_iter().chain(runtimes).collect::<Vec<_>>().join("; ")
 }

@@ -75,3 +75,34 @@ fn toolchains_work_in_the_sandbox_as_they_do_outside() {
     println!("in the sandbox: {}; skipped: {}", names(&here), names(&missing));
     assert!(here.len() >= 4, "only {}", names(&here));
 }
+
+// keeps: bad-input
+#[test]
+fn a_runtime_without_a_command_is_named() {
+    for text in ["[executors.perl]\neffect = \"read\"\n", "[executors.perl]\ncommand = []\n"] {
+        let bench = Bench::confined(json!([{"say": "done"}]));
+        bench.own("cairn.toml", text);
+        let done = bench.cairn(&["run", "work"]);
+        assert_eq!(done.code, 2, "{text} {done:?}");
+        assert!(done.err.contains("[executors.perl] needs a command"), "{text} {done:?}");
+    }
+}
+
+// keeps: confined
+#[test]
+fn the_model_is_told_what_commands_are_kept_in_and_what_else_runs_code() {
+    for (level, says) in [
+        ("workspace", "commands: confined: no network but hosts that the person lets them reach; "),
+        ("strict", "commands: confined: no network; /tmp and the home are their own; "),
+        ("open", "commands: further runtimes: perl"),
+    ] {
+        let bench = Bench::confined(json!([{"say": "done"}]));
+        bench.own("cairn.toml", "[executors.perl]\ncommand = [\"perl\", \"-e\"]\n");
+        assert_eq!(bench.cairn(&["run", "--sandbox", level, "work"]).code, 0);
+        let told = bench.requests()[0].to_string();
+        assert!(
+            told.contains(says) && told.contains("further runtimes: perl\\n"),
+            "{level} {told}"
+        );
+    }
+}
