@@ -48,6 +48,8 @@ impl Rulebook {
         for (rule, source) in self.in_force(now) {
             let touch = match source.word {
                 RuleWord::Allow => continue,
+                // Asked about when a host is wanted, and not twice.
+                RuleWord::Ask if rule.is_on_network() && self.is_overlaid(case) => continue,
                 RuleWord::Ask | RuleWord::Deny => self.touches(rule, case),
             };
             let slot = match (source.word, touch, source.from) {
@@ -94,60 +96,13 @@ impl Rulebook {
         }
     }
 
-    /// The hosts that rules let commands reach.
-    pub(crate) fn hosts(&self, now: u64) -> Vec<String> {
-        let lets = |(rule, source): &(&Rule, &PolicyRule)| {
-            source.word == RuleWord::Allow
-                && matches!(source.from, RuleFrom::User | RuleFrom::Answer)
-                && rule.effect == Some(Effect::Network)
-                && (rule.ops.is_empty() || rule.ops.contains(&OpName::Exec))
-        };
-        self.in_force(now).filter(lets).filter_map(|(rule, _)| rule.host.clone()).collect()
-    }
-
-    /// What rules that name hosts say about one that a command wanted to reach: what forbids it, else what
-    /// asks about it or may forbid it.
-    pub(crate) fn word_on_host(&self, case: &Case<'_>, host: &str, now: u64) -> Option<RuleWord> {
-        let mut hosts = vec![host.to_owned()];
-        hosts.extend(host.rsplit_once(':').map(|(name, _)| name.to_owned()));
-        let subject = Subject { hosts, ..case.subject.clone() };
-        let rules = self.in_force(now).filter(|(rule, _)| rule.host.is_some());
-        rules.filter_map(|rule| self.word_of(rule, &Case { subject: &subject, ..*case })).max()
-    }
-
-    /// The hosts that rules keep a command from, whatever lets it reach more than them, with their word.
-    pub(crate) fn kept_hosts(&self, case: &Case<'_>, now: u64) -> Vec<(RuleWord, String)> {
-        let kept = |(rule, source): (&Rule, &PolicyRule)| {
-            let host = rule.host.as_ref()?;
-            // One of those that it names.
-            let hosts = vec![host.replacen('*', "any", 1)];
-            let subject = Subject { hosts, ..case.subject.clone() };
-            let word = self.word_of((rule, source), &Case { subject: &subject, ..*case })?;
-            Some((word, host.clone()))
-        };
-        self.in_force(now).filter_map(kept).collect()
-    }
-
-    /// What a rule that names hosts says against those of a case: that it forbids them, or that it asks about them or
-    /// may forbid them.
-    fn word_of(&self, (rule, source): (&Rule, &PolicyRule), case: &Case<'_>) -> Option<RuleWord> {
-        // Whatever else it does, this is what it does on the network.
-        let effect = rule.effect.filter(|effect| *effect == Effect::Network);
-        let case = Case { effect: effect.unwrap_or(case.effect), ..*case };
-        match (source.word, self.touches(rule, &case)) {
-            (RuleWord::Allow, _) | (_, Denies::No) => None,
-            (RuleWord::Deny, Denies::Yes) => Some(RuleWord::Deny),
-            _ => Some(RuleWord::Ask),
-        }
-    }
-
     /// Whether a yes that is not a person's counts where no rule speaks.
     pub(crate) fn takes_yes(&self) -> bool {
         !self.policy.no_yolo
     }
 
     /// Whether it runs over an overlay, so that nothing counts before it was looked at.
-    fn is_overlaid(&self, case: &Case<'_>) -> bool {
+    pub(super) fn is_overlaid(&self, case: &Case<'_>) -> bool {
         self.policy.overlay && case.op == OpName::Exec && !case.subject.beside
     }
 
@@ -302,7 +257,11 @@ impl Rulebook {
 
     /// Whether this rule may be about it.
     pub(super) fn touches(&self, rule: &Rule, case: &Case<'_>) -> Denies {
-        if !is_kind(rule, case) {
+        // Whatever else a command does, it reaches the hosts that it names.
+        let reaching = rule.is_on_network() && case.op == OpName::Exec;
+        let reaching = reaching && case.effect != Effect::Network;
+        let effect = if reaching { Effect::Network } else { case.effect };
+        if !is_kind(rule, &Case { effect, ..*case }) {
             return Denies::No;
         }
         let unsure = match &case.subject.command {
@@ -310,10 +269,13 @@ impl Rulebook {
             Some(CommandLine::Known(_)) => self.policy.strange_shell,
             None => false,
         };
-        if let Some(host) = &rule.host
+        if let Some(host) = rule.host.as_deref().or(reaching.then_some("*"))
             && !case.subject.hosts.iter().any(|one| is_host(host, one))
         {
-            let named = unsure || mentions(case.subject, host.trim_start_matches("*."));
+            // Which hosts it reaches over an overlay is seen when it does.
+            let is_seen = reaching && self.is_overlaid(case);
+            let may_be = unsure || mentions(case.subject, host.trim_start_matches("*."));
+            let named = may_be && !is_seen;
             return if named { Denies::Perhaps } else { Denies::No };
         }
         let own = rule.ops.is_empty() || rule.ops.contains(&case.op);

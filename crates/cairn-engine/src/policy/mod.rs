@@ -4,12 +4,14 @@
 mod judge;
 mod named;
 mod protected;
+mod reached;
 mod rows;
 mod rule;
 mod subject;
 
 pub use judge::Case;
 pub(crate) use judge::{is_host, is_row};
+pub use reached::OnHost;
 pub use rule::{Reading, Rule, RuleError};
 pub use subject::of as subject_of;
 

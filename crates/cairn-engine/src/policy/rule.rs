@@ -121,6 +121,16 @@ impl Rule {
         Ok(())
     }
 
+    /// Whether it is about what is reached beyond this machine.
+    pub(super) fn is_on_network(&self) -> bool {
+        self.effect == Some(Effect::Network)
+    }
+
+    /// The hosts it is about, if it is about any.
+    pub(super) fn hosts(&self) -> Option<&str> {
+        self.host.as_deref().or(self.is_on_network().then_some("*"))
+    }
+
     /// Whether it is about reading, or searching.
     pub(super) fn is_about_reading(&self) -> bool {
         self.ops.contains(&OpName::Read) || self.ops.contains(&OpName::Find)

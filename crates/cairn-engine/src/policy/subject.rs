@@ -48,7 +48,7 @@ fn run(exec: &Exec) -> Subject {
     let (hosts, text) = match &line {
         CommandLine::Known(commands) => {
             let words = commands.iter().flat_map(|simple| &simple.words);
-            let mut hosts: Vec<String> = words.filter_map(|word| host(&word.text)).collect();
+            let mut hosts: Vec<String> = words.flat_map(|word| hosts(&word.text)).collect();
             hosts.sort_unstable();
             hosts.dedup();
             (hosts, None)
@@ -58,6 +58,22 @@ fn run(exec: &Exec) -> Subject {
         }
     };
     Subject { cwd: cwd.clone(), command: Some(line), text, hosts, ..Subject::default() }
+}
+
+/// The ports that a rule need not name.
+const USUAL: [&str; 2] = ["80", "443"];
+
+/// The host that a word names, and the same with its port where that is not a usual one.
+fn hosts(word: &str) -> Vec<String> {
+    let Some(named) = host(word) else { return Vec::new() };
+    let with = word.split_once("://").and_then(|(_, rest)| {
+        let authority = rest.split(['/', '\\', '?', '#']).next()?;
+        let (before, port) = authority.rsplit_once(':')?;
+        let is_port = !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+        let is_plain = !before.ends_with(']') && is_port && !USUAL.contains(&port);
+        is_plain.then(|| format!("{named}:{port}"))
+    });
+    std::iter::once(named.clone()).chain(with).collect()
 }
 
 /// The host that a word names, as a URL or as `user@host:path` does.

@@ -16,7 +16,16 @@ struct Did<'a> {
 }
 
 fn word(rules: &[&str], terms: Terms, tool: &str, did: Did<'_>) -> &'static str {
-    let parsed = native::parse(tool, r#"{"command":"python3 x.py"}"#);
+    word_on(rules, terms, (tool, "python3 x.py"), did)
+}
+
+fn word_on(
+    rules: &[&str],
+    terms: Terms,
+    (tool, command): (&str, &str),
+    did: Did<'_>,
+) -> &'static str {
+    let parsed = native::parse(tool, &serde_json::json!({ "command": command }).to_string());
     let action = parsed.action.unwrap();
     let subject = subject_of(&action);
     let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
@@ -85,4 +94,18 @@ fn where_files_are_kept_from_being_read_a_command_is_asked_about() {
     }
     let rules = ["deny read .env", "allow exec python3 *"];
     assert_eq!(word(&rules, ASKED, "bash", Did::default()), "allow");
+}
+
+#[test]
+fn of_hosts_over_an_overlay_only_what_names_a_forbidden_one_does_not_run() {
+    let check = |rule: &str, command: &str, expected: &str| {
+        let got = word_on(&[rule], ASKED, ("bash", command), Did::default());
+        assert_eq!(got, expected, "{rule} {command}");
+    };
+    check("deny exec[effect=network,host=vm]", "curl http://vm:8777/", "deny");
+    check("deny exec[effect=network]", "curl http://vm:8777/", "deny");
+    // The host is seen when it is wanted.
+    check("deny exec[effect=network,host=vm]", "curl http://$x/", "allow");
+    check("deny exec[effect=network,host=vm]", "ls vmlinuz", "allow");
+    check("ask exec[effect=network,host=vm]", "curl http://vm:8777/", "allow");
 }

@@ -264,6 +264,30 @@ fn a_host_is_what_is_named_and_nothing_that_poses_as_it() {
 }
 
 #[test]
+fn a_rule_on_the_network_is_about_commands_that_name_its_hosts() {
+    let yolo = Terms { approval: Approval::Yolo, ..ASKED };
+    check(
+        &["deny exec[effect=network,host=vm]", "deny exec[effect=network,host=other:81]"],
+        yolo,
+        &[
+            ("curl http://vm:8777/", "deny"),
+            ("curl http://other:81/", "deny"),
+            ("curl http://other/", "allow"),
+            ("cargo build", "allow"),
+            // Where it cannot be told, nothing that was said before answers.
+            ("curl http://$x/", "deny"),
+        ],
+    );
+    check(&["ask exec[effect=network,host=vm]", "allow exec"], ASKED, &[("curl http://vm", "ask")]);
+    check(
+        &["deny *[effect=network]", "allow *"],
+        ASKED,
+        &[("curl http://vm/", "deny"), ("git clone git@vm:a/b", "deny"), ("ls", "allow")],
+    );
+    check(&["allow exec[effect=network,host=vm]"], ASKED, &[("curl http://vm/", "ask")]);
+}
+
+#[test]
 fn a_ceiling_is_not_lifted_by_answers_rules_or_yolo() {
     let ceiling = [
         "operator: deny exec curl *",

@@ -7,10 +7,10 @@ use crate::{hooks, out::say, place};
 use anyhow::Result;
 use cairn_engine::CallBudget;
 use cairn_engine::gates::{Asked, Leave, Terms, names};
-use cairn_engine::policy::{Case, Rulebook};
+use cairn_engine::policy::{Case, OnHost, Rulebook};
 use cairn_text::shown::clean;
 use cairn_tools::hooks::{Declared, HookEvent};
-use cairn_types::{Approval, Removed, Writer};
+use cairn_types::{Approval, OpName, Removed, RuleWord, Writer};
 use cairn_world::Workspace;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -25,10 +25,9 @@ pub fn word(leave: &Leave) -> &'static str {
     }
 }
 
-/// What the gates say about an op that a model would ask for.
-pub fn leave(spoken: &Spoken, ground: &Ground) -> Leave {
-    let hooks = ground.asked(spoken, HookEvent::PreToolUse);
-    let case = Case {
+/// An op that a model would ask for, as rules see it.
+fn case(spoken: &Spoken) -> Case<'_> {
+    Case {
         op: spoken.op,
         tool: &spoken.tool,
         writer: Writer::Model,
@@ -38,14 +37,20 @@ pub fn leave(spoken: &Spoken, ground: &Ground) -> Leave {
         ignored: &[],
         gone: &[],
         removed: Removed::default(),
-    };
+    }
+}
+
+/// What the gates say about an op that a model would ask for.
+pub fn leave(spoken: &Spoken, ground: &Ground) -> Leave {
+    let hooks = ground.asked(spoken, HookEvent::PreToolUse);
     let now = cairn_runtime::now_ms();
     let budget = ground.calls.get(&spoken.tool).map(|most| CallBudget {
         most: *most,
         made: 0,
         told: String::new(),
     });
-    Asked::new(case, ground.terms, &ground.rules, now).with_hooks(hooks).within(budget).leave()
+    let asked = Asked::new(case(spoken), ground.terms, &ground.rules, now);
+    asked.with_hooks(hooks).within(budget).leave()
 }
 
 /// What the gates go by.
@@ -66,6 +71,25 @@ impl Ground {
         asked.map(|hook| hook.command.clone()).collect()
     }
 
+    /// What holds of hosts for an op by the word on it; the last is about all that no rule names.
+    fn on_hosts(&self, spoken: &Spoken, leave: &Leave) -> Vec<OnHost> {
+        let mut all = self.rules.on_hosts(&case(spoken), cairn_runtime::now_ms());
+        if spoken.op == OpName::Exec && self.rules.policy().overlay && !spoken.subject.beside {
+            all.push(OnHost { host: "any other".to_owned(), word: RuleWord::Ask, rule: None });
+        }
+        let Terms { approval, flags, .. } = self.terms;
+        let nobody = approval == Approval::Nobody || flags.no_proposals;
+        for one in &mut all {
+            let is_kept = flags.no_web || nobody && one.word == RuleWord::Ask;
+            if is_kept {
+                (one.word, one.rule) = (RuleWord::Deny, None);
+            }
+        }
+        // Of what does not run only what forbids it is worth a line.
+        all.retain(|one| !matches!(leave, Leave::Refused(..)) || one.word == RuleWord::Deny);
+        all
+    }
+
     /// Who would be asked about an op by the word on it, in order. How it ends is not known.
     fn would_ask(&self, spoken: &Spoken, leave: &Leave) -> Vec<(HookEvent, Vec<String>)> {
         let changes = !spoken.effect.is_read_only();
@@ -80,6 +104,19 @@ impl Ground {
         let asked = events.iter().map(|event| (*event, self.asked(spoken, *event)));
         asked.filter(|(_, commands)| !commands.is_empty()).collect()
     }
+}
+
+/// What holds of a host, in a line.
+fn line(one: &OnHost) -> String {
+    let OnHost { host, word, rule } = one;
+    let by = rule.as_ref().map(|rule| format!(", by {rule}")).unwrap_or_default();
+    let is = match (word, rule) {
+        (RuleWord::Allow, _) => "reached",
+        (RuleWord::Ask, _) => "asked about when it is wanted",
+        (RuleWord::Deny, Some(_)) => "denied",
+        (RuleWord::Deny, None) => "not reached",
+    };
+    format!("host {host}: {is}{by}")
 }
 
 /// What happens before an op that a person is asked about begins.
@@ -117,12 +154,15 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
     let ground = ground(&args.rights, args.headless)?;
     let leave = leave(&spoken, &ground);
     let hooks = ground.would_ask(&spoken, &leave);
+    let hosts = ground.on_hosts(&spoken, &leave);
     if args.json {
         let hook = |(event, commands): &(HookEvent, Vec<String>)| json!({"event": event, "commands": commands});
         let hooks: Vec<_> = hooks.iter().map(hook).collect();
+        let host = |one: &OnHost| json!({"host": one.host, "word": one.word, "rule": one.rule});
+        let hosts: Vec<_> = hosts.iter().map(host).collect();
         say!(
             "{}",
-            json!({"word": word(&leave), "op": spoken.op, "subject": spoken.subject, "gates": leave.gates(), "hooks": hooks})
+            json!({"word": word(&leave), "op": spoken.op, "subject": spoken.subject, "gates": leave.gates(), "hooks": hooks, "hosts": hosts})
         );
         return Ok(ExitCode::SUCCESS);
     }
@@ -141,6 +181,9 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
             Leave::Refused(_, refusal) => format!("refused, by {}", refusal.by),
         }
     );
+    for host in &hosts {
+        say!("{}", clean(&line(host)));
+    }
     for (event, commands) in &hooks {
         say!("{event}: {}", clean(&commands.join(", ")));
     }

@@ -292,6 +292,68 @@ fn an_explanation_a_table_and_a_replay_agree_with_what_happens() {
     );
 }
 
+// keeps: policy-explained
+#[test]
+fn an_explanation_says_what_holds_of_hosts() {
+    let bench = Bench::confined(json!([]));
+    let rule = |host: &str| format!("exec[effect=network,host={host}]");
+    let command = "curl http://vm:8777/";
+    let other = "host any other: asked about when it is wanted";
+    for (args, command, expected) in [
+        (vec![], command, vec!["host vm:8777: asked about when it is wanted", other]),
+        (
+            vec!["--headless"],
+            command,
+            vec!["host vm:8777: not reached", "host any other: not reached"],
+        ),
+        (
+            vec!["--deny", &rule("vm")],
+            command,
+            vec!["host vm:8777: denied, by exec[effect=network,host=vm] (--deny)"],
+        ),
+        (
+            vec!["--deny", &rule("vm")],
+            "make",
+            vec!["host vm: denied, by exec[effect=network,host=vm] (--deny)", other],
+        ),
+        (
+            vec!["--ask", &rule("vm")],
+            command,
+            vec![
+                "host vm:8777: asked about when it is wanted, by exec[effect=network,host=vm] (--ask)",
+                other,
+            ],
+        ),
+        (
+            vec!["--allow", &rule("vm:8777")],
+            command,
+            vec!["host vm:8777: reached, by exec[effect=network,host=vm:8777] (--allow)", other],
+        ),
+        // A rule that names no port allows the usual ones.
+        (
+            vec!["--allow", &rule("vm")],
+            command,
+            vec!["host vm:8777: asked about when it is wanted", other],
+        ),
+        (
+            vec!["--allow", &rule("vm"), "--no-web"],
+            "curl http://vm/",
+            vec!["host vm: not reached", "host any other: not reached"],
+        ),
+        (vec!["--sandbox", "open", "--deny", &rule("vm")], command, vec![]),
+    ] {
+        let args = [&["policy", "explain"], &args[..], &["exec", command]].concat();
+        let explained = bench.cairn(&args).out;
+        let hosts: Vec<&str> = explained.lines().filter(|l| l.starts_with("host ")).collect();
+        assert_eq!(hosts, expected, "{args:?}\n{explained}");
+        let is_denied = args.contains(&"--deny") && command != "make";
+        assert_eq!(explained.contains("refused, by"), is_denied, "{args:?}\n{explained}");
+    }
+    let json = bench.cairn(&["policy", "explain", "--json", "exec", command]).out;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["hosts"][0], json!({"host": "vm:8777", "word": "ask", "rule": null}));
+}
+
 /// A repository with a folder of so many files, and one that git ignores.
 fn with_many_files(bench: &Bench, files: usize) {
     for n in 0..files {
