@@ -4,7 +4,6 @@
 use crate::admit::{Prepared, Recording};
 use crate::gates::Terms;
 use crate::hooks::HookAsk;
-use crate::policy::is_host;
 use crate::propose::proposal;
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
@@ -14,7 +13,8 @@ use cairn_types::{
 
 impl Engine {
     /// The hosts that an op's command may reach: those of rules, and those it was let. One with a `!` before it is not
-    /// reached, whatever else is said.
+    /// reached, whatever else is said; one with a `?` only where it is let by its own name, which then stands there
+    /// with a `+`.
     #[must_use]
     pub fn hosts(&self, at: Coord) -> Vec<String> {
         let mut hosts = match self.terms().flags.no_web {
@@ -30,18 +30,18 @@ impl Engine {
         hosts
     }
 
-    /// The hosts that rules keep an op's command from. What is only asked about is kept from until somebody was.
+    /// The hosts that rules keep an op's command from, and those it was let although a rule asks about them.
     fn kept_from(&self, op: &OpState) -> Vec<String> {
-        let name = |host: &str| host.rsplit_once(':').map_or(host, |(name, _)| name).to_owned();
-        let was_let = |rule: &str| {
-            op.hosts.iter().any(|host| is_host(rule, host) || is_host(rule, &name(host)))
-        };
         let nothing = Reach::default();
         let case = self.case(op, &nothing);
         let kept = case.map(|case| self.rules.kept_hosts(&case, self.now)).unwrap_or_default();
-        let kept =
-            kept.into_iter().filter(|(word, host)| *word == RuleWord::Deny || !was_let(host));
-        kept.map(|(_, host)| format!("!{host}")).collect()
+        let is_asked = kept.iter().any(|(word, _)| *word != RuleWord::Deny);
+        let named = op.hosts.iter().filter(|_| is_asked).map(|host| format!("+{host}"));
+        let kept = kept.iter().map(|(word, host)| match word {
+            RuleWord::Deny => format!("!{host}"),
+            RuleWord::Ask | RuleWord::Allow => format!("?{host}"),
+        });
+        kept.chain(named).collect()
     }
 
     /// The hosts that a person is asked about: once, only where somebody is there, and not those that a

@@ -86,19 +86,31 @@ impl Confine {
     }
 }
 
-/// What commands may reach; whoever wants something else is told so. What is no host is none, and what
-/// cannot be told apart from the others is kept from with all of them.
+/// What commands may reach; whoever wants something else is told so. What is no host is none; what is kept
+/// from and is no host, such as `*`, is all of them.
 fn reach(sandbox: &Sandbox, hosts: &[String]) -> Option<Reach> {
     let mut reach = Reach::default();
+    let (mut no_host, mut only_named) = (false, false);
     for host in hosts {
-        match host.strip_prefix('!').map(str::parse) {
-            None => reach.allow.extend(host.parse()),
-            Some(Ok(kept)) => reach.deny.push(kept),
-            Some(Err(_)) => {
-                reach.allow.clear();
-                break;
-            }
+        let inner = host.get(1..).unwrap_or_default();
+        match host.chars().next() {
+            Some('!') => match inner.parse() {
+                Ok(pattern) => reach.deny.push(pattern),
+                Err(_) => no_host = true,
+            },
+            Some('?') => match inner.parse() {
+                Ok(pattern) => reach.ask.push(pattern),
+                Err(_) => only_named = true,
+            },
+            Some('+') => reach.named.extend(inner.parse()),
+            _ => reach.allow.extend(host.parse()),
         }
+    }
+    if only_named {
+        reach.allow.clone_from(&reach.named);
+    }
+    if no_host {
+        reach.allow.clear();
     }
     (sandbox.level() != Level::Strict).then_some(reach)
 }

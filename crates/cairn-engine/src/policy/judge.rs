@@ -418,7 +418,7 @@ fn mentions(subject: &Subject, name: &str) -> bool {
 }
 
 /// Whether a host is the one a rule names; `*.example.org` are those beneath it.
-pub(crate) fn is_host(wanted: &str, host: &str) -> bool {
+pub(super) fn is_host(wanted: &str, host: &str) -> bool {
     match wanted.strip_prefix("*.") {
         Some(parent) => host.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.')),
         None => wanted == "*" || wanted == host,

@@ -34,6 +34,10 @@ pub struct Reach {
     pub allow: Vec<HostPattern>,
     /// Those among them that it may not.
     pub deny: Vec<HostPattern>,
+    /// Those among them that it may only if they are `named`.
+    pub ask: Vec<HostPattern>,
+    /// Those that somebody was asked about.
+    pub named: Vec<HostPattern>,
     /// Whether a name among them may lead inside: to loopback, private, link-local or other addresses
     /// that are not on the public network. An address that is allowed as such is reached either way.
     pub private: bool,
@@ -43,8 +47,9 @@ impl Reach {
     /// Whether this host and port may be reached.
     #[must_use]
     pub fn covers(&self, to: &HostPort) -> bool {
-        self.allow.iter().any(|pattern| pattern.covers(to))
-            && !self.deny.iter().any(|pattern| pattern.names(to))
+        let covers = |patterns: &[HostPattern]| patterns.iter().any(|pattern| pattern.covers(to));
+        let names = |patterns: &[HostPattern]| patterns.iter().any(|pattern| pattern.names(to));
+        covers(&self.allow) && !names(&self.deny) && (!names(&self.ask) || covers(&self.named))
     }
 }
 

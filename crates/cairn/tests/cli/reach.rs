@@ -107,6 +107,25 @@ fn a_rule_against_a_host_counts_whatever_lets_more_than_it() {
 
 // keeps: network-asked
 #[test]
+fn a_yes_to_one_host_is_none_to_others_that_the_same_rule_asks_about() {
+    let (one, two) = (Origin::start(), Origin::start());
+    let [first, second] = [&one, &two].map(Origin::at);
+    let [let_first, let_second, ask] =
+        [first.to_string(), second.to_string(), first.ip().to_string()]
+            .map(|host| format!("exec[effect=network,host={host}]"));
+    let bench = bench(&[format!("set -e\n{}\n{}", fetch(first), fetch(second))]);
+    let rules = ["--allow", &let_first, "--allow", &let_second, "--ask", &ask];
+    let args = [&["run", "--json", "--mode", "accept-edits"], &rules[..], &["fetch"]].concat();
+    let mut talk = bench.talk(&args);
+    let question = talk.until("proposal/opened");
+    assert_eq!(question["hosts"], json!([first.to_string()]), "{question}");
+    decide(&mut talk, &question, "allow");
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!((one.came(), two.came()), (1, 0), "{}", told(&bench, 2));
+}
+
+// keeps: network-asked
+#[test]
 fn a_no_is_told_and_asked_once() {
     let origin = Origin::start();
     let at = origin.at();

@@ -170,6 +170,8 @@ fn what_is_denied_is_not_covered_whatever_covers_it() {
     let reach = Reach {
         allow: patterns(&["*.example.org", "example.org:8080", "192.0.2.1"]),
         deny: patterns(&["evil.example.org", "example.org", "*.in.example.org:443"]),
+        ask: patterns(&["*.at.example.org"]),
+        named: patterns(&["let.at.example.org:443"]),
         private: false,
     };
     for (to, expected) in [
@@ -180,6 +182,9 @@ fn what_is_denied_is_not_covered_whatever_covers_it() {
         ("a.in.example.org:443", false),
         ("a.in.example.org:80", true),
         ("192.0.2.1:443", true),
+        ("any.at.example.org:443", false),
+        ("let.at.example.org:443", true),
+        ("let.at.example.org:80", false),
     ] {
         assert_eq!(reach.covers(&to.parse().unwrap()), expected, "{to}");
     }
