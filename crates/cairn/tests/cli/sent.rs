@@ -473,20 +473,41 @@ fn ctrl_z_sends_the_running_command_to_the_background() {
     assert_eq!(statuses(&bench), [102, 200]);
 }
 
-// keeps: sent-to-background
-#[test]
-fn ctrl_z_suspends_the_program_where_nothing_can_be_sent_and_it_resumes() {
-    let bench = project(&["echo two > a.txt"]);
-    let mut run = bench.command(&[]);
-    let program = run.get_program().to_owned();
+/// An interactive shell in the project, and the program's name for it.
+fn shell(bench: &Bench) -> (Terminal, String) {
+    let run = bench.command(&[]);
+    let program = run.get_program().to_str().unwrap().to_owned();
     #[allow(clippy::disallowed_methods, reason = "tests start a shell")]
     let mut shell = std::process::Command::new("bash");
     shell.args(["--norc", "--noprofile", "-i"]).env("PS1", "shell: ");
     shell.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    run.env_clear();
-    let mut terminal = Terminal::open(&bench, shell);
+    let mut terminal = Terminal::open(bench, shell);
     terminal.until("shell: ");
-    terminal.keys(&format!("{} run work\n", program.to_str().unwrap()));
+    (terminal, program)
+}
+
+// keeps: sent-to-background
+#[test]
+fn ctrl_z_that_sends_a_command_leaves_the_rest_of_the_pipeline_running() {
+    let bench = waiting(&[json!({"say": "meanwhile"}), json!({"say": "all is done"})]);
+    let (mut terminal, program) = shell(&bench);
+    terminal.keys(&format!("{program} run --yolo work | cat\n"));
+    terminal.until("1/1/1 is still running; Ctrl-Z sends it to the background");
+    terminal.keys("\x1a");
+    terminal.until("waiting for 1/1/1");
+    go(&bench);
+    terminal.until("all is done");
+    terminal.until("shell: ");
+    terminal.keys("exit\n");
+    assert_eq!(bench.temp.read("a.txt"), "mine\n");
+}
+
+// keeps: sent-to-background
+#[test]
+fn ctrl_z_suspends_the_program_where_nothing_can_be_sent_and_it_resumes() {
+    let bench = project(&["echo two > a.txt"]);
+    let (mut terminal, program) = shell(&bench);
+    terminal.keys(&format!("{program} run work\n"));
     terminal.until("r refuse with words: ");
     terminal.keys("\x1a");
     terminal.until("Stopped");
