@@ -277,6 +277,42 @@ fn what_its_driver_took_with_it_is_told_as_lost() {
     is_sound(&bench);
 }
 
+// keeps: sent-to-background, money-reserved
+#[test]
+fn a_loop_that_cannot_afford_to_ask_again_does_not_wait_for_what_is_lost() {
+    let usage = json!({"input": 1000, "output": 100});
+    let slow = json!({"say": "a b c d e f g h", "pace_ms": 60_000, "usage": usage});
+    let bench = Bench::confined(json!([
+        {"calls": bash(WAITS)["calls"], "usage": usage}, slow, {"say": "done"},
+    ]));
+    bench.own(
+        "cairn.toml",
+        "[models.\"openai/test\"]\ninput = \"0.1\"\noutput = \"100\"\nmax_output = 400\n",
+    );
+    bench.temp.write("flag", "wait\n");
+    let mut talk = send(&bench, &["--yolo", "--max-cost", "5"]);
+    talk.until("turn/asked");
+    talk.child.kill().unwrap();
+    talk.child.wait().unwrap();
+    let args = ["run", "-c", "--yolo", "--max-cost", "0.0001"];
+    let mut resumed = bench.command(&args).spawn().unwrap();
+    let began = std::time::Instant::now();
+    let code = loop {
+        match resumed.try_wait().unwrap() {
+            Some(status) => break status.code(),
+            None if began.elapsed().as_secs() > 60 => {
+                resumed.kill().unwrap();
+                panic!("it waits for nothing");
+            }
+            None => std::thread::sleep(std::time::Duration::from_millis(20)),
+        }
+    };
+    assert_eq!(code, Some(4));
+    assert_eq!(facts(&bench, "stream")[0]["state"], "lost");
+    assert_eq!(facts(&bench, "end")[0]["rail"], "cost");
+    is_sound(&bench);
+}
+
 /// Changes, makes and removes many files and replaces an ignored folder, once it may.
 const MUCH: &str = "echo begun; until grep -q go flag; do sleep 0.01; done; rm -r target; mkdir target; \
     for n in $(seq 80); do echo new >> kept/$n; echo new > made-$n; echo new > target/$n; done";
