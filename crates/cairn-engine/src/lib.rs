@@ -27,7 +27,7 @@ pub use choice::{LONGEST_TEXT, Misfit, NewText};
 pub use hooks::{HookAsk, Misread};
 pub use propose::{DecideError, Word};
 pub use settle::{Found, Settlement};
-pub use state::{Engine, Lap, OpState};
+pub use state::{Engine, Lap, OpState, Reached};
 pub use step::Step;
 pub use view::Item;
 

@@ -2,7 +2,7 @@
 
 use crate::admit::Recording;
 use crate::propose::{proposal, unfinished};
-use crate::state::{Engine, Lap};
+use crate::state::{Engine, Lap, OpState, Reached};
 use crate::words;
 use cairn_types::{Begin, Coord, ProposalItem, ProposalKind, Settled, Status};
 
@@ -30,6 +30,14 @@ pub enum Settlement {
     Finish,
 }
 
+impl OpState {
+    /// Whether what it changes is found out once more: not what a command in the background changed, nor
+    /// one that may have reached hosts.
+    fn is_found_out_again(&self) -> bool {
+        self.intent.of.is_none() && self.reached == Reached::Not
+    }
+}
+
 impl Engine {
     /// It is known what the disk shows of an op that began and has no outcome; `shown` is what a
     /// person would be shown of doing it now.
@@ -53,8 +61,8 @@ impl Engine {
                 None => settled(Status::OK, words::FOUND_DONE, Settled::FoundDone),
             },
             (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
-            (Found::NotDone, None) if op.intent.of.is_none() => Settlement::Repeat,
-            // What a command in the background changed is not found out again, but kept since it began.
+            (Found::NotDone, None) if op.is_found_out_again() => Settlement::Repeat,
+            // What it changed is kept since it began.
             (Found::Partly | Found::NotDone, None) => {
                 self.not_finished(op).map_or(Settlement::Finish, Settlement::Record)
             }

@@ -86,6 +86,19 @@ pub struct Lap {
     pub(crate) hooks: OfLap,
 }
 
+/// Whether a command ran where it may have reached hosts. What it did there is not done twice, unless
+/// somebody lets it run again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reached {
+    /// It did not.
+    #[default]
+    Not,
+    /// It did, under the present driver, which has what came of it.
+    Here,
+    /// It did, under an earlier driver, and what came of it is gone with that one.
+    Lost,
+}
+
 /// An op of the newest reply, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpState {
@@ -109,8 +122,8 @@ pub struct OpState {
     pub hosts: Vec<String>,
     /// Whether a person was asked which hosts it may reach.
     pub asked_hosts: bool,
-    /// It ran, or was about to, and may have reached hosts; nobody saw it end yet.
-    pub reaching: bool,
+    /// Whether its command ran where it may have reached hosts.
+    pub reached: Reached,
     /// Whose word on a command in the background covers what it changed.
     pub(crate) word: Option<By>,
     /// Its status, once it has one.
@@ -144,6 +157,7 @@ impl Engine {
                 self.hooks = OfRun::default();
                 self.mode = None;
                 self.take_rules();
+                self.in_lap(Lap::lose_reached);
             }
             Body::Prompt(prompt) => self.queued(prompt),
             Body::Steer(steer) => self.steered(steer),
@@ -164,7 +178,7 @@ impl Engine {
             }
             Body::Proposal(proposal) => self.opened(proposal),
             Body::Decision(decision) => self.took_decision(decision),
-            Body::Reach(reach) => self.in_op(reach.at, |op| op.reaching = true),
+            Body::Reach(reach) => self.in_op(reach.at, |op| op.reached = Reached::Here),
             Body::Begin(begin) => self.in_op(begin.at, |op| op.began(begin)),
             Body::Performed(done) => {
                 self.note_running(done);
@@ -283,7 +297,6 @@ impl Engine {
 
     fn opened(&mut self, proposal: &Proposal) {
         self.in_op(proposal.at, |op| op.hooks.opened());
-        self.in_op(proposal.at, |op| op.reaching = false);
         self.in_op(proposal.at, |op| match proposal.kind {
             ProposalKind::Indeterminate => op.settling = Some(proposal.clone()),
             ProposalKind::Edit
@@ -305,7 +318,6 @@ impl Engine {
         }
         let mut op_name = None;
         self.in_op(decision.at, |op| {
-            op.reaching = false;
             if op.begin.is_some() {
                 op.settling_decision = Some(decision.clone());
             } else if !decision.hosts.is_empty() {
@@ -474,10 +486,16 @@ impl Lap {
             Some(op) => {
                 op.intent = intent.clone();
                 (op.proposal, op.decision) = (None, None);
-                (op.hosts, op.asked_hosts) = (Vec::new(), false);
+                (op.hosts, op.asked_hosts, op.reached) = (Vec::new(), false, Reached::Not);
                 op.hooks.became_another();
             }
         }
+    }
+
+    /// Another driver has it, and nothing of what commands came to that ran under the earlier one.
+    fn lose_reached(&mut self) {
+        let reached = self.ops.iter_mut().filter(|op| op.reached == Reached::Here);
+        reached.for_each(|op| op.reached = Reached::Lost);
     }
 
     fn paid(&mut self, reply: &Reply) {
@@ -506,6 +524,8 @@ impl OpState {
         (self.proposal, self.asked_hosts) = (None, true);
         if decision.verdict == Verdict::Allow {
             self.hosts.clone_from(&decision.hosts);
+            // It shall run again with them.
+            self.reached = Reached::Not;
         }
     }
 
@@ -529,7 +549,7 @@ impl OpState {
             settling_decision: None,
             hosts: Vec::new(),
             asked_hosts: false,
-            reaching: false,
+            reached: Reached::Not,
             word: None,
             status: None,
             came: None,

@@ -5,7 +5,7 @@ use crate::gates::Leave;
 use crate::hooks::HookAsk;
 use crate::propose::propose_look;
 use crate::reach::Reach;
-use crate::state::{Engine, Lap, OpState};
+use crate::state::{Engine, Lap, OpState, Reached};
 use crate::words;
 use cairn_types::{
     Ask, Body, By, Coord, Decision, End, Finish, Proposal, ProposalKind, Rail, Settled, Status,
@@ -172,8 +172,7 @@ impl Engine {
         if op.begin.is_some() {
             return self.step_begun(lap, op);
         }
-        if op.reaching {
-            // While it runs nobody asks; so this is after a crash.
+        if op.reached == Reached::Lost && !lap.waits_for_hosts(op) {
             return Step::Record(Recording::indeterminate(op));
         }
         if let Some(problem) = &op.intent.problem {
@@ -182,9 +181,7 @@ impl Engine {
         if let Some((status, told)) = lap.not_performed(op) {
             return Step::Record(Recording::not_performed(op, status, told));
         }
-        if let (None, Some(question)) = (&op.decision, &op.proposal)
-            && question.kind == ProposalKind::Network
-        {
+        if let Some(question) = op.question_of_hosts() {
             return match self.asks() || self.terms().flags.someone {
                 true => self.step_question(op),
                 false => Step::Record(hosts_refused(op, question)),
@@ -311,7 +308,20 @@ impl Engine {
     }
 }
 
+impl OpState {
+    /// The open question which hosts it may reach.
+    fn question_of_hosts(&self) -> Option<&Proposal> {
+        let question = self.proposal.as_ref().filter(|_| self.decision.is_none())?;
+        (question.kind == ProposalKind::Network).then_some(question)
+    }
+}
+
 impl Lap {
+    /// Whether a word may come that lets the op's command run again.
+    fn waits_for_hosts(&self, op: &OpState) -> bool {
+        op.question_of_hosts().is_some() && self.not_performed(op).is_none()
+    }
+
     /// Why the rest of the turn is not performed, if it is not.
     fn not_performed(&self, op: &OpState) -> Option<(Status, String)> {
         if self.aborted.is_some() {

@@ -203,11 +203,13 @@ impl Driver {
     }
 
     /// Takes what the engine decided into the run. With the last loop commands in the background end,
-    /// before it does. No loop ends while one runs that a person sent there, unless it is stopped.
+    /// before it does. No loop ends while one runs that a person sent there, unless it is stopped; one that
+    /// is over and cannot be told any more, since the model is being asked, is not waited for.
     pub(crate) async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
         let recording = self.afforded(recording)?;
         let recording = self.with_refused(recording);
-        if recording.ends() && self.engine.lingers() {
+        let is_waited_for = self.engine.lingers() && self.streams.sent().next().is_some();
+        if recording.ends() && is_waited_for {
             return self.linger().await;
         }
         if recording.ends() {

@@ -38,8 +38,9 @@ impl Driver {
             let said = format!("the hook {} ({}): {problem}", ask.name, ask.event);
             self.sink.event(&Event::Notice(said));
         }
-        if answer.input.is_some() || ask.event == HookEvent::Accepting {
-            // What was prepared was prepared for other arguments, or a while ago.
+        let is_old = ask.event == HookEvent::Accepting;
+        if is_old && !ask.at.is_some_and(|at| self.has_reached(at)) {
+            // It was prepared a while ago.
             self.prepared = None;
         }
         self.record(self.engine.hooked(&ask, answer, ms))

@@ -2,7 +2,7 @@
 
 use crate::sent::Foreground;
 use crate::{Driver, Event, RunError};
-use cairn_engine::Recording;
+use cairn_engine::{Reached, Recording};
 use cairn_store::SpooledFile;
 use cairn_types::{Action, Body, ContentRef, Coord, Reach, Status};
 use cairn_world::{OnOutput, Performed, Prepared};
@@ -24,7 +24,7 @@ impl Driver {
         let hosts = self.engine.hosts(at);
         if let Some((of, with, prepared)) = self.prepared.take()
             && (of, Some(with)) == (at, input)
-            && (prepared.ran.is_none() || prepared.reached_by == hosts)
+            && (prepared.ran.is_none() || prepared.reached_by == hosts || self.has_reached(at))
         {
             return Ok(prepared);
         }
@@ -32,6 +32,11 @@ impl Driver {
             true => self.rehearse(at, action).await,
             false => self.would(action).await,
         }
+    }
+
+    /// Whether the op's command ran where it may have reached hosts, and nobody let it run again since.
+    pub(crate) fn has_reached(&self, at: Coord) -> bool {
+        self.engine.op(at).is_some_and(|op| op.reached != Reached::Not)
     }
 
     /// Keeps what was prepared until it is decided on.

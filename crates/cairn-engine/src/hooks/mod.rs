@@ -224,10 +224,6 @@ impl Engine {
 
     fn took_hook_of_op(&mut self, hooked: &Hooked) {
         let Some(at) = hooked.at else { return };
-        if hooked.event == HookEvent::PermissionRequest {
-            // What it is asked about is what a command came to: somebody saw that one end.
-            self.in_op(at, |op| op.reaching = false);
-        }
         self.in_op(at, |op| match hooked.event {
             HookEvent::UnknownTool => op.hooks.misread.push(hooked.clone()),
             HookEvent::PermissionRequest if !hooked.hosts.is_empty() => {

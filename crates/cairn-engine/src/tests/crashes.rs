@@ -290,3 +290,79 @@ fn a_question_that_one_drivers_rules_answered_is_put_anew_where_anothers_ask() {
     sim.decide(at(1, 1, 1), Verdict::Allow, None);
     assert_eq!(sim.go(), Step::Act { at: at(1, 1, 1), again: false });
 }
+
+/// A command that may have reached hosts, and what it came to.
+fn reached(changes: &[&str], wanted: &[&str]) -> (Sim, Prepared) {
+    let mut sim = Sim::new(Mode::Act, Approval::Ask);
+    let policy =
+        Policy { overlay: true, ..super::policy::of(&["allow exec[effect=network,host=a.org]"]) };
+    sim.record(Recording::of(Body::Drive(Drive { policy, ..drive(Mode::Act, Approval::Ask) })));
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[BASH], Finish::Calls);
+    let at = at(1, 1, 1);
+    assert_eq!(sim.go(), Step::Prepare(at));
+    sim.record(Recording::of(Body::Reach(Reach { at, hosts: sim.engine.hosts(at) })));
+    let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+    let changes = changes.iter().flat_map(|path| super::sent::changed(path).changes).collect();
+    let wanted = owned(wanted);
+    (sim, Prepared { changes, shown: "what".into(), wanted, ..Prepared::default() })
+}
+
+// keeps: network-asked
+#[test]
+fn a_command_that_may_have_reached_hosts_is_not_run_again_by_itself_wherever_it_was_cut_off() {
+    let (at, lost) = (at(1, 1, 1), "1/1/1 → 500 Indeterminate");
+    let check = |changes: &[&str], wanted: &[&str], words: &[Verdict], expected: &str| {
+        let (mut sim, prepared) = reached(changes, wanted);
+        if !changes.is_empty() || !wanted.is_empty() {
+            let recording = sim.engine.prepared(at, &prepared);
+            sim.record(recording);
+        }
+        words.iter().for_each(|word| sim.decide(at, *word, None));
+        sim.drive_by(Mode::Act, Approval::Ask, &[]);
+        sim.said.clear();
+        sim.go();
+        assert_eq!(sim.said[0], expected, "{changes:?} {wanted:?} {words:?}");
+        sim
+    };
+    // While it ran, before anything was made of it.
+    check(&[], &[], &[], lost);
+    // While a person was asked what of it to keep, and after they said.
+    check(&["a"], &[], &[], lost);
+    check(&["a"], &[], &[Verdict::Allow], lost);
+    // While a person was asked which other hosts it may reach: a yes lets it run again.
+    let waits = format!("{:?}", Step::Await(at));
+    for (word, expected) in
+        [(Verdict::Refuse, lost.to_owned()), (Verdict::Allow, format!("{:?}", Step::Prepare(at)))]
+    {
+        let mut sim = check(&["a"], &["b.org"], &[], &waits);
+        sim.said.clear();
+        sim.decide(at, word, None);
+        sim.go();
+        assert_eq!(sim.said[0], expected);
+    }
+    check(&["a"], &["b.org"], &[Verdict::Refuse], lost);
+    // The loop is stopped while that question is open.
+    let mut sim = check(&["a"], &["b.org"], &[], &waits);
+    let abort = sim.engine.abort("enough", Writer::Client).unwrap();
+    sim.record(abort);
+    sim.said.clear();
+    sim.go();
+    assert_eq!(sim.said[0], lost);
+}
+
+// keeps: network-asked
+#[test]
+fn what_reached_hosts_and_began_is_made_of_what_it_came_to() {
+    let (mut sim, prepared) = reached(&["a"], &[]);
+    let at = at(1, 1, 1);
+    let recording = sim.engine.prepared(at, &prepared);
+    sim.record(recording);
+    sim.decide(at, Verdict::Allow, None);
+    let begin = Begin { at, changes: prepared.changes, again: false, told: None, ran: None };
+    sim.record(Recording::of(Body::Begin(begin)));
+    sim.drive(Mode::Act, Approval::Yolo);
+    assert_eq!(sim.go(), Step::Settle(at));
+    assert_eq!(sim.engine.found(at, Found::NotDone, "what"), Settlement::Finish);
+}

@@ -43,7 +43,7 @@ fn sent(approval: Approval, rules: &[&str]) -> Sim {
 }
 
 /// What it changed when it is over.
-fn changed(path: &str) -> Prepared {
+pub(super) fn changed(path: &str) -> Prepared {
     let after = FileState {
         kind: FileKind::File,
         hash: Some(Hash::of(b"new")),

@@ -11,7 +11,9 @@ use cairn_protocol as wire;
 use cairn_runtime::{Command, Event, Sink};
 use cairn_types::{By, Mode, ProposalId, Remember, Verdict};
 use rustix::fs::{FileType, fstat};
-use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, getppid, getsid, kill_process};
+use rustix::process::{
+    Pid, Signal, getpgid, getpgrp, getpid, getppid, getsid, kill_process, kill_process_group,
+};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::sync::Arc;
@@ -50,7 +52,8 @@ pub fn watch_suspends(commands: UnboundedSender<Command>, screen: Arc<Screen>) {
                 && commands.send(Command::Background(Some(tell))).is_ok()
                 && told.await.unwrap_or(false);
             match is_sent {
-                true => {}
+                // The terminal suspends everything that runs beside this process, as in a pipeline.
+                true => drop(kill_process_group(getpgrp(), Signal::CONT)),
                 false if can_be_resumed() => {
                     screen.end_line();
                     let _ = kill_process(getpid(), Signal::STOP);

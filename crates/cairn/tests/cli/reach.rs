@@ -228,3 +228,84 @@ fn one_that_may_have_reached_a_host_is_not_run_again_by_itself() {
         (&json!(500), &json!("indeterminate"))
     );
 }
+
+/// A command that reaches the first host and then wants the second one.
+fn fetch_both(first: &Origin, second: &Origin) -> String {
+    format!("{}\n{}", fetch(first.at()), fetch(second.at()))
+}
+
+// keeps: network-asked
+#[test]
+fn what_reached_a_host_before_a_crash_is_run_again_only_after_a_yes_to_hosts() {
+    let (first, second) = (Origin::start(), Origin::start());
+    let rule = format!("exec[effect=network,host={}]", first.at());
+    let both = || fetch_both(&first, &second);
+    for (command, kind, args, verdict, again) in [
+        (both(), "network", &[][..], Some("refuse"), false),
+        (both(), "network", &["--yolo"], Some("refuse"), false),
+        (both(), "network", &[], Some("allow"), true),
+        (fetch(first.at()), "edit", &[], None, false),
+        (fetch(first.at()), "edit", &["--mode", "accept-edits"], None, false),
+    ] {
+        let bench = bench(&[command]);
+        let mut talk = bench.talk(&["run", "--json", "--allow", &rule, "fetch it"]);
+        assert_eq!(talk.until("proposal/opened")["kind"], kind);
+        assert_eq!(first.came(), 1, "{kind}");
+        talk.child.kill().unwrap();
+        talk.child.wait().unwrap();
+        let mut talk = bench.talk(&[&["run", "--json", "-c", "--allow", &rule], args].concat());
+        if let Some(verdict) = verdict {
+            let question = talk.until("proposal/opened");
+            decide(&mut talk, &question, verdict);
+        }
+        if again {
+            let question = talk.until("proposal/opened");
+            assert_eq!(question["kind"], "edit", "{question}");
+            decide(&mut talk, &question, "allow");
+        }
+        assert_eq!(talk.result()["status"], "done");
+        let outcome = &facts(&bench, "outcome")[0];
+        let expected = if again { (200, "performed") } else { (500, "indeterminate") };
+        let expected = (&json!(expected.0), &json!(expected.1));
+        assert_eq!((&outcome["status"], &outcome["settled"]), expected, "{kind} {verdict:?}");
+        assert_eq!(
+            (first.came(), second.came()),
+            (again.into(), again.into()),
+            "{kind} {verdict:?}"
+        );
+        assert_eq!(bench.file("got").exists(), again);
+        assert_eq!(bench.cairn(&["verify"]).code, 0, "{kind} {verdict:?}");
+        assert_eq!(bench.cairn(&["policy", "replay"]).code, 0, "{kind} {verdict:?}");
+    }
+}
+
+// keeps: network-asked
+#[test]
+fn what_reached_a_host_is_not_run_again_for_a_hook() {
+    let (first, second) = (Origin::start(), Origin::start());
+    let rule = format!("exec[effect=network,host={}]", first.at());
+    let changes = r#"{"behavior":"allow","updatedInput":{"command":"echo other"}}"#;
+    for (event, script, command, kind) in [
+        ("Accepting", "exit 0".to_owned(), fetch(first.at()), "edit"),
+        // It cannot make another command of one that ran, and its word counts for nothing against a rule.
+        ("PermissionRequest", says(changes), fetch_both(&first, &second), "network"),
+    ] {
+        let bench = bench(&[command]);
+        hooks(&bench, &[(event, "Bash", &script)]);
+        let asked = format!("exec[effect=network,host={}]", second.at());
+        let args = ["run", "--json", "--allow", &rule, "--ask", &asked, "fetch it"];
+        let mut talk = bench.talk(&args);
+        let question = talk.until("proposal/opened");
+        assert_eq!(question["kind"], kind, "{question}");
+        decide(&mut talk, &question, if kind == "edit" { "allow" } else { "refuse" });
+        if kind == "network" {
+            let question = talk.until("proposal/opened");
+            decide(&mut talk, &question, "allow");
+        }
+        assert_eq!(talk.result()["status"], "done", "{event}");
+        assert_eq!((first.came(), second.came()), (1, 0), "{event}");
+        assert_eq!(bench.temp.read("got"), "origin");
+        assert_eq!(bench.cairn(&["verify"]).code, 0, "{event}");
+        assert_eq!(bench.cairn(&["policy", "replay"]).code, 0, "{event}");
+    }
+}

@@ -277,6 +277,42 @@ fn what_its_driver_took_with_it_is_told_as_lost() {
     is_sound(&bench);
 }
 
+// keeps: sent-to-background, money-reserved
+#[test]
+fn a_loop_that_cannot_afford_to_ask_again_does_not_wait_for_what_is_lost() {
+    let usage = json!({"input": 1000, "output": 100});
+    let slow = json!({"say": "a b c d e f g h", "pace_ms": 60_000, "usage": usage});
+    let bench = Bench::confined(json!([
+        {"calls": bash(WAITS)["calls"], "usage": usage}, slow, {"say": "done"},
+    ]));
+    bench.own(
+        "cairn.toml",
+        "[models.\"openai/test\"]\ninput = \"0.1\"\noutput = \"100\"\nmax_output = 400\n",
+    );
+    bench.temp.write("flag", "wait\n");
+    let mut talk = send(&bench, &["--yolo", "--max-cost", "5"]);
+    talk.until("turn/asked");
+    talk.child.kill().unwrap();
+    talk.child.wait().unwrap();
+    let args = ["run", "-c", "--yolo", "--max-cost", "0.0001"];
+    let mut resumed = bench.command(&args).spawn().unwrap();
+    let began = std::time::Instant::now();
+    let code = loop {
+        match resumed.try_wait().unwrap() {
+            Some(status) => break status.code(),
+            None if began.elapsed().as_secs() > 60 => {
+                resumed.kill().unwrap();
+                panic!("it waits for nothing");
+            }
+            None => std::thread::sleep(std::time::Duration::from_millis(20)),
+        }
+    };
+    assert_eq!(code, Some(4));
+    assert_eq!(facts(&bench, "stream")[0]["state"], "lost");
+    assert_eq!(facts(&bench, "end")[0]["rail"], "cost");
+    is_sound(&bench);
+}
+
 /// Changes, makes and removes many files and replaces an ignored folder, once it may.
 const MUCH: &str = "echo begun; until grep -q go flag; do sleep 0.01; done; rm -r target; mkdir target; \
     for n in $(seq 80); do echo new >> kept/$n; echo new > made-$n; echo new > target/$n; done";
@@ -473,20 +509,41 @@ fn ctrl_z_sends_the_running_command_to_the_background() {
     assert_eq!(statuses(&bench), [102, 200]);
 }
 
-// keeps: sent-to-background
-#[test]
-fn ctrl_z_suspends_the_program_where_nothing_can_be_sent_and_it_resumes() {
-    let bench = project(&["echo two > a.txt"]);
-    let mut run = bench.command(&[]);
-    let program = run.get_program().to_owned();
+/// An interactive shell in the project, and the program's name for it.
+fn shell(bench: &Bench) -> (Terminal, String) {
+    let run = bench.command(&[]);
+    let program = run.get_program().to_str().unwrap().to_owned();
     #[allow(clippy::disallowed_methods, reason = "tests start a shell")]
     let mut shell = std::process::Command::new("bash");
     shell.args(["--norc", "--noprofile", "-i"]).env("PS1", "shell: ");
     shell.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    run.env_clear();
-    let mut terminal = Terminal::open(&bench, shell);
+    let mut terminal = Terminal::open(bench, shell);
     terminal.until("shell: ");
-    terminal.keys(&format!("{} run work\n", program.to_str().unwrap()));
+    (terminal, program)
+}
+
+// keeps: sent-to-background
+#[test]
+fn ctrl_z_that_sends_a_command_leaves_the_rest_of_the_pipeline_running() {
+    let bench = waiting(&[json!({"say": "meanwhile"}), json!({"say": "all is done"})]);
+    let (mut terminal, program) = shell(&bench);
+    terminal.keys(&format!("{program} run --yolo work | cat\n"));
+    terminal.until("1/1/1 is still running; Ctrl-Z sends it to the background");
+    terminal.keys("\x1a");
+    terminal.until("waiting for 1/1/1");
+    go(&bench);
+    terminal.until("all is done");
+    terminal.until("shell: ");
+    terminal.keys("exit\n");
+    assert_eq!(bench.temp.read("a.txt"), "mine\n");
+}
+
+// keeps: sent-to-background
+#[test]
+fn ctrl_z_suspends_the_program_where_nothing_can_be_sent_and_it_resumes() {
+    let bench = project(&["echo two > a.txt"]);
+    let (mut terminal, program) = shell(&bench);
+    terminal.keys(&format!("{program} run work\n"));
     terminal.until("r refuse with words: ");
     terminal.keys("\x1a");
     terminal.until("Stopped");
