@@ -190,13 +190,14 @@ impl Engine {
         recording
     }
 
-    /// Someone says something to the running loop. Absent when none is running, or it is stopping.
+    /// Someone says something to the running loop. Absent when none is running, or it is stopping. An op
+    /// has `begun` whose command runs over an overlay, or has run and is not decided on.
     #[must_use]
-    pub fn steer(&self, text: &str, writer: Writer) -> Option<Recording> {
+    pub fn steer(&self, text: &str, writer: Writer, begun: Option<Coord>) -> Option<Recording> {
         self.lap.as_ref().filter(|lap| lap.aborted.is_none() && lap.fault.is_none())?;
         let mut recording = Recording::default();
         let text = recording.keep(text);
-        recording.facts.push(Body::Steer(Steer { text, writer }));
+        recording.facts.push(Body::Steer(Steer { text, writer, begun }));
         Some(recording)
     }
 

@@ -124,6 +124,8 @@ pub struct OpState {
     pub asked_hosts: bool,
     /// Whether its command ran where it may have reached hosts.
     pub reached: Reached,
+    /// Its command had begun to run over an overlay when somebody said something: words do not skip it.
+    pub(crate) has_run: bool,
     /// Whose word on a command in the background covers what it changed.
     pub(crate) word: Option<By>,
     /// Its status, once it has one.
@@ -257,7 +259,7 @@ impl Engine {
         }
     }
 
-    fn steered(&mut self, Steer { text, writer }: &Steer) {
+    fn steered(&mut self, Steer { text, writer, begun }: &Steer) {
         let Some(lap) = &mut self.lap else { return };
         let text = *text;
         if *writer == Writer::System {
@@ -266,6 +268,8 @@ impl Engine {
         } else if lap.asked.is_some() || lap.has_open_ops() {
             lap.waiting.push(text);
             lap.steered = true;
+            let begun = lap.ops.iter_mut().find(|op| Some(op.intent.at) == *begun);
+            begun.into_iter().for_each(|op| op.has_run = true);
         } else {
             lap.finish = None;
             lap.rails.heard();
@@ -550,6 +554,7 @@ impl OpState {
             hosts: Vec::new(),
             asked_hosts: false,
             reached: Reached::Not,
+            has_run: false,
             word: None,
             status: None,
             came: None,

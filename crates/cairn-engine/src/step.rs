@@ -129,7 +129,8 @@ impl Engine {
         let left = cap.saturating_sub(lap.turn);
         if left <= TOLD_BEFORE && lap.told_left != Some(turn) {
             let text = recording.keep(words::turns_left(left));
-            recording.facts.push(Body::Steer(Steer { text, writer: Writer::System }));
+            let steer = Steer { text, writer: Writer::System, begun: None };
+            recording.facts.push(Body::Steer(steer));
             messages += 1;
         }
         recording.facts.push(Body::Ask(Ask { lap: lap.lap, turn, messages, max_output: None }));
@@ -331,7 +332,7 @@ impl Lap {
             // It is no part of what the model wrote.
             return None;
         }
-        if self.steered {
+        if self.steered && !op.has_run {
             return Some((Status::CANCELLED, words::STEERED.to_owned()));
         }
         if op.intent.effect.is_read_only() {

@@ -331,7 +331,7 @@ impl Driver {
     /// Takes one command. What it leads to is durable when this returns.
     pub(crate) async fn take(&mut self, command: Command) -> Result<(), RunError> {
         let recording = match command {
-            Command::Steer(text) => match self.engine.steer(&text, Writer::Client) {
+            Command::Steer(text) => match self.engine.steer(&text, Writer::Client, self.begun()) {
                 Some(recording) => recording,
                 None => self.engine.prompted(&text, Writer::Client),
             },

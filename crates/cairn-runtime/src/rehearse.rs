@@ -85,6 +85,18 @@ impl Driver {
         Ok(prepared)
     }
 
+    /// The op whose command runs over an overlay, or has run and is not decided on. No fact says so: after a
+    /// crash it runs again.
+    pub(crate) fn begun(&self) -> Option<Coord> {
+        let ran = |(at, _, prepared): &(Coord, _, Prepared)| prepared.ran.is_some().then_some(*at);
+        match self.foreground {
+            Some(Foreground::Overlay(at) | Foreground::Ended(at)) => Some(at),
+            Some(Foreground::Direct(_) | Foreground::Look(_)) | None => {
+                self.prepared.as_ref().and_then(ran)
+            }
+        }
+    }
+
     /// What tells of a command's output as it comes, as long as it is waited for.
     fn telling(&self, at: Coord) -> (OnOutput, Arc<AtomicBool>) {
         let (sink, is_told) = (self.sink.clone(), Arc::new(AtomicBool::new(true)));

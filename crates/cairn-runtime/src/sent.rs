@@ -18,6 +18,8 @@ pub type Sending = oneshot::Sender<bool>;
 pub(crate) enum Foreground {
     /// It runs over an overlay.
     Overlay(Coord),
+    /// It ran over an overlay, and what it changed is found out.
+    Ended(Coord),
     /// It works on the files themselves.
     Direct(Coord),
     /// Nothing of what it changes is kept, and what it prints is its call's result.
@@ -35,7 +37,7 @@ impl Driver {
     /// work that waits for it hears of it.
     pub(crate) fn send_to_background(&mut self, heard: Option<Sending>) {
         let refused = match self.foreground {
-            None => Some(NONE.to_owned()),
+            None | Some(Foreground::Ended(_)) => Some(NONE.to_owned()),
             Some(Foreground::Direct(at)) => Some(format!(
                 "{at} works on the files themselves and not over an overlay, so it cannot be sent to the \
                  background"
@@ -81,7 +83,7 @@ impl Driver {
                 rehearsing.cancel();
             }
         }
-        self.foreground = None;
+        self.foreground = Some(Foreground::Ended(at));
         if std::mem::take(&mut self.sending) {
             return Ok(Err(rehearsing));
         }

@@ -300,6 +300,10 @@ pub struct Steer {
     pub text: ContentRef,
     /// Who said them.
     pub writer: Writer,
+    /// The op whose command ran over an overlay then, or had run and was not decided on: it had begun,
+    /// though nothing else says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<Coord>,
 }
 
 /// `abort`: the running loop shall stop.

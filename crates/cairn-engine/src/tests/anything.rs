@@ -135,8 +135,12 @@ fn happen(sim: &mut Sim, happening: &Happening) {
             let fault = sim.engine.faulted("cut", "the stream was cut", 1);
             sim.record(fault);
         }
-        (Happening::Steer, _) => {
-            let recording = sim.engine.steer("words", Writer::Client).unwrap_or_default();
+        (Happening::Steer, step) => {
+            let begun = match step {
+                Step::Prepare(at) | Step::Await(at) => Some(at),
+                _ => None,
+            };
+            let recording = sim.engine.steer("words", Writer::Client, begun).unwrap_or_default();
             sim.record(recording);
         }
         (Happening::Abort, _) => {

@@ -15,6 +15,7 @@ mod policy;
 mod rails;
 mod sent;
 mod sight;
+mod steered;
 mod turns;
 
 use crate::*;

@@ -26,7 +26,7 @@ pub(super) fn is_over(sim: &mut Sim, state: StreamState) {
 }
 
 /// A driver whose commands run over an overlay.
-fn overlaid(approval: Approval, rules: &[&str]) -> Drive {
+pub(super) fn overlaid(approval: Approval, rules: &[&str]) -> Drive {
     let policy = Policy { overlay: true, ..policy::of(rules) };
     Drive { policy, ..drive(Mode::Act, approval) }
 }
@@ -59,7 +59,7 @@ pub(super) fn changed(path: &str) -> Prepared {
     Prepared { changes, shown: "diff".into(), label: "a".into(), ..Prepared::default() }
 }
 
-fn prepare(sim: &mut Sim, at: Coord, prepared: &Prepared) {
+pub(super) fn prepare(sim: &mut Sim, at: Coord, prepared: &Prepared) {
     let recording = sim.engine.prepared(at, prepared);
     sim.record(recording);
 }
@@ -113,7 +113,7 @@ fn a_stopped_loop_waits_for_nothing_and_a_steered_one_goes_on() {
     sim.go();
     sim.reply(&[], Finish::Stop);
     assert_eq!(sim.go(), Step::Linger);
-    let steer = sim.engine.steer("meanwhile", Writer::Client).unwrap();
+    let steer = sim.engine.steer("meanwhile", Writer::Client, None).unwrap();
     sim.record(steer);
     assert!(matches!(sim.go(), Step::AskModel { turn: 3, .. }));
     sim.reply(&[], Finish::Stop);
@@ -220,7 +220,7 @@ fn a_call_of_a_tool_is_counted_once_and_neither_steers_nor_earlier_ops_discard_w
     is_over(&mut sim, StreamState::Exited);
     assert_eq!(sim.go(), Step::Prepare(at(1, 2, 2)));
     prepare(&mut sim, at(1, 2, 2), &changed("a"));
-    let steer = sim.engine.steer("words", Writer::Client).unwrap();
+    let steer = sim.engine.steer("words", Writer::Client, None).unwrap();
     sim.record(steer);
     assert_eq!(sim.go(), Step::Await(at(1, 2, 2)));
 }

@@ -101,7 +101,7 @@ fn words_skip_the_rest_of_the_turn_and_follow_its_results() {
     let mut sim = Sim::new(Mode::Act, Approval::Yolo);
     sim.prompt("go");
     sim.go();
-    let steer = sim.engine.steer("stop that", Writer::Client).unwrap();
+    let steer = sim.engine.steer("stop that", Writer::Client, None).unwrap();
     sim.record(steer);
     sim.reply(&[BASH], Finish::Calls);
     sim.go();

@@ -1,4 +1,5 @@
-//! A command that a person sends to the background while it runs over an overlay, driven step by step.
+//! What a person says while a command runs over an overlay, driven step by step: that it goes to the
+//! background, or words.
 
 use crate::kit::{block_on, script, start, store};
 use cairn_runtime::{Command, Driver, Event, Pause, Place, Sink, Start};
@@ -11,10 +12,10 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Sends the command that runs to the background as soon as it prints, and keeps what is said to a person.
+/// Says something as soon as the command that runs prints, and keeps what is said to a person.
 #[derive(Default)]
 struct Sender {
-    commands: Mutex<Option<UnboundedSender<Command>>>,
+    says: Mutex<Option<(UnboundedSender<Command>, Command)>>,
     notices: Mutex<Vec<String>>,
 }
 
@@ -22,8 +23,8 @@ impl Sink for Sender {
     fn event(&self, event: &Event) {
         match event {
             Event::Output { .. } => {
-                if let Some(commands) = self.commands.lock().unwrap().take() {
-                    commands.send(Command::Background(None)).unwrap();
+                if let Some((commands, command)) = self.says.lock().unwrap().take() {
+                    commands.send(command).unwrap();
                 }
             }
             Event::Notice(text) => self.notices.lock().unwrap().push(text.clone()),
@@ -82,7 +83,7 @@ impl Bench {
     async fn driver(&self) -> (Driver, UnboundedSender<Command>) {
         let place = Place::New { new_session: false, name: None };
         let (driver, commands) = self.start().take(place, Some("work")).await.unwrap();
-        *self.sender.commands.lock().unwrap() = Some(commands.clone());
+        *self.sender.says.lock().unwrap() = Some((commands.clone(), Command::Background(None)));
         (driver, commands)
     }
 
@@ -181,4 +182,33 @@ fn nothing_is_sent_where_nothing_runs() {
     });
     let none = "no command is being waited for, so there is none to send to the background";
     assert_eq!(*bench.sender.notices.lock().unwrap(), [none]);
+}
+
+// keeps: steering
+#[test]
+fn words_while_a_command_runs_leave_it_its_changes_and_skip_what_follows() {
+    let calls = [
+        json!({"tool": "bash", "args": {"command": "echo begun; echo mine > a"}}),
+        json!({"tool": "bash", "args": {"command": "echo never > b"}}),
+    ];
+    let bench = Bench::new(&[json!({"calls": calls}), json!({"say": "heard"})]);
+    let run = block_on(async {
+        let (mut driver, commands) = bench.driver().await;
+        let words = Command::Steer("words".to_owned());
+        *bench.sender.says.lock().unwrap() = Some((commands, words));
+        assert_eq!(driver.drive(None).await.unwrap(), Pause::Idle);
+        driver.run_id().clone()
+    });
+    assert_eq!(bench.temp.read("a"), "mine\n");
+    assert!(!bench.temp.workspace().join("b").exists());
+    let outcomes = bench.outcomes(&run);
+    assert_eq!(outcomes[0], (200, "begun\nexit=0\nkept: new a".to_owned()));
+    let skipped = "not performed: the person said something meanwhile; it follows";
+    assert_eq!(outcomes[1], (499, skipped.to_owned()));
+    let facts = bench.store.facts(&run, 0).unwrap();
+    let begun = facts.iter().find_map(|fact| match &fact.body {
+        Body::Steer(steer) => steer.begun,
+        _ => None,
+    });
+    assert_eq!(begun, Some("1/1/1".parse().unwrap()), "the log alone says why it was not skipped");
 }

@@ -51,6 +51,7 @@ mod sent;
 mod sessions;
 mod sessions_of_commands;
 mod starved;
+mod steered;
 mod survive;
 mod tamper;
 mod terminal;
