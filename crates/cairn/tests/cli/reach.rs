@@ -144,6 +144,39 @@ fn what_no_yes_can_help_is_told_and_not_asked_about() {
 
 // keeps: network-asked
 #[test]
+fn a_code_of_0_hides_no_host_that_was_wanted() {
+    let origin = Origin::start();
+    let at = origin.at();
+    let hidden =
+        "python3 -c \"import os, urllib.request as r\nr.urlopen(open('url').read())\" 2>&1";
+    let caught = "python3 -c \"import urllib.request as r\ntry: r.urlopen(open('url').read())\nexcept Exception: pass\"";
+    let named = format!("{caught} http://{at}/");
+    for (command, questions) in [
+        (format!("{hidden} | tail -n 1"), 1),
+        (format!("{hidden} || true"), 1),
+        (format!("{hidden}; true"), 1),
+        (named, 1),
+        // It did its work all the same.
+        (caught.to_owned(), 0),
+        (format!("true && {caught}"), 0),
+    ] {
+        let bench = bench(std::slice::from_ref(&command));
+        bench.temp.write("url", format!("http://{at}/"));
+        let mut talk = bench.talk(&["run", "--json", "fetch it"]);
+        for _ in 0..questions {
+            let question = talk.until("proposal/opened");
+            assert_eq!(question["hosts"], json!([at.to_string()]), "{command}");
+            decide(&mut talk, &question, "refuse");
+        }
+        assert_eq!(talk.result()["status"], "done", "{command}");
+        assert_eq!(facts(&bench, "proposal").len(), questions, "{command}");
+        assert!(told(&bench, 2).contains(&format!("{at}\nexit=0")), "{}", told(&bench, 2));
+    }
+    assert_eq!(origin.came(), 0);
+}
+
+// keeps: network-asked
+#[test]
 fn a_no_is_told_and_asked_once() {
     let origin = Origin::start();
     let at = origin.at();
