@@ -3,6 +3,7 @@
 use crate::bench_world::Bench;
 use crate::hooks::hooks;
 use crate::overlay::{bash, decide, facts, told};
+use crate::terminal::Terminal;
 use cairn_testkit::Origin;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -173,6 +174,22 @@ fn a_code_of_0_hides_no_host_that_was_wanted() {
         assert!(told(&bench, 2).contains(&format!("{at}\nexit=0")), "{}", told(&bench, 2));
     }
     assert_eq!(origin.came(), 0);
+}
+
+// keeps: network-asked
+#[test]
+fn a_yes_that_is_remembered_is_shown_as_its_rule() {
+    let origin = Origin::start();
+    for (key, far) in [("a", "run"), ("s", "session")] {
+        let bench = bench(&[fetch(origin.at())]);
+        let mut terminal =
+            Terminal::open(&bench, bench.command(&["run", "--mode", "accept-edits", "fetch"]));
+        terminal.until("n no: ");
+        terminal.keys(&format!("{key}\n"));
+        let rule = format!("exec[effect=network,host={}]", origin.at());
+        terminal.until(&format!("remembered in this {far}: allow {rule}"));
+        terminal.until("done: 2 turns");
+    }
 }
 
 // keeps: network-asked
