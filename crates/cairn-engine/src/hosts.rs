@@ -10,6 +10,7 @@ use crate::state::{Engine, OpState};
 use cairn_types::{
     Body, By, Coord, Decision, HookWord, ProposalItem, ProposalKind, RuleWord, Verdict,
 };
+use std::net::IpAddr;
 
 impl Engine {
     /// The hosts that an op's command may reach: those of rules, and those it was let. One with a `!` before it is not
@@ -88,11 +89,32 @@ impl Engine {
 }
 
 fn shown(op: &OpState, wanted: &[String]) -> String {
-    let hosts: String = wanted.iter().map(|host| format!("  {host}\n")).collect();
+    let hosts: String = wanted.iter().map(|host| format!("  {host}{}\n", within(host))).collect();
     format!(
         "{} {}\nwanted to reach, and was refused:\n{hosts}It runs again with these hosts if you say yes.\n",
         op.intent.tool, op.intent.target
     )
+}
+
+/// What a person may not see at once of an address: that it is not on the public network.
+fn within(host: &str) -> &'static str {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let Ok(address) = name.trim_matches(['[', ']']).parse::<IpAddr>() else { return "" };
+    let is_private = match address {
+        IpAddr::V4(v4) => {
+            let is_shared = matches!(v4.octets(), [100, 64..=127, ..]);
+            v4.is_private() || v4.is_link_local() || is_shared
+        }
+        IpAddr::V6(v6) => v6.is_unique_local() || v6.is_unicast_link_local(),
+    };
+    match (address.is_loopback() || address.is_unspecified(), is_private) {
+        (true, _) => " (this machine)",
+        (false, true) => " (a private address)",
+        (false, false) => "",
+    }
 }
 
 /// A command wanted to reach hosts that it may not: shall it?
@@ -104,4 +126,25 @@ fn propose(op: &OpState, wanted: &[String]) -> Recording {
         proposal.hosts = wanted.to_vec();
     }
     recording
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn an_address_within_is_said_to_be_one() {
+        let check = |hosts: &[&str], expected: &str| {
+            for host in hosts {
+                assert_eq!(within(host), expected, "{host}");
+            }
+        };
+        check(&["127.0.0.2:8777", "0.0.0.0", "[::1]", "[::1]:8777"], " (this machine)");
+        check(
+            &["10.1.2.3", "192.168.1.1:81", "169.254.169.254", "100.64.0.1"],
+            " (a private address)",
+        );
+        check(&["[fd00::1]:81", "[fe80::1]"], " (a private address)");
+        check(&["example.org", "vm:8777", "8.8.8.8:81", "[2606:2800::1]"], "");
+    }
 }

@@ -2,7 +2,7 @@
 //! and hands to us, who serve it. What may be reached is the proxy's.
 
 use crate::SandboxError;
-use crate::network::{HostPort, Options, Proxy, Reach, Reached};
+use crate::network::{HostPort, Options, Proxy, Reach, Reached, Refusal};
 use crate::run::watched;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
@@ -50,8 +50,10 @@ pub(crate) enum WayOut {
 /// What a command wanted to reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// What was refused, each once, in order.
+    /// What was refused, because it may not be reached, each once, in order.
     pub refused: Vec<HostPort>,
+    /// What was not reached for another reason.
+    pub unreached: Vec<(HostPort, Refusal)>,
     /// What was reached.
     pub reached: Vec<Reached>,
 }
@@ -88,7 +90,12 @@ impl WayOut {
     /// What was wanted.
     pub(crate) fn wanted(&self) -> Wanted {
         match self {
-            WayOut::Served(proxy) => Wanted { refused: proxy.refused(), reached: proxy.reached() },
+            WayOut::Served(proxy) => {
+                let (refused, unreached): (Vec<_>, Vec<_>) =
+                    proxy.unreached().into_iter().partition(|(_, why)| *why == Refusal::NotCovered);
+                let refused = refused.into_iter().map(|(to, _)| to).collect();
+                Wanted { refused, unreached, reached: proxy.reached() }
+            }
             WayOut::None | WayOut::Awaited(..) => Wanted::default(),
         }
     }

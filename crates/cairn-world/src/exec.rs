@@ -5,7 +5,7 @@ use crate::runtimes::Chosen;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
 use crate::{Acting, Background, Settings, output};
-use cairn_sandbox::network::HostPort;
+use cairn_sandbox::network::{HostPort, Refusal as Unreached};
 use cairn_sandbox::{End, Errors, Filter, Finished, Host, Running, SandboxError, Spec};
 use cairn_text::scrub::Window;
 use cairn_text::shown::clean;
@@ -200,12 +200,26 @@ pub(crate) fn signalled(signal: i32) -> String {
     format!("ended by signal {signal}")
 }
 
-/// What is said of hosts that a command wanted to reach and could not.
-fn unreached(wanted: &[String]) -> String {
-    match wanted.is_empty() {
+/// What is said of hosts that a command wanted to reach and did not: those that it may not, and those of which
+/// it makes no difference who allows them.
+fn unreached(wanted: &[String], others: &[(HostPort, Unreached)]) -> String {
+    let mut said = match wanted.is_empty() {
         true => String::new(),
         false => format!("not reached, because it is not allowed: {}\n", wanted.join(", ")),
+    };
+    for (host, why) in others {
+        let host = named(host);
+        said.push_str(&match why {
+            Unreached::NotCovered => continue,
+            Unreached::Inside(address) => {
+                let place = if address.is_loopback() { "this machine" } else { "a private address" };
+                format!("not reached, because it leads to {place} ({address}): {host}; allow the address itself to reach it\n")
+            }
+            Unreached::Unresolved => format!("not reached, because it could not be resolved: {host}\n"),
+            Unreached::Method => format!("not reached, because only GET and HEAD are passed on over plain http: {host}; use https for anything else\n"),
+        });
     }
+    said
 }
 
 /// What is said where the system ended processes because commands had all the memory they may have.
@@ -246,7 +260,7 @@ async fn settled(mut finished: Finished, timeout: Duration, row: &str) -> Perfor
         text.push('\n');
     }
     let wanted: Vec<String> = finished.wanted.refused.iter().map(named).collect();
-    text.push_str(&unreached(&wanted));
+    text.push_str(&unreached(&wanted, &finished.wanted.unreached));
     text.push_str(&starved(finished.starved));
     text.push_str(&last);
     let output::Kept { output, contents, spooled } = output::keep(&mut finished).await;
@@ -258,5 +272,31 @@ async fn settled(mut finished: Finished, timeout: Duration, row: &str) -> Perfor
         contents,
         spooled,
         ..Performed::told(status, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_why_a_host_was_not_reached() {
+        let check = |why: Unreached, expected: &str| {
+            let said = unreached(&[], &[("a.test:443".parse().unwrap(), why)]);
+            assert_eq!(said, format!("not reached, because {expected}\n"));
+        };
+        check(
+            Unreached::Inside([10, 1, 2, 3].into()),
+            "it leads to a private address (10.1.2.3): a.test; allow the address itself to reach it",
+        );
+        check(
+            Unreached::Inside([127, 0, 0, 1].into()),
+            "it leads to this machine (127.0.0.1): a.test; allow the address itself to reach it",
+        );
+        check(Unreached::Unresolved, "it could not be resolved: a.test");
+        check(
+            Unreached::Method,
+            "only GET and HEAD are passed on over plain http: a.test; use https for anything else",
+        );
     }
 }

@@ -10,7 +10,8 @@ use crate::workspace::Workspace;
 use crate::{Acting, Settings};
 use cairn_sandbox::network::Reach;
 use cairn_sandbox::{Access, Confined, Context, Host, Level, Place, Running, Sandbox, Spec};
-use cairn_types::{Aside, Change, ChangeKind, Exec, Outcome, Status};
+use cairn_text::shell;
+use cairn_types::{Aside, Change, ChangeKind, CommandLine, Exec, Joint, Outcome, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -295,11 +296,33 @@ pub(crate) fn settle(
     } else if !left_out.is_empty() {
         ran.text = format!("{}\n{}", ran.text, not_kept(&left_out));
     }
-    // One that did its work all the same only looked for something newer.
-    if ran.exit != Some(0) {
-        prepared.wanted.clone_from(&ran.wanted);
-    }
+    // What did its work all the same only looked for something newer, unless it was told to look there.
+    let is_done = ran.exit == Some(0) && tells_its_end(run);
+    let is_asked = |host: &&String| !is_done || names(&run.command, host);
+    prepared.wanted = ran.wanted.iter().filter(is_asked).cloned().collect();
     prepared.ran = Some(ran);
+}
+
+/// Whether a code of 0 says that all of it went well: one command, or several that each run only after the one before
+/// did. The code of a pipe or of a list is its last command's.
+fn tells_its_end(run: &Exec) -> bool {
+    match shell::parse(&run.command) {
+        CommandLine::Known(line)
+            if matches!(run.runtime.as_deref(), None | Some("sh" | "bash")) =>
+        {
+            line.iter().skip(1).all(|command| command.joint == Joint::And)
+        }
+        _ => !run.command.contains(['|', ';', '&', '\n']),
+    }
+}
+
+/// Whether a command holds the name of a host.
+fn names(command: &str, host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    command.to_ascii_lowercase().contains(name)
 }
 
 /// What the model is told of a command: what it printed, what of its changes is kept, and what is not.
@@ -463,5 +486,25 @@ mod tests {
         check(Status::FAILED, &[], &[], "done\nexit=0");
         check(Status::FAILED, &[], &[pipe], nothing);
         check(Status::FAILED, &["a"], &[pipe], nothing);
+    }
+
+    #[test]
+    fn a_code_of_0_tells_of_one_command_and_of_those_that_depend_on_each_other() {
+        let check = |command: &str, runtime: Option<&str>, expected: bool| {
+            let (command, runtime) = (command.to_owned(), runtime.map(str::to_owned));
+            let run = Exec { command, runtime, ..Exec::default() };
+            assert_eq!(tells_its_end(&run), expected, "{}", run.command);
+        };
+        check("npm test", None, true);
+        check("npm test 2>&1 > out", None, true);
+        check("echo 'a; b | c'", None, true);
+        check("cd app && npm test", None, true);
+        check("npm install $x", None, true);
+        for command in ["npm i x | tail -3", "npm i x || true", "npm i; ls", "npm i &", "npm i\nls"]
+        {
+            check(command, None, false);
+        }
+        check("cd a && npm i | tail", None, false);
+        check("print(1); print(2)", Some("python"), false);
     }
 }

@@ -306,9 +306,12 @@ pub fn remembered(decision: &Decision) -> Option<String> {
         Remember::Project => "in this project",
         Remember::Always => "everywhere",
     };
-    let rule = decision.rule.as_deref().unwrap_or_default();
+    let rules = match &decision.hosts[..] {
+        [] => decision.rule.clone().unwrap_or_default(),
+        _ => decision.remembered().join(", "),
+    };
     let until = decision.until.map(|at| format!(", until {}", time(at))).unwrap_or_default();
-    Some(format!("remembered {far}{until}: allow {rule}"))
+    Some(format!("remembered {far}{until}: allow {rules}")).filter(|_| !rules.is_empty())
 }
 
 /// A hook's answer in one line.

@@ -6,6 +6,7 @@ use cairn_text::glob::PathGlob;
 use cairn_text::shell::Pattern;
 use cairn_types::{Effect, OpName, Policy, Writer};
 use serde::de::DeserializeOwned;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// What a rule is about. Whatever it does not name may be anything.
 #[derive(Debug, Clone, Default)]
@@ -114,7 +115,7 @@ impl Rule {
             "tool" => self.tool = Some(tool(value)?),
             "writer" => self.writer = Some(word(value, "model, client, plugin or system")?),
             "effect" => self.effect = Some(word(value, "pure, read, world, host or network")?),
-            "host" => self.host = Some(value.to_ascii_lowercase()),
+            "host" => self.host = Some(host(value)?),
             "scheme" => self.scheme = Some(value.to_owned()),
             _ => return Err(format!("{key:?} is none of tool, writer, effect, host, scheme")),
         }
@@ -199,6 +200,35 @@ fn word<T: DeserializeOwned>(value: &str, known: &str) -> Result<T, String> {
     serde_json::from_value(value.into()).map_err(|_| format!("{value:?} is none of {known}"))
 }
 
+/// A host as hosts are compared, with its port or without: what no host can be would never be met.
+fn host(value: &str) -> Result<String, String> {
+    let bad = |why: &str| Err(format!("host={value} {why}"));
+    let value = value.to_ascii_lowercase();
+    if value == "*" || value.parse::<Ipv6Addr>().is_ok() {
+        return Ok(value);
+    }
+    if value.contains(['/', '@']) {
+        return bad("is more than a host; write it alone, as example.org or example.org:8080");
+    }
+    let (name, port) = value.split_once(':').map_or((&*value, None), |(n, p)| (n, Some(p)));
+    if port.is_some_and(|port| port.parse::<u16>().map_or(true, |port| port == 0)) {
+        return bad("has no port from 1 to 65535 after its colon");
+    }
+    let name = name.strip_prefix("*.").unwrap_or(name);
+    if name.contains('*') {
+        return bad("is not met; write *.example.org for all beneath example.org");
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !name.chars().all(is_plain) || name.split('.').any(str::is_empty) {
+        return bad("is no host; write it as example.org, and beyond ASCII in its xn-- form");
+    }
+    let is_number = name.rsplit('.').all(|label| label.bytes().all(|b| b.is_ascii_digit()));
+    if is_number && name.parse::<Ipv4Addr>().is_err() {
+        return bad("is no whole address; write it as 192.0.2.1");
+    }
+    Ok(value)
+}
+
 /// A tool by any of its names.
 fn tool(name: &str) -> Result<String, String> {
     native::name_of(name).map(str::to_owned).ok_or_else(|| {
@@ -236,6 +266,31 @@ fn what_of(ops: &[OpName], what: &str) -> Result<What, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_host_can_be_is_not_taken_for_one() {
+        let check = |host: &str, expected: &str| {
+            let said = Rule::parse(&format!("exec[host={host}]")).err();
+            let said = said.map_or_else(String::new, |error| error.why);
+            let said = said.split(';').next().unwrap_or_default();
+            assert_eq!(said.strip_prefix(&format!("host={host} ")).unwrap_or(said), expected);
+        };
+        for fine in
+            ["vm", "vm:8777", "*", "*.example.org", "*.example.org:81", "10.1.2.3:443", "::1"]
+        {
+            check(fine, "");
+        }
+        check("http://vm:8777", "is more than a host");
+        check("me@vm", "is more than a host");
+        check("vm/a", "is more than a host");
+        check("vm:", "has no port from 1 to 65535 after its colon");
+        check("vm:http", "has no port from 1 to 65535 after its colon");
+        check("vm:0", "has no port from 1 to 65535 after its colon");
+        check("ex*.org", "is not met");
+        check("a..org", "is no host");
+        check("b\u{fc}cher.example", "is no host");
+        check("127.1", "is no whole address");
+    }
 
     #[test]
     fn a_rule_keeps_from_being_read_only_what_its_conditions_mean() {

@@ -2,6 +2,7 @@
 //! where it was not let. Nothing of what was said.
 
 use super::host::HostPort;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,13 +24,17 @@ pub struct Reached {
     pub received: u64,
 }
 
-/// Why a host was not let.
+/// Why a host was not reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub enum Refusal {
     /// No pattern covers it.
     NotCovered,
-    /// It is covered, but leads inside.
-    Inside,
+    /// It is covered, but its name leads inside, to this address first.
+    Inside(IpAddr),
+    /// It is covered, but its name leads nowhere.
+    Unresolved,
+    /// Something else than GET and HEAD was wanted of it over plain http.
+    Method,
 }
 
 /// The bytes that passed to and from one host.
@@ -51,10 +56,12 @@ struct Lists {
 }
 
 impl Account {
-    /// Remembers that a host was not let.
+    /// Remembers that a host was not reached, once for each reason.
     pub(super) fn refuse(&self, to: &HostPort, why: Refusal) {
         let mut lists = self.lists();
-        if lists.refused.len() < REFUSED && lists.refused.iter().all(|(known, _)| known != to) {
+        if lists.refused.len() < REFUSED
+            && lists.refused.iter().all(|known| *known != (to.clone(), why))
+        {
             lists.refused.push((to.clone(), why));
         }
     }
@@ -71,11 +78,9 @@ impl Account {
         flow
     }
 
-    /// The hosts that were not let, for this reason or for any.
-    pub(super) fn refused(&self, why: Option<Refusal>) -> Vec<HostPort> {
-        let lists = self.lists();
-        let wanted = lists.refused.iter().filter(|(_, known)| why.is_none_or(|why| why == *known));
-        wanted.map(|(to, _)| to.clone()).collect()
+    /// The hosts that were not reached, and why.
+    pub(super) fn refused(&self) -> Vec<(HostPort, Refusal)> {
+        self.lists().refused.clone()
     }
 
     /// The hosts that were reached.

@@ -38,11 +38,15 @@ impl Answer {
         Answer { status, line }
     }
 
-    /// The command may not reach the host.
+    /// The command may not reach the host, or not so.
     pub(super) fn refused(to: &HostPort, why: Refusal) -> Answer {
         let line = match why {
+            Refusal::Unresolved => {
+                return Answer::unreachable(to, "its name could not be resolved");
+            }
+            Refusal::Method => return Answer::method(),
             Refusal::NotCovered => format!("{to} is not among the hosts this command may reach."),
-            Refusal::Inside => {
+            Refusal::Inside(_) => {
                 format!("{to} leads to an address inside, which this command may not reach.")
             }
         };

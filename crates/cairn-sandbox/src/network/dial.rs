@@ -33,12 +33,12 @@ async fn check(to: &HostPort, shared: &Shared) -> Result<Checked, Answer> {
         return Ok(Checked(address.into_iter().collect()));
     };
     let mut found = resolve(name, to, shared).await?;
-    if found.is_empty() {
-        return Err(Answer::unreachable(to, "its name leads to no address"));
-    }
+    let Some(first) = found.first().map(IpAddr::to_canonical) else {
+        return Err(refuse(to, Refusal::Unresolved, shared));
+    };
     found.retain(|address| shared.reach.private || is_public(*address));
     if found.is_empty() {
-        return Err(refuse(to, Refusal::Inside, shared));
+        return Err(refuse(to, Refusal::Inside(first), shared));
     }
     Ok(Checked(found.into_iter().take(TRIED).map(|ip| SocketAddr::new(ip, to.port)).collect()))
 }
@@ -49,7 +49,7 @@ async fn resolve(name: &str, to: &HostPort, shared: &Shared) -> Result<Vec<IpAdd
     }
     match timeout(shared.options.connect, lookup_host((name, to.port))).await {
         Ok(Ok(found)) => Ok(found.map(|address| address.ip()).collect()),
-        Ok(Err(_)) => Err(Answer::unreachable(to, "its name could not be resolved")),
+        Ok(Err(_)) => Err(refuse(to, Refusal::Unresolved, shared)),
         Err(_) => Err(Answer::late(to)),
     }
 }
@@ -69,7 +69,8 @@ async fn connect(to: &HostPort, checked: &Checked, shared: &Shared) -> Result<Tc
     Err(answer)
 }
 
-fn refuse(to: &HostPort, why: Refusal, shared: &Shared) -> Answer {
+/// Remembers that a host is not reached, and says so.
+pub(super) fn refuse(to: &HostPort, why: Refusal, shared: &Shared) -> Answer {
     shared.account.refuse(to, why);
     Answer::refused(to, why)
 }

@@ -19,7 +19,7 @@ mod request;
 mod serve;
 mod tunnel;
 
-pub use account::Reached;
+pub use account::{Reached, Refusal};
 pub use host::{Host, HostError, HostPort};
 pub use pattern::HostPattern;
 pub use proxy::Proxy;

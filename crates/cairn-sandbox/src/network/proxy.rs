@@ -54,14 +54,24 @@ impl Proxy {
     /// The hosts that were refused, each once, in the order of their first request, at most 64.
     #[must_use]
     pub fn refused(&self) -> Vec<HostPort> {
-        self.shared.account.refused(None)
+        self.unreached_for(|why| matches!(why, Refusal::NotCovered | Refusal::Inside(_)))
     }
 
     /// Those of the refused that a pattern covers but that lead inside: allowing them once more changes
     /// nothing, allowing private addresses does.
     #[must_use]
     pub fn inside(&self) -> Vec<HostPort> {
-        self.shared.account.refused(Some(Refusal::Inside))
+        self.unreached_for(|why| matches!(why, Refusal::Inside(_)))
+    }
+
+    /// The hosts that were not reached, each once for each reason, at most 64.
+    #[must_use]
+    pub fn unreached(&self) -> Vec<(HostPort, Refusal)> {
+        self.shared.account.refused()
+    }
+
+    fn unreached_for(&self, is: impl Fn(&Refusal) -> bool) -> Vec<HostPort> {
+        self.unreached().into_iter().filter(|(_, why)| is(why)).map(|(to, _)| to).collect()
     }
 
     /// The hosts that were reached, each once, in the order of their first connection, at most 1024,

@@ -14,6 +14,8 @@ pub(super) enum Request {
     Tunnel(HostPort),
     /// `GET http://host/…` or `HEAD`: one message each way.
     Fetch(HostPort, Fetch),
+    /// Something else than these, of an `http://host/…`: not passed on.
+    Untaken(HostPort),
 }
 
 /// A plain request as its host gets it.
@@ -38,19 +40,23 @@ impl Request {
         match method {
             "CONNECT" => Ok(Request::Tunnel(host(target.parse())?)),
             "GET" | "HEAD" => fetch(&head, method, target, version),
-            _ => Err(Answer::method()),
+            _ => match authority(target) {
+                Ok((to, _)) => Ok(Request::Untaken(to)),
+                Err(_) => Err(Answer::method()),
+            },
         }
     }
 
     /// Where it wants to go.
     pub(super) fn to(&self) -> &HostPort {
         match self {
-            Request::Tunnel(to) | Request::Fetch(to, _) => to,
+            Request::Tunnel(to) | Request::Fetch(to, _) | Request::Untaken(to) => to,
         }
     }
 }
 
-fn fetch(head: &Head<'_>, method: &str, target: &str, version: &str) -> Result<Request, Answer> {
+/// The host of a whole address, and what of it follows.
+fn authority(target: &str) -> Result<(HostPort, &str), Answer> {
     let rest = match target.get(..7) {
         Some(scheme) if scheme.eq_ignore_ascii_case("http://") => &target[7..],
         _ => return Err(Answer::malformed("its target is not a whole http:// address")),
@@ -59,7 +65,11 @@ fn fetch(head: &Head<'_>, method: &str, target: &str, version: &str) -> Result<R
         return Err(Answer::malformed("its target holds a fragment"));
     }
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    let to = host(HostPort::with_default(authority, HTTP))?;
+    Ok((host(HostPort::with_default(authority, HTTP))?, path))
+}
+
+fn fetch(head: &Head<'_>, method: &str, target: &str, version: &str) -> Result<Request, Answer> {
+    let (to, path) = authority(target)?;
     check_host(head, &to, version)?;
     if head.all("transfer-encoding").next().is_some()
         || head.all("content-length").any(|n| n != b"0")

@@ -1,7 +1,8 @@
 //! Serves one connection of a client: one request, and whatever comes of it.
 
+use super::account::Refusal;
 use super::answer::Answer;
-use super::dial::dial;
+use super::dial::{dial, refuse};
 use super::fetch::fetch;
 use super::head::{self, HEAD, Unread};
 use super::proxy::Shared;
@@ -41,6 +42,9 @@ async fn attend(client: &mut TcpStream, shared: &Shared) -> Result<(), Answer> {
         Unread::TooLarge => Answer::too_large(HEAD),
     })?;
     let request = Request::parse(&read[..end])?;
+    if let Request::Untaken(to) = &request {
+        return Err(refuse(to, Refusal::Method, shared));
+    }
     let origin = dial(request.to(), shared).await?;
     origin.set_nodelay(true).ok();
     let flow = shared.account.reach(request.to());
@@ -48,6 +52,7 @@ async fn attend(client: &mut TcpStream, shared: &Shared) -> Result<(), Answer> {
         // Both sides know how a tunnel ends; there is nobody else to tell.
         Request::Tunnel(_) => tunnel(client, origin, &read[end..], &flow).await.ok(),
         Request::Fetch(to, plain) => Some(fetch(client, origin, (to, plain), &flow).await?),
+        Request::Untaken(_) => None,
     };
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use super::keys::{self, Default, KEYS, Kind};
 use super::{ConfigError, Setting, Value};
-use cairn_engine::policy::Rule;
+use cairn_engine::policy::{Rule, RuleError};
 use cairn_provider::catalogue::decimal::dollars;
 use cairn_tools::hooks::{Declared, Entry, not_asked_yet};
 use cairn_types::{HookEvent, is_event_elsewhere};
@@ -298,7 +298,9 @@ fn fits(kind: Kind, value: Value) -> Result<Value, String> {
         | (Kind::Hooks(_), value @ Value::Hooks(_)) => Ok(value),
         (Kind::Rules, Value::List(rules)) => {
             match rules.iter().find_map(|rule| Rule::parse(rule).err()) {
-                Some(error) => Err(format!("holds {error}; docs/policy.md has the form")),
+                Some(RuleError { rule, why }) => Err(format!(
+                    "holds {rule:?}, which is not a rule: {why}; docs/policy.md has the form"
+                )),
                 None => Ok(Value::List(rules)),
             }
         }

@@ -432,7 +432,7 @@ mod tests {
         for (line, word) in [
             ("[policy]\nallow = [\"exec rm *\"]", "a project may not set policy.allow"),
             ("[policy]\nmode = \"accept-edits\"", "a project may only lower policy.mode"),
-            ("[policy]\ndeny = [\"eat x\"]", "\"eat x\" is not a rule"),
+            ("[policy]\ndeny = [\"eat x\"]", "policy.deny holds \"eat x\", which is not a rule: "),
         ] {
             let said = refusal("", line);
             assert!(said.contains(word), "{said}");

@@ -3,6 +3,7 @@
 use crate::bench_world::Bench;
 use crate::hooks::hooks;
 use crate::overlay::{bash, decide, facts, told};
+use crate::terminal::Terminal;
 use cairn_testkit::Origin;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -32,7 +33,10 @@ fn a_person_is_asked_which_hosts_and_then_what_it_changed() {
         (&question["kind"], &question["hosts"]),
         (&json!("network"), &json!([at.to_string()]))
     );
-    assert!(question["shown"].as_str().unwrap().contains(&at.to_string()), "{question}");
+    assert!(
+        question["shown"].as_str().unwrap().contains(&format!("{at} (this machine)")),
+        "{question}"
+    );
     assert_eq!(origin.came(), 0);
     talk.say(json!({"type": "decide", "proposal": question["proposal"], "verdict": "allow",
         "remember": "session"}));
@@ -102,6 +106,89 @@ fn a_rule_against_a_host_counts_whatever_lets_more_than_it() {
         assert_eq!(facts(&bench, "proposal").len(), questions, "{args:?}");
         assert_eq!(bench.file("got").exists(), expected == 1, "{args:?}");
         assert_eq!(bench.cairn(&["policy", "replay"]).code, 0, "{args:?}");
+    }
+}
+
+/// A command that asks the proxy itself, also for a host that programs do not ask it for, and fails.
+fn asks(method: &str, to: &str) -> String {
+    format!(
+        "python3 - <<'END'\nimport socket\ns = socket.create_connection(('127.0.0.1', 3128))\ns.sendall(b'{method} http://{to}/ HTTP/1.1\\r\\nHost: {to}\\r\\n\\r\\n')\nprint(s.recv(99).split()[1])\nexit(1)\nEND"
+    )
+}
+
+// keeps: network-asked
+#[test]
+fn what_no_yes_can_help_is_told_and_not_asked_about() {
+    let origin = Origin::start();
+    let (at, name) = (origin.at(), format!("localhost:{}", origin.at().port()));
+    let rule = format!("exec[effect=network,host={name}]");
+    for (allow, method, to, questions, expected) in [
+        (true, "GET", &name, 0, "not reached, because it leads to this machine ("),
+        (false, "GET", &name, 1, "not reached, because it leads to this machine ("),
+        (false, "POST", &name, 0, "not reached, because only GET and HEAD are passed on over"),
+    ] {
+        let bench = bench(&[asks(method, to)]);
+        let rules: &[&str] = if allow { &["--allow", &rule] } else { &[] };
+        let mut talk = bench.talk(&[&["run", "--json"], rules, &["fetch it"]].concat());
+        for _ in 0..questions {
+            let question = talk.until("proposal/opened");
+            assert_eq!(question["hosts"], json!([name]), "{question}");
+            decide(&mut talk, &question, "allow");
+        }
+        assert_eq!(talk.result()["status"], "done");
+        assert_eq!(facts(&bench, "proposal").len(), questions, "{allow} {method}");
+        assert!(told(&bench, 2).contains(expected), "{}", told(&bench, 2));
+        assert!(!told(&bench, 2).contains("not allowed"), "{}", told(&bench, 2));
+    }
+    assert_eq!(origin.came(), 0, "{at}");
+}
+
+// keeps: network-asked
+#[test]
+fn a_code_of_0_hides_no_host_that_was_wanted() {
+    let origin = Origin::start();
+    let at = origin.at();
+    let hidden =
+        "python3 -c \"import os, urllib.request as r\nr.urlopen(open('url').read())\" 2>&1";
+    let caught = "python3 -c \"import urllib.request as r\ntry: r.urlopen(open('url').read())\nexcept Exception: pass\"";
+    let named = format!("{caught} http://{at}/");
+    for (command, questions) in [
+        (format!("{hidden} | tail -n 1"), 1),
+        (format!("{hidden} || true"), 1),
+        (format!("{hidden}; true"), 1),
+        (named, 1),
+        // It did its work all the same.
+        (caught.to_owned(), 0),
+        (format!("true && {caught}"), 0),
+    ] {
+        let bench = bench(std::slice::from_ref(&command));
+        bench.temp.write("url", format!("http://{at}/"));
+        let mut talk = bench.talk(&["run", "--json", "fetch it"]);
+        for _ in 0..questions {
+            let question = talk.until("proposal/opened");
+            assert_eq!(question["hosts"], json!([at.to_string()]), "{command}");
+            decide(&mut talk, &question, "refuse");
+        }
+        assert_eq!(talk.result()["status"], "done", "{command}");
+        assert_eq!(facts(&bench, "proposal").len(), questions, "{command}");
+        assert!(told(&bench, 2).contains(&format!("{at}\nexit=0")), "{}", told(&bench, 2));
+    }
+    assert_eq!(origin.came(), 0);
+}
+
+// keeps: network-asked
+#[test]
+fn a_yes_that_is_remembered_is_shown_as_its_rule() {
+    let origin = Origin::start();
+    for (key, far) in [("a", "run"), ("s", "session")] {
+        let bench = bench(&[fetch(origin.at())]);
+        let mut terminal =
+            Terminal::open(&bench, bench.command(&["run", "--mode", "accept-edits", "fetch"]));
+        terminal.until("n no: ");
+        terminal.keys(&format!("{key}\n"));
+        let rule = format!("exec[effect=network,host={}]", origin.at());
+        terminal.until(&format!("remembered in this {far}: allow {rule}"));
+        terminal.until("done: 2 turns");
     }
 }
 

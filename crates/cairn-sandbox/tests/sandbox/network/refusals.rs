@@ -1,7 +1,7 @@
 //! Whom the proxy lets, and that nothing else is ever connected to.
 
 use super::{Origin, ask, patterns, proxy, start, status};
-use cairn_sandbox::network::{Options, Reach};
+use cairn_sandbox::network::{Options, Reach, Refusal};
 use expect_test::expect;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -130,6 +130,7 @@ async fn requests_that_are_not_a_proxys_go_nowhere() {
     }
     assert_eq!(origin.visits().await, 0);
     assert_eq!((proxy.refused(), proxy.reached()), (vec![], vec![]));
+    assert_eq!(proxy.unreached(), [(to.parse().unwrap(), Refusal::Method)]);
 }
 
 #[tokio::test]
@@ -175,6 +176,9 @@ async fn a_name_that_leads_inside_is_refused_unless_the_caller_allows_it() {
         assert_eq!(origin.visits().await, visits);
         assert_eq!(proxy.inside().len(), usize::from(!private));
         assert_eq!(proxy.refused(), proxy.inside());
+        let why = Refusal::Inside(IpAddr::from([127, 0, 0, 1]));
+        let expected = if private { vec![] } else { vec![(to.parse().unwrap(), why)] };
+        assert_eq!(proxy.unreached(), expected);
     }
 }
 
@@ -198,6 +202,7 @@ async fn a_host_that_is_let_and_not_there_is_said_to_be_unreachable() {
     assert_eq!(status(at, &format!("CONNECT {to} HTTP/1.1\r\n\r\n")).await, 502);
     assert_eq!(status(at, "CONNECT gone.test:443 HTTP/1.1\r\n\r\n").await, 502);
     assert_eq!((proxy.refused(), proxy.reached()), (vec![], vec![]));
+    assert_eq!(proxy.unreached(), [("gone.test:443".parse().unwrap(), Refusal::Unresolved)]);
 }
 
 #[tokio::test]
