@@ -350,6 +350,8 @@ fn what_reached_a_host_before_a_crash_is_run_again_only_after_a_yes_to_hosts() {
             assert_eq!(question["kind"], "edit", "{question}");
             decide(&mut talk, &question, "allow");
         }
+        // Nothing more is asked.
+        talk.hang_up();
         assert_eq!(talk.result()["status"], "done");
         let outcome = &facts(&bench, "outcome")[0];
         let expected = if again { (200, "performed") } else { (500, "indeterminate") };
