@@ -4,7 +4,7 @@ use crate::roots::Roots;
 use crate::runtimes::Chosen;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
-use crate::{Acting, Background, Settings, output};
+use crate::{Acting, Background, Confine, Settings, output};
 use cairn_sandbox::network::{HostPort, Refusal as Unreached};
 use cairn_sandbox::{End, Errors, Filter, Finished, Host, Running, SandboxError, Spec};
 use cairn_text::scrub::Window;
@@ -19,6 +19,9 @@ const MAX_COMMAND: usize = 128 * 1024 - 256;
 const GRACE: Duration = Duration::from_millis(50);
 /// The length of a label, in characters.
 const LABEL: usize = 80;
+
+/// What is shown of one that does not run over an overlay.
+const DIRECT: &str = "files: the files themselves; undo will not cover what it changes\n";
 
 /// What running a command would mean. The command stands last and indented, so that nothing in it
 /// can pass for a line of ours.
@@ -45,8 +48,10 @@ pub(crate) fn prepare(workspace: &Workspace, settings: &Settings, run: &Exec) ->
         Some(limit) => format!("{} ms", limit.as_millis()),
         None => "none, it runs in the background".to_owned(),
     };
+    let is_overlaid = !run.background && matches!(settings.confine, Confine::Overlay(..));
+    let files = if is_overlaid { "" } else { DIRECT };
     let shown = format!(
-        "cwd: {}\nshell: {}\ntimeout: {limit}\nenvironment: {}\ncommand:\n{indented}",
+        "cwd: {}\nshell: {}\ntimeout: {limit}\nenvironment: {}\n{files}command:\n{indented}",
         cwd,
         shell.display(),
         names.join(" "),

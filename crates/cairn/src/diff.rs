@@ -20,6 +20,7 @@ pub fn diff(args: &cli::Diff) -> Result<ExitCode> {
     let run = named::addressed(&store, named_run.as_deref(), args.run.as_deref())?;
     let history = History::read(&store, &run.session, &run.id)?;
     let span = span.unwrap_or(Span::All);
+    let commands: Vec<_> = history.commands.iter().filter(|c| span.holds(c.at)).cloned().collect();
     let (open, all) = (history.open_rows(span), history.rows);
     let all: Vec<Changed> = all.into_iter().filter(|row| span.holds(row.at)).collect();
     let rows = if args.all { &all } else { &open };
@@ -57,9 +58,16 @@ pub fn diff(args: &cli::Diff) -> Result<ExitCode> {
             "{}",
             match is_undone {
                 true => "what ops there changed in files is undone; --all shows it",
+                false if !commands.is_empty() =>
+                    "no op whose changes are recorded changed a file there",
                 false => "no op there changed a file",
             }
         );
+    }
+    // Beside the diff, which is a patch that other programs take.
+    for command in &commands {
+        let said = clean(&undo::uncovered(Some(&run.id), command));
+        let _ = writeln!(std::io::stderr().lock(), "{said}");
     }
     Ok(ExitCode::SUCCESS)
 }

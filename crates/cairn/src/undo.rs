@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::run::Usage;
 use crate::{cli, fork, name, named, place, run, secrets};
 use anyhow::Result;
-use cairn_runtime::undo::{History, Plan, Span, Undone, open_runs, standing};
+use cairn_runtime::undo::{History, Plan, Span, UncoveredCommand, Undone, open_runs, standing};
 use cairn_runtime::{Client, ClientOp, folders_of, holder, new_run_id};
 use cairn_store::{Lease, RunRow, Store};
 use cairn_types::{Address, RowAddress, RunId, SessionId};
@@ -108,6 +108,8 @@ struct Deed {
     is_newest: bool,
     /// Sentences about what was passed over on the way to it.
     passed: Vec<String>,
+    /// Commands that ran on the files themselves and that it would go past, which nobody asked for.
+    past: Vec<UncoveredCommand>,
 }
 
 /// `cairn undo`.
@@ -121,22 +123,33 @@ pub fn undo(args: &cli::Undo) -> Result<ExitCode> {
             let span = if args.since { from(span)? } else { span };
             let history = place.history(&run.id)?;
             let plan = Plan::undo(&history, span, &place.world, args.how.force);
-            (place, Chosen { of: run.id.clone(), plan, passed: Vec::new() })
+            (place, Chosen::new(run.id.clone(), plan))
         }
         (None, true) => {
             let mut place = Place::with(store, &run, &args.how)?;
-            let chosen = newest(&mut place, &[&run.id], args.how.force)?;
-            (place, chosen.ok_or_else(|| all_undone(&format!("run {}", run.id)))?)
+            let Some((mut chosen, history)) = newest(&mut place, &[&run.id], args.how.force)?
+            else {
+                let last = place.history(&run.id)?.commands.pop();
+                return Err(all_undone(&format!("run {}", run.id), &run.id, last).into());
+            };
+            chosen.past = history.gone_past(&chosen.plan.rows);
+            (place, chosen)
         }
         (None, false) => {
             let mut place = Place::of(store, &run, &args.how)?;
             let open = open_runs(&place.store, &place.session)?;
             let open: Vec<&RunId> = open.iter().map(|run| &run.id).collect();
-            let chosen = newest(&mut place, &open, args.how.force)?;
-            (place, chosen.ok_or_else(|| all_undone("the work here"))?)
+            let Some((mut chosen, history)) = newest(&mut place, &open, args.how.force)? else {
+                let History { mut commands, other_commands, .. } = place.history(&run.id)?;
+                commands.extend(other_commands);
+                let last = commands.into_iter().max_by_key(|command| command.when);
+                return Err(all_undone("the work here", &run.id, last).into());
+            };
+            chosen.past = history.gone_past_by_any(&chosen.plan.rows);
+            (place, chosen)
         }
     };
-    let Chosen { of, plan, passed } = chosen;
+    let Chosen { of, plan, passed, past } = chosen;
     if plan.rows.is_empty() && plan.commands.is_empty() {
         return Err(Usage(format!(
             "no row there changed a file that is not undone already; `cairn log {of}` lists them"
@@ -144,7 +157,7 @@ pub fn undo(args: &cli::Undo) -> Result<ExitCode> {
         .into());
     }
     let op = plan.undo_op(&of, run::person());
-    let deed = Deed { done: "undone", op, is_newest: of == run.id, of, passed };
+    let deed = Deed { done: "undone", op, is_newest: of == run.id, of, passed, past };
     Ok(carry_out(&mut place, &plan, &args.how, deed)?.tell())
 }
 
@@ -153,16 +166,35 @@ struct Chosen {
     of: RunId,
     plan: Plan,
     passed: Vec<String>,
+    past: Vec<UncoveredCommand>,
 }
 
-fn all_undone(what: &str) -> Usage {
-    Usage(format!("{what} changed no file that is not undone already"))
+impl Chosen {
+    fn new(of: RunId, plan: Plan) -> Chosen {
+        Chosen { of, plan, passed: Vec::new(), past: Vec::new() }
+    }
+}
+
+fn all_undone(what: &str, run: &RunId, last: Option<UncoveredCommand>) -> Usage {
+    let last =
+        last.map(|command| format!("; {}", uncovered(Some(run), &command))).unwrap_or_default();
+    Usage(format!("{what} changed no file that is not undone already{last}"))
+}
+
+/// What is said of a command that ran on the files themselves, to somebody who thinks of this run.
+pub fn uncovered(run: Option<&RunId>, ran: &UncoveredCommand) -> String {
+    let row = match Some(&ran.run) == run {
+        true => ran.at.to_string(),
+        false => Address::row(&ran.run, ran.at),
+    };
+    let what = &ran.command;
+    format!("{row} ran on the files themselves; what it changed is not covered: {what}")
 }
 
 /// The newest turn of these runs, newest first, of which something is left to undo; turns of which
 /// nothing is are passed over.
-fn newest(place: &mut Place, runs: &[&RunId], insist: bool) -> Result<Option<Chosen>> {
-    let mut idle: Option<Chosen> = None;
+fn newest(place: &mut Place, runs: &[&RunId], insist: bool) -> Result<Option<(Chosen, History)>> {
+    let mut idle: Option<(Chosen, History)> = None;
     let mut passed = Vec::new();
     for run in runs {
         place.hold(run)?;
@@ -171,16 +203,16 @@ fn newest(place: &mut Place, runs: &[&RunId], insist: bool) -> Result<Option<Cho
             let plan = Plan::undo(&history, Span::Turn(lap, turn), &place.world, insist);
             let of = (*run).clone();
             if !plan.is_idle() {
-                return Ok(Some(Chosen { of, plan, passed }));
+                return Ok(Some((Chosen { passed, ..Chosen::new(of, plan) }, history)));
             }
             let of_run = if runs.len() > 1 { format!(" of run {run}") } else { String::new() };
             passed.push(format!(
                 "  passed over: {lap}/{turn}{of_run}, of which nothing is left to undo"
             ));
-            idle.get_or_insert(Chosen { of, plan, passed: Vec::new() });
+            idle.get_or_insert_with(|| (Chosen::new(of, plan), history.clone()));
         }
     }
-    Ok(idle.map(|idle| Chosen { passed, ..idle }))
+    Ok(idle.map(|(idle, history)| (Chosen { passed, ..idle }, history)))
 }
 
 /// `cairn redo`.
@@ -207,7 +239,7 @@ pub fn redo(args: &cli::Redo) -> Result<ExitCode> {
         }
         let op = plan.redo_op(&undone, run::person());
         let of = undone.run.clone();
-        let deed = Deed { done: "done again", op, of, is_newest: true, passed };
+        let deed = Deed { done: "done again", op, of, is_newest: true, passed, past: Vec::new() };
         let mut report = carry_out(&mut place, &plan, &args.how, deed)?;
         let made = match report.row {
             Some(_) => forward(&place, &undone),
@@ -243,7 +275,8 @@ pub fn rewind(args: &cli::Rewind) -> Result<ExitCode> {
     let plan = Plan::undo(&history, Span::After(lap, turn), &place.world, args.how.force);
     let into = new_run_id();
     let op = plan.rewind_op(&run.id, &into, run::person());
-    let deed = Deed { done: "undone", op, of: run.id.clone(), is_newest: true, passed: Vec::new() };
+    let (of, passed, past) = (run.id.clone(), Vec::new(), Vec::new());
+    let deed = Deed { done: "undone", op, of, is_newest: true, passed, past };
     let mut report = carry_out(&mut place, &plan, &args.how, deed)?;
     if report.blocked || args.how.dry_run {
         return Ok(report.tell());
@@ -307,7 +340,8 @@ fn carry_out<'a>(
     how: &'a Careful,
     deed: Deed,
 ) -> Result<Report<'a>> {
-    let blocked = !plan.conflicts.is_empty() && !how.partial;
+    let is_in_conflict = !plan.conflicts.is_empty() && !how.partial;
+    let blocked = is_in_conflict || !deed.past.is_empty();
     let op = deed.op.clone();
     let mut report = Report { plan, how, deed, blocked, receipt: None, row: None, made: None };
     let client = place.client.as_mut().filter(|_| !blocked && !plan.changes.is_empty());

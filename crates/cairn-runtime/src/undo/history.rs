@@ -6,7 +6,8 @@ use crate::RunError;
 use crate::client::client_run;
 use cairn_store::{RunRow, Store};
 use cairn_types::{
-    Body, Change, Coord, Effect, Fact, FileState, Hash, Intent, OpName, RunId, SessionId, Settled,
+    Begin, Body, Change, Coord, Effect, Fact, FileState, Hash, Intent, OpName, RunId, SessionId,
+    Status,
 };
 use cairn_world::alike;
 use std::cmp::Reverse;
@@ -27,12 +28,14 @@ pub struct Changed {
     pub changes: Vec<Change>,
 }
 
-/// A command, whose changes nobody recorded.
+/// A command that ran on the files themselves: nobody recorded what it changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
+    /// The run whose fact it is.
+    pub run: RunId,
     /// The row.
     pub at: Coord,
-    /// When, milliseconds since 1970.
+    /// When it began, milliseconds since 1970.
     pub when: u64,
     /// The command, in one line.
     pub command: String,
@@ -74,8 +77,10 @@ pub struct History {
     pub run: RunId,
     /// Its rows that changed files, oldest first.
     pub rows: Vec<Changed>,
-    /// Its commands.
+    /// Its commands that ran on the files themselves, oldest first.
     pub commands: Vec<Command>,
+    /// Those of other runs of the session, oldest first.
+    pub other_commands: Vec<Command>,
     /// Rows of other runs of the session, the client's own among them, oldest first.
     pub others: Vec<Changed>,
     /// Undos that stand, oldest first.
@@ -93,17 +98,22 @@ impl History {
         let mut facts = store.facts(run, 0)?;
         facts.retain(|fact| !imported.iter().any(|run| run.id == fact.run));
         let (rows, commands) = rows(&facts);
-        let mut others = Vec::new();
+        let (mut others, mut other_commands) = (Vec::new(), Vec::new());
         for other in runs.iter().filter(|other| other.id != *run) {
             let theirs = store.facts(&other.id, 0)?;
-            others.extend(self::rows(&theirs).0.into_iter().filter(|row| row.run == other.id));
+            let (rows, commands) = self::rows(&theirs);
+            others.extend(rows.into_iter().filter(|row| row.run == other.id));
+            other_commands.extend(commands.into_iter().filter(|c| c.run == other.id));
         }
         others.sort_by_key(|row| row.when);
+        // A fork has its parent's.
+        other_commands.retain(|command| !commands.contains(command));
+        other_commands.sort_by_key(|command| command.when);
         let undone = standing(store, session)?;
         let all = rows.iter().flat_map(|row| &row.changes);
         let all = all.chain(undone.iter().flat_map(|undo| &undo.changes));
         let freed = store.missing(all.filter_map(|change| change.before.as_ref()?.hash))?;
-        Ok(History { run: run.clone(), rows, commands, others, undone, freed })
+        Ok(History { run: run.clone(), rows, commands, other_commands, others, undone, freed })
     }
 
     /// What this path once was, or is, that is moved and not written, newest first.
@@ -142,6 +152,39 @@ impl History {
         open
     }
 
+    /// The run's commands that an undo of these rows would go past: they ran after the oldest of them.
+    #[must_use]
+    pub fn gone_past(&self, rows: &[Coord]) -> Vec<Command> {
+        let oldest = self.rows.iter().find(|row| rows.contains(&row.at));
+        let is_later = |c: &&Command| oldest.is_some_and(|row| c.at > row.at);
+        self.commands.iter().filter(is_later).filter(|c| !self.was_passed(c)).cloned().collect()
+    }
+
+    /// The same, of the whole session.
+    #[must_use]
+    pub fn gone_past_by_any(&self, rows: &[Coord]) -> Vec<Command> {
+        let oldest = self.rows.iter().find(|row| rows.contains(&row.at));
+        let is_later = |c: &&Command| oldest.is_some_and(|row| c.when > row.when);
+        let others = self.other_commands.iter().filter(is_later);
+        let mut past = self.gone_past(rows);
+        past.extend(others.filter(|c| !self.was_passed(c)).cloned());
+        past.sort_by_key(|command| command.when);
+        past
+    }
+
+    /// Whether an undo that stands went past it already: somebody knows.
+    fn was_passed(&self, command: &Command) -> bool {
+        let is_older = |row: &&Changed| match row.run == command.run {
+            true => row.at < command.at,
+            false => row.when < command.when,
+        };
+        self.rows.iter().chain(&self.others).filter(is_older).any(|row| {
+            let took =
+                |undo: &Undone| row.changes.iter().any(|c| undo.took(&row.run, row.at, &c.path));
+            self.undone.iter().any(|undo| undo.when > command.when && took(undo))
+        })
+    }
+
     /// The turns that changed something and were not undone, newest first.
     #[must_use]
     pub fn open_turns(&self) -> Vec<(u32, u32)> {
@@ -171,7 +214,8 @@ pub fn open_runs(store: &Store, session: &SessionId) -> Result<Vec<RunRow>, RunE
     Ok(open)
 }
 
-/// The rows of these facts that changed files, and the commands that ran. What was done is done
+/// The rows of these facts that changed files, and the commands that ran on the files themselves: what
+/// runs over an overlay begins to count with what it changed, or does not begin. What was done is done
 /// before the hooks that look at results have had their word, and stays done when they never do.
 pub(super) fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
     let (mut changed, mut commands) = (Vec::new(), Vec::new());
@@ -183,13 +227,17 @@ pub(super) fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
                 intents.push(intent);
                 continue;
             }
+            Body::Begin(begin) => {
+                let intent = intents.iter().rev().find(|intent| intent.at == begin.at);
+                commands.extend(intent.and_then(|intent| direct(fact, begin, intent)));
+                continue;
+            }
             Body::Performed(outcome) if looked_at.insert(outcome.at) => outcome,
             Body::Outcome(outcome) if !looked_at.remove(&outcome.at) => outcome,
             _ => continue,
         };
         let intent = intents.iter().rev().find(|intent| intent.at == outcome.at);
         let Some(intent) = intent else { continue };
-        let ran = outcome.settled != Settled::NotPerformed;
         if !outcome.changes.is_empty() {
             changed.push(Changed {
                 run: fact.run.clone(),
@@ -198,12 +246,21 @@ pub(super) fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
                 tool: intent.tool.clone(),
                 changes: outcome.changes.clone(),
             });
-        } else if ran && intent.op == Some(OpName::Exec) && intent.effect >= Effect::Host {
-            let command = intent.target.clone();
-            commands.push(Command { at: outcome.at, when: fact.at, command });
+        } else if outcome.status == Status::NOT_IMPLEMENTED {
+            // It could not be confined, so it did not run.
+            commands.retain(|command: &Command| command.at != outcome.at);
         }
     }
+    commands.dedup_by_key(|command| command.at);
     (changed, commands)
+}
+
+/// The command that begins, if it works on the files themselves.
+fn direct(fact: &Fact, begin: &Begin, intent: &Intent) -> Option<Command> {
+    let is_command = intent.op == Some(OpName::Exec) && intent.effect >= Effect::Host;
+    let is_direct = is_command && begin.ran.is_none() && begin.changes.is_empty();
+    let (run, at, command) = (fact.run.clone(), begin.at, intent.target.clone());
+    is_direct.then_some(Command { run, at, when: fact.at, command })
 }
 
 /// The paths that clients of the session changed back or forth after `since`, by undos and redos, as

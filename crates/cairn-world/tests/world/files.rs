@@ -502,7 +502,7 @@ async fn a_command_is_shown_from_our_data_and_cannot_fake_a_line_of_it() {
     let action = exec("make\ncwd: /elsewhere", Some(9_000_000));
     let prepared = place.world.prepare(&action);
     let expected = format!(
-        "cwd: {}\nshell: /bin/sh\ntimeout: 600000 ms\nenvironment: PATH\ncommand:\n  make\n  cwd: /elsewhere\n",
+        "cwd: {}\nshell: /bin/sh\ntimeout: 600000 ms\nenvironment: PATH\nfiles: the files themselves; undo will not cover what it changes\ncommand:\n  make\n  cwd: /elsewhere\n",
         place.world.workspace().path().display()
     );
     assert_eq!((prepared.shown.as_str(), prepared.label.as_str()), (&*expected, "run: make…"));

@@ -46,8 +46,10 @@ pub struct Fork {
   cairn undo 1/2 --since      that turn and everything after it
   cairn undo --dry-run        only show what would change
 Files that somebody else changed since are named and left alone, and then nothing is undone unless
---partial is given. What commands changed is not covered; it says which ran. `cairn redo` takes an
-undo back. The conversation stays; `cairn rewind` takes both back.")]
+--partial is given. What commands changed is covered, unless they ran on the files themselves: in the
+background, at `--sandbox open` or where there are no overlays. It says which did, and goes past one only
+to a row, turn or loop that is named. `cairn redo` takes an undo back. The conversation stays; `cairn
+rewind` takes both back.")]
 pub struct Undo {
     /// A row, turn or loop: 1/2/3, 1/2, 1, or its address log://RUN/1/2.
     pub what: Option<String>,
@@ -121,7 +123,7 @@ pub struct Careful {
   cairn diff 1/2        what one turn changed
   cairn diff --stat     only which files, and how many lines
   cairn diff --all      with what was undone
-What commands changed is not in it.")]
+What commands changed is in it, unless they ran on the files themselves; it says which did.")]
 pub struct Diff {
     /// A row, turn or loop: 1/2/3, 1/2, 1, or its address log://RUN/1/2.
     pub what: Option<String>,

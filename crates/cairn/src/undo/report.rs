@@ -1,12 +1,12 @@
 //! What is said about an undo, a redo or a rewind: as lines for people, or as one JSON object.
 
-use super::Deed;
+use super::{Deed, uncovered};
 use crate::cli::Careful;
 use crate::diff;
 use crate::out::say;
-use cairn_runtime::undo::Plan;
+use cairn_runtime::undo::{Plan, UncoveredCommand};
 use cairn_text::shown::clean;
-use cairn_types::{ChangeKind, RunId, SessionId};
+use cairn_types::{ChangeKind, Coord, RunId, SessionId};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -54,8 +54,8 @@ impl Report<'_> {
                 "path": c.path, "why": c.why, "force": c.may_insist,
             })).collect::<Vec<_>>(),
             "kept": self.plan.kept,
-            "not_covered": self.plan.commands.iter().map(|c| json!({
-                "row": c.at, "command": c.command,
+            "not_covered": self.uncovered().map(|c| json!({
+                "run": c.run, "row": c.at, "command": c.command,
             })).collect::<Vec<_>>(),
             "row": self.row,
             "receipt": self.receipt,
@@ -66,6 +66,12 @@ impl Report<'_> {
             told["session"] = json!(session);
         }
         told
+    }
+
+    /// The commands that it would go past, and those among its rows.
+    fn uncovered(&self) -> impl Iterator<Item = &UncoveredCommand> {
+        let past = &self.deed.past;
+        past.iter().chain(self.plan.commands.iter().filter(|command| !past.contains(command)))
     }
 
     fn lines(&self) -> Vec<String> {
@@ -82,9 +88,9 @@ impl Report<'_> {
         for path in &self.plan.kept {
             lines.push(format!("  left alone: {path}/ holds something else"));
         }
-        for command in &self.plan.commands {
-            let (at, what) = (command.at, &command.command);
-            lines.push(format!("  not covered: what the command {at} changed: {what}"));
+        let shown = if self.deed.is_newest { Some(&self.deed.of) } else { None };
+        for command in self.uncovered() {
+            lines.push(format!("  {}", uncovered(shown, command)));
         }
         lines.push(self.verdict());
         if let Some(Made { run, from, .. }) = &self.made {
@@ -111,6 +117,17 @@ impl Report<'_> {
             paths = format!("{paths} of run {}", self.deed.of);
         }
         let done = self.deed.done;
+        if let (false, Some(Coord { lap, turn, .. })) =
+            (self.deed.past.is_empty(), self.plan.rows.first())
+        {
+            let turn = match self.deed.is_newest {
+                true => format!("{lap}/{turn}"),
+                false => format!("log://{}/{lap}/{turn}", self.deed.of),
+            };
+            return format!(
+                "nothing was {done}: `cairn undo {turn}` takes back what was done before"
+            );
+        }
         if self.blocked || (changes == 0 && conflicts > 0) {
             let what = match conflicts {
                 1 => "1 path is left alone".to_owned(),

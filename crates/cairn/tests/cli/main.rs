@@ -57,6 +57,7 @@ mod tamper;
 mod terminal;
 mod tools_inside;
 mod undo;
+mod undo_direct;
 mod undo_later;
 mod unheard;
 mod wires;

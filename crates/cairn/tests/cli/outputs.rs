@@ -39,6 +39,7 @@ fn a_person_is_asked_before_a_command_runs_in_the_background_and_before_it_is_en
     let asked = talk.until("proposal/opened");
     let shown = asked["shown"].as_str().unwrap();
     assert!(shown.contains("\ntimeout: none, it runs in the background\n"), "{shown}");
+    assert!(shown.contains("\nfiles: the files themselves; undo will not cover"), "{shown}");
     assert!(!bench.file("up").exists());
     talk.say(json!({"type": "decide", "proposal": asked["proposal"], "verdict": "allow"}));
     let settled = talk.until("op/settled");

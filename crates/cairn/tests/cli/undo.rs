@@ -61,7 +61,14 @@ fn undo_walks_back_turn_by_turn_and_redo_forth() {
     let shown = bench.cairn(&["show", &row(&undo.out)]);
     assert!(shown.out.contains("undo") && shown.out.contains("a"), "{}", shown.out);
 
-    let second = bench.cairn(&["undo"]);
+    let stopped = bench.cairn(&["undo"]);
+    assert_eq!(stopped.code, 1, "{}", stopped.err);
+    assert_eq!(
+        stopped.out,
+        "  1/3/1 ran on the files themselves; what it changed is not covered: echo made > c\n\
+         nothing was undone: `cairn undo 1/2` takes back what was done before\n"
+    );
+    let second = bench.cairn(&["undo", "1/2"]);
     assert!(
         second.out.contains("  removed new\n  removed new/b\n2 paths undone"),
         "{}",
@@ -108,7 +115,7 @@ fn what_somebody_else_changed_is_named_and_never_overwritten() {
     let forced = bench.cairn(&["undo", "1", "--force"]);
     assert_eq!(forced.code, 1, "force does not reach what no run wrote");
     assert!(forced.out.contains("left alone: a was changed since 1/4/2"), "{}", forced.out);
-    assert!(forced.out.contains("not covered: what the command 1/3/1 changed"), "{}", forced.out);
+    assert!(forced.out.contains("  1/3/1 ran on the files themselves; what"), "{}", forced.out);
     let partial = bench.cairn(&["undo", "1", "--partial"]);
     assert_eq!(partial.code, 0, "{}", partial.err);
     assert_eq!(bench.temp.read("a"), "mine\n");
@@ -330,7 +337,8 @@ fn rewind_takes_files_and_conversation_back_together() {
     assert_eq!(
         dry.out,
         "  would restore a\n  would remove new\n  would remove new/b\n  \
-         not covered: what the command 1/3/1 changed: echo made > c\n3 paths would be undone\n"
+         1/3/1 ran on the files themselves; what it changed is not covered: echo made > c\n\
+         3 paths would be undone\n"
     );
     assert_eq!(bench.temp.read("a"), "three\n");
     let wrong = bench.cairn(&["rewind", "7/1"]);
