@@ -72,9 +72,23 @@ async fn tried(
     };
     let finished = finish(spec(probe, &round, env, context)).await.unwrap();
     let printed = String::from_utf8_lossy(&finished.head).into_owned();
-    let traces = world.traces(&round, &printed);
+    let mut traces = world.traces(&round, &printed);
+    // What it did to another process shows once that process has run.
+    for _ in 0..if way.is_none() && must_show(probe) { 80 } else { 0 } {
+        if !traces.is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+        traces = world.traces(&round, &printed);
+    }
     round.end();
     (printed, traces)
+}
+
+/// Whether a probe must get through where nothing keeps it.
+fn must_show(probe: &Probe) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    probe.needs == Needs::Nothing || (probe.needs == Needs::Root && is_root)
 }
 
 /// What became of a probe.
@@ -90,12 +104,8 @@ enum Became {
 async fn check(world: &mut World, probe: &Probe, program: &Path) -> Became {
     let (printed, traces) = tried(world, probe, None, program).await;
     let is_shown = !traces.is_empty();
-    if !is_shown {
-        let is_root = rustix::process::geteuid().is_root();
-        let must = probe.needs == Needs::Nothing || (probe.needs == Needs::Root && is_root);
-        if must {
-            return Became::Wrong(format!("does nothing without a sandbox: {printed}"));
-        }
+    if !is_shown && must_show(probe) {
+        return Became::Wrong(format!("does nothing without a sandbox: {printed}"));
     }
     for way in WAYS {
         let (printed, traces) = tried(world, probe, Some(way), program).await;

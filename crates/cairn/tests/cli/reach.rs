@@ -398,3 +398,23 @@ fn what_reached_a_host_is_not_run_again_for_a_hook() {
         assert_eq!(bench.cairn(&["policy", "replay"]).code, 0, "{event}");
     }
 }
+
+// keeps: network-asked, hook-questions
+#[test]
+fn a_command_that_reached_a_host_is_not_made_another_by_a_hook() {
+    let origin = Origin::start();
+    let at = origin.at();
+    let bench = bench(&[fetch(at)]);
+    let decision = r#"{"behavior":"allow","updatedInput":{"command":"echo other > other"}}"#;
+    let answer = format!(
+        r#"{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{decision}}}}}"#
+    );
+    hooks(&bench, &[("PermissionRequest", "Bash", &format!("echo '{answer}'"))]);
+    let rule = format!("exec[effect=network,host={at}]");
+    let talk = bench.talk(&["run", "--json", "--allow", &rule, "fetch it"]);
+    assert_eq!(talk.result()["status"], "done");
+    assert_eq!(origin.came(), 1);
+    assert!(bench.file("got").exists() && !bench.file("other").exists(), "{}", told(&bench, 2));
+    assert_eq!(bench.cairn(&["verify"]).code, 0);
+    assert_eq!(bench.cairn(&["policy", "replay"]).code, 0);
+}
