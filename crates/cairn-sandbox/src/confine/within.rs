@@ -103,7 +103,9 @@ unsafe fn step(dir: RawFd, name: *const c_char, last: Last) -> RawFd {
             }
             close(found);
         } else if *libc::__errno_location() == libc::ENOENT {
-            return if make() { open(more) } else { -1 };
+            // Another command may have made it just now, in a home that they share.
+            let is_there = make() || *libc::__errno_location() == libc::EEXIST;
+            return if is_there { open(more) } else { -1 };
         }
         if last == Last::There {
             return -1;
