@@ -6,7 +6,7 @@
 
 CARGO ?= cargo
 MODEL ?=
-PEERS ?= floor,cairn
+PEERS ?= floor,cairn,cairn-open
 
 .PHONY: try build test check setup sdk prove bench bench-find
 
