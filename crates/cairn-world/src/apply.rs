@@ -295,13 +295,20 @@ fn rolled_back(problem: Refusal, left: Vec<String>) -> Refusal {
     Refusal::new(Status::FAILED, text)
 }
 
-/// Those of the changes that stand as they were meant, as they are now.
+/// Those of the changes that stand as they were meant, as they are now. Where what was there is moved away and
+/// what was to come is not there yet, it stands as removed.
 pub(crate) fn made(roots: &Roots, changes: &[Change]) -> Vec<Change> {
-    let is_made = |change: &&Change| {
-        let now = state::of_change(roots.of(&change.path), change);
-        now.is_ok_and(|now| standing(roots, change, &now) == Probe::Done)
+    let stands = |change: &Change| {
+        let now = state::of_change(roots.of(&change.path), change).ok()?;
+        match standing(roots, change, &now) {
+            Probe::Done => as_it_now_is(roots, change).ok(),
+            Probe::Partly if now.is_none() => {
+                Some(Change { kind: ChangeKind::Deleted, after: None, ..change.clone() })
+            }
+            Probe::Partly | Probe::NotDone | Probe::Neither => None,
+        }
     };
-    changes.iter().filter(is_made).filter_map(|change| as_it_now_is(roots, change).ok()).collect()
+    changes.iter().filter_map(stands).collect()
 }
 
 fn as_it_now_is(roots: &Roots, change: &Change) -> Result<Change, Refusal> {
