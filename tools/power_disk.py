@@ -111,8 +111,15 @@ class Disk:
 
 def write_back_some(path, dice):
     page = 4096
-    with open(path, "rb") as file:
-        start = ctypes.c_int64(dice.randrange(os.stat(path).st_size // page + 1) * page)
+    try:
+        # The end of a mount may still take its own files away; what hides a file in a layer is none.
+        file = open(path, "rb") if os.path.isfile(path) else None
+    except FileNotFoundError:
+        file = None
+    if file is None:
+        return
+    with file:
+        start = ctypes.c_int64(dice.randrange(os.fstat(file.fileno()).st_size // page + 1) * page)
         length = ctypes.c_int64(dice.randrange(1, 17) * page)
         LIBC.sync_file_range(file.fileno(), start, length, ctypes.c_uint(7))  # wait, write, wait
 
