@@ -2,7 +2,7 @@
 //! what passes a filter, is the same in all of them.
 
 use crate::confine::Confined;
-use crate::run::{Holds, carry_out};
+use crate::run::carry_out;
 use crate::{End, SandboxError, Spec, Wanted};
 use std::fmt;
 use std::pin::Pin;
@@ -61,7 +61,7 @@ impl Context for Host {
         cancel: &'a CancellationToken,
         sink: &'a mut (dyn FnMut(&[u8]) + Send),
     ) -> Carrying<'a> {
-        Box::pin(carry_out(spec, Holds::Processes, cancel, sink))
+        Box::pin(carry_out(spec, None, cancel, sink))
     }
 }
 
@@ -72,6 +72,6 @@ impl Context for Confined {
         cancel: &'a CancellationToken,
         sink: &'a mut (dyn FnMut(&[u8]) + Send),
     ) -> Carrying<'a> {
-        Box::pin(carry_out(spec, Holds::Confined(self), cancel, sink))
+        Box::pin(carry_out(spec, Some(self), cancel, sink))
     }
 }

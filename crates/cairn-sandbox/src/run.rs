@@ -64,19 +64,10 @@ impl Over {
     }
 }
 
-/// What a command of this machine is held by.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Holds<'a> {
-    /// Its processes together, and nothing else.
-    Processes,
-    /// All that confines it.
-    Confined(&'a Confined),
-}
-
-/// Runs a command of this machine; `sink` is given what it prints.
+/// Runs a command of this machine, confined or not; `sink` is given what it prints.
 pub(crate) async fn carry_out(
     spec: &Spec,
-    holds: Holds<'_>,
+    confined: Option<&Confined>,
     cancel: &CancellationToken,
     sink: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<Over, SandboxError> {
@@ -84,10 +75,7 @@ pub(crate) async fn carry_out(
     if cancel.is_cancelled() {
         return Ok(over(End::Cancelled, Vec::new(), begun));
     }
-    let (ways, confined) = match holds {
-        Holds::Confined(confined) => (&[Hold::Confined][..], Some(confined)),
-        Holds::Processes => (ways(spec.way), None),
-    };
+    let ways = if confined.is_some() { &[Hold::Confined] } else { ways(spec.way) };
     for (n, hold) in ways.iter().enumerate() {
         let is_last = n + 1 == ways.len();
         let mut command = match Command::start(spec, *hold, confined) {

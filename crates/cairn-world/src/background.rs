@@ -46,13 +46,7 @@ impl Background {
     /// Lines of what it printed so far, under this name.
     #[must_use]
     pub fn lines(&self, name: &str, read: &Read) -> Performed {
-        let mut lines = Lines::new(read);
-        match self.0.look(|printed| output::each(printed, &mut |piece| lines.take(piece))) {
-            Ok(()) => lines.told(name),
-            Err(e) => {
-                Performed::told(Status::FAILED, format!("what it printed cannot be read: {e}"))
-            }
-        }
+        lines(&self.0, name, read)
     }
 
     /// Ends it, unless it is over, and says how it ended.
@@ -76,6 +70,15 @@ impl Background {
         let output::Kept { output, contents, spooled } = output::keep(&mut finished).await;
         let (layers, ms) = (finished.layers, finished.ms);
         Over { state, exit, why, output: Some(output), contents, spooled, layers, ms }
+    }
+}
+
+/// Lines of what a command printed so far, under this name.
+pub(crate) fn lines(running: &Running, name: &str, read: &Read) -> Performed {
+    let mut lines = Lines::new(read);
+    match running.look(|printed| output::each(printed, &mut |piece| lines.take(piece))) {
+        Ok(()) => lines.told(name),
+        Err(e) => Performed::told(Status::FAILED, format!("what it printed cannot be read: {e}")),
     }
 }
 

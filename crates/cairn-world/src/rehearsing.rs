@@ -1,15 +1,13 @@
 //! A command that is running over an overlay: what it printed so far, how it is ended, and what it comes
 //! to when it is over. A person may send it to the background meanwhile; its overlay stays its own.
 
-use crate::background::Over;
+use crate::background::{self, Over};
 use crate::exec;
-use crate::output;
-use crate::read::Lines;
 use crate::rehearse::{Known, Rehearsed, beside, settle};
 use crate::roots::Roots;
 use crate::settled::{Performed, Prepared};
 use cairn_sandbox::{End, Finished, Running, SandboxError};
-use cairn_types::{Exec, Outcome, Read, Status, StreamState};
+use cairn_types::{Exec, Outcome, Read, StreamState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -88,13 +86,7 @@ impl Rehearsing {
     /// Lines of what it printed so far, under this name.
     #[must_use]
     pub fn lines(&self, name: &str, read: &Read) -> Performed {
-        let mut lines = Lines::new(read);
-        match self.running.look(|printed| output::each(printed, &mut |piece| lines.take(piece))) {
-            Ok(()) => lines.told(name),
-            Err(e) => {
-                Performed::told(Status::FAILED, format!("what it printed cannot be read: {e}"))
-            }
-        }
+        background::lines(&self.running, name, read)
     }
 
     /// Ends it, unless it is over, and says what it would change. `row` is where all that it printed
