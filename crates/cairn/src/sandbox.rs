@@ -8,6 +8,7 @@ use anyhow::Result;
 use cairn_sandbox::{Can, Level, Own, Sandbox, Surroundings};
 use cairn_world::{Confine, Runtime, Runtimes};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,12 +34,17 @@ fn executors<'a>(config: &'a Config, key: &'a str) -> impl Iterator<Item = &'a s
 }
 
 /// What runs code, by name.
-pub fn runtimes(config: &Config) -> Runtimes {
-    let declared = config.names_of("executors.*.command").filter_map(|name| {
+pub fn runtimes(config: &Config) -> Result<Runtimes> {
+    let named = executors(config, "executors.*.command");
+    let names: BTreeSet<&str> = named.chain(executors(config, "executors.*.effect")).collect();
+    let declared = names.into_iter().map(|name| {
         let command = config.list(&format!("executors.{name}.command"));
-        let (program, arguments) = command.split_first()?;
+        let Some((program, arguments)) = command.split_first() else {
+            let text = format!("[executors.{name}] needs a command, such as [\"ruby\", \"-e\"]");
+            return Err(Usage(text).into());
+        };
         let effect = config.text(&format!("executors.{name}.effect"));
-        Some(Runtime {
+        Ok(Runtime {
             name: name.to_owned(),
             programs: vec![program.clone()],
             arguments: arguments.to_vec(),
@@ -46,7 +52,7 @@ pub fn runtimes(config: &Config) -> Runtimes {
             discards: matches!(effect, Some("pure" | "read")),
         })
     });
-    Runtimes::with(declared.collect())
+    Ok(Runtimes::with(declared.collect::<Result<_>>()?))
 }
 
 /// The level that commands are to run at.
@@ -60,14 +66,6 @@ pub async fn confine(
     folders: &[PathBuf],
     env: &[(String, String)],
 ) -> Result<Confine> {
-    for name in
-        executors(config, "executors.*.effect").chain(executors(config, "executors.*.command"))
-    {
-        if config.list(&format!("executors.{name}.command")).is_empty() {
-            let text = format!("[executors.{name}] needs a command, such as [\"ruby\", \"-e\"]");
-            return Err(Usage(text).into());
-        }
-    }
     let level = level(config);
     if level == Level::Open {
         return Ok(Confine::Open);

@@ -264,7 +264,7 @@ impl Order<'_> {
         let shown = Shown::new(self.talk, self.config.text("notify").unwrap_or_default());
         let workspace = Workspace::open(&self.root)?;
         let folders = self.folders(&store, &place)?;
-        let mut settings = world_settings(&self.config, &scrubber);
+        let mut settings = world_settings(&self.config, &scrubber)?;
         settings.spool = Some(store.spool());
         settings.confine = self.confine(&folders, &settings.env).await?;
         let mode = policy::mode(&self.config);
@@ -469,10 +469,10 @@ fn no_model() -> Usage {
     ))
 }
 
-fn world_settings(config: &Config, scrubber: &Scrubber) -> cairn_world::Settings {
-    cairn_world::Settings {
+fn world_settings(config: &Config, scrubber: &Scrubber) -> Result<cairn_world::Settings> {
+    Ok(cairn_world::Settings {
         shell: place::shell(config),
-        runtimes: Arc::new(sandbox::runtimes(config)),
+        runtimes: Arc::new(sandbox::runtimes(config)?),
         env: secrets::environment(config, scrubber),
         timeout: Duration::from_millis(config.count("command_timeout_ms")),
         timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),
@@ -483,7 +483,7 @@ fn world_settings(config: &Config, scrubber: &Scrubber) -> cairn_world::Settings
         ruled: Ruled::default(),
         little: Removed::LITTLE,
         scrubber: scrubber.clone(),
-    }
+    })
 }
 
 /// The screen or the event stream.
