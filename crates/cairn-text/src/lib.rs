@@ -1,5 +1,5 @@
-//! Total functions over text: edits, patches, diffs, line slices, shell words, secrets found, and text made safe
-//! for a screen. No I/O.
+//! Total functions over text: edits, patches, diffs, scopes and what they select, types, shell words, secrets
+//! found, and text made safe for a screen. No I/O.
 
 pub mod diff;
 pub mod edit;
@@ -7,6 +7,8 @@ pub mod glob;
 pub mod hunks;
 pub mod lines;
 pub mod patch;
+pub mod scope;
 pub mod scrub;
 pub mod shell;
 pub mod shown;
+pub mod slice;
