@@ -5,6 +5,7 @@ pub mod diff;
 pub mod edit;
 pub mod glob;
 pub mod hunks;
+pub mod items;
 pub mod lines;
 pub mod patch;
 pub mod scope;
