@@ -221,7 +221,7 @@ fn unique_keys(
     let kept = before.iter().chain(after).filter_map(|item| item.key.clone());
     let mut keys: HashSet<&str> = kept.map(|key| &text[key]).collect();
     match new.iter().filter_map(|item| item.key).find(|key| !keys.insert(key)) {
-        Some(key) => Err(ItemsProblem::Key { key: key.to_owned() }),
+        Some(key) => Err(ItemsProblem::Twice(key.to_owned())),
         None => Ok(()),
     }
 }

@@ -47,6 +47,8 @@ struct Found {
     last: usize,
     /// Whether it begins and ends with lines.
     is_whole: bool,
+    /// The lines whose ends belong to it, from 0.
+    ends: Range<usize>,
 }
 
 impl Found {
@@ -72,7 +74,7 @@ impl Found {
             }
         };
         let (first, last) = (lines.start + 1, lines.end);
-        Ok(Found { at: rows.bytes(lines), first, last, is_whole: true })
+        Ok(Found { at: rows.bytes(lines.clone()), first, last, is_whole: true, ends: lines })
     }
 
     fn span(rows: &Rows<'_>, text: &str, (from, to): (Place, Place)) -> Result<Found, OutOfScope> {
@@ -82,12 +84,13 @@ impl Found {
         if end < start {
             return Err(OutOfScope::Lines { scope, lines: rows.len() });
         }
+        let ends = first - 1..last - 1;
         // Nothing of a line belongs to a span that ends where the line begins.
         let ends_before = last > first && to.column == 1;
         if ends_before || last > rows.len() {
             last -= 1;
         }
-        Ok(Found { at: start..end, first, last, is_whole: false })
+        Ok(Found { at: start..end, first, last, is_whole: false, ends })
     }
 }
 

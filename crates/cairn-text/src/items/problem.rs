@@ -37,12 +37,9 @@ pub enum ItemsProblem {
     /// Pairs of an object would be replaced by something else.
     #[error("the document is an object; put pairs there, as an object")]
     NotPairs,
-    /// A key would stand there twice.
-    #[error("the object would have the key {key} twice")]
-    Key {
-        /// The key, with quotes.
-        key: String,
-    },
+    /// This key, with its quotes, would stand there twice.
+    #[error("the object would have the key {0} twice")]
+    Twice(String),
 }
 
 /// What a document holds.
@@ -72,7 +69,7 @@ impl ItemsProblem {
     pub fn status(&self) -> Status {
         match self {
             ItemsProblem::OutOfRange { .. } => Status::OUT_OF_RANGE,
-            ItemsProblem::Key { .. } => Status::CONFLICT,
+            ItemsProblem::Twice(_) => Status::CONFLICT,
             ItemsProblem::Source(_)
             | ItemsProblem::Body(_)
             | ItemsProblem::Columns

@@ -123,9 +123,7 @@ enum End<'a> {
 
 impl<'a> End<'a> {
     fn of(rows: &Rows<'a>, cut: &Cut<'_>) -> End<'a> {
-        let Found { first, last, is_whole, .. } = cut.found;
-        // The end of a span's last line lies behind it.
-        let lines = first.saturating_sub(1)..if is_whole { last } else { last.saturating_sub(1) };
+        let lines = cut.found.ends.clone();
         let usual = rows.usual_end(lines.clone());
         let mut ends = lines.map(|index| rows.end(index)).filter(|end| !end.is_empty());
         match ends.all(|end| end == usual) {

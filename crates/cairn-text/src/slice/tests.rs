@@ -209,6 +209,8 @@ fn a_splice_replaces_inserts_and_deletes_and_keeps_line_ends() {
     check("a\n", "2,1,2,1", "b", ("a\nb", 2, 2));
     check("a\n", "2,1,2,1", "b\n", ("a\nb\n", 2, 2));
     check("", "1,1,1,1", "b", ("b", 1, 1));
+    check("a\r\nb\n", "1,1,3,1", "x\r\ny\n", ("x\r\ny\n", 1, 2));
+    check("a\r\nb\n", "1,1,2,1", "x\ny\n", ("x\r\ny\r\nb\n", 1, 3));
 }
 
 #[test]
