@@ -100,6 +100,7 @@ fn items_of_an_array_are_replaced_inserted_and_deleted() {
     );
     check("[\n    1\n]", "-1", "2", "2-2 [\n    1,\n    2\n]");
     check("[1\n,2]", "-1", "3", "3-3 [1\n,2\n,3]");
+    check("[1\n,2]", "2", "{\n \"a\": 3\n}", "2-2 [1\n,{\n \"a\": 3\n}]");
 
     check("[]\n", "0", "[1, 2]", "1-2 [\n  1,\n  2\n]\n");
     check("[ ]", "-1", "1", "1-1 [\n  1\n]");
