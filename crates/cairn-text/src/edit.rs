@@ -13,7 +13,7 @@ mod numbers;
 mod parts;
 mod preview;
 mod problem;
-mod rows;
+pub(crate) mod rows;
 mod typography;
 mod whole;
 mod work;

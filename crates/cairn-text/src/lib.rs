@@ -1,12 +1,17 @@
-//! Total functions over text: edits, patches, diffs, line slices, shell words, secrets found, and text made safe
-//! for a screen. No I/O.
+//! Total functions over text: edits, patches, diffs, scopes and what they select, types, shell words, secrets
+//! found, and text made safe for a screen. No I/O.
 
 pub mod diff;
 pub mod edit;
 pub mod glob;
 pub mod hunks;
+pub mod items;
 pub mod lines;
+pub mod mime;
 pub mod patch;
+pub mod render;
+pub mod scope;
 pub mod scrub;
 pub mod shell;
 pub mod shown;
+pub mod slice;

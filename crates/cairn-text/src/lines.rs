@@ -1,7 +1,7 @@
 //! Lines as they are shown: numbered, and cut to the places that matter.
 
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// A span longer than this is shown by its first and last lines only.
 const LONG_SPAN: usize = 60;
@@ -21,11 +21,11 @@ pub fn numbered(text: &str, first: usize) -> String {
     out
 }
 
-fn push_line(out: &mut String, number: usize, line: &str) {
+fn push_line(out: &mut String, label: impl Display, line: &str) {
     if !out.is_empty() {
         out.push('\n');
     }
-    let _ = write!(out, "{number}\t{line}");
+    let _ = write!(out, "{label}\t{line}");
 }
 
 /// These spans of a text (first and last line, from 1), numbered, with `context` lines around
@@ -33,6 +33,16 @@ fn push_line(out: &mut String, number: usize, line: &str) {
 /// their beginnings.
 #[must_use]
 pub fn excerpt(text: &str, spans: &[(usize, usize)], context: usize) -> String {
+    excerpt_labelled(text, spans, context, |number| number)
+}
+
+/// The same with something else than its number before each line.
+pub(crate) fn excerpt_labelled<L: Display>(
+    text: &str,
+    spans: &[(usize, usize)],
+    context: usize,
+    label: impl Fn(usize) -> L,
+) -> String {
     let ranges = widened(spans, context, text.lines().count());
     let mut left = ranges.as_slice();
     let mut out = String::new();
@@ -49,7 +59,7 @@ pub fn excerpt(text: &str, spans: &[(usize, usize)], context: usize) -> String {
         if number > shown + 1 && shown > 0 {
             out.push_str("\n…");
         }
-        push_line(&mut out, number, &cut(line));
+        push_line(&mut out, label(number), &cut(line));
         shown = number;
     }
     out

@@ -3,6 +3,8 @@
 
 use cairn_text::edit::{EditProblem, replace};
 use cairn_text::patch::{self, Patched};
+use cairn_text::scope::Scope;
+use cairn_text::{items, mime, render, slice};
 use proptest::prelude::*;
 
 /// The size of a large text.
@@ -138,4 +140,33 @@ fn large_patches_are_bounded() {
     check(&body, &large("/l/,/zebra/d;"));
     check(&body, &large("prose about line\n"));
     check(&body, &large("1i\\\n"));
+}
+
+#[test]
+fn large_splices_are_bounded() {
+    let lines = large("line\r\n");
+    let count = i64::try_from(lines.lines().count()).unwrap();
+    let every_second: Vec<(Scope, Option<&str>)> =
+        (1..=count / 2).map(|n| (Scope::At(2 * n), Some("x\ny"))).collect();
+    let spliced = slice::splice_all(&lines, &every_second).unwrap();
+    assert_eq!(spliced.spans.len(), every_second.len());
+    let one_line = large("é");
+    let far = Scope::parse("1,500000,1,500001").unwrap();
+    assert_eq!(slice::select(&one_line, &far).map(|selected| selected.text), Ok("é"));
+    let stale = slice::splice(&lines, &Scope::parse("@00000").unwrap(), Some("x")).unwrap_err();
+    assert!(stale.to_string().len() < 4000);
+}
+
+#[test]
+fn large_documents_are_bounded() {
+    let array = format!("[{}1]", large("1, "));
+    let all = Scope::Range(1, -1);
+    let put = |text: &str, scope: &Scope, body: &str| items::splice(text, scope, Some(body));
+    assert_eq!(put(&array, &all, &array).map(|new| new.text), Ok(array.clone()));
+    assert!(put(&array, &Scope::At(-1), &array).is_ok());
+    assert!(put("[]", &Scope::At(0), &large("[\n")).is_err());
+    assert!(put(&large("{\"a\":"), &Scope::At(0), "1").is_err());
+    assert!(put(&large("\""), &Scope::At(0), "1").is_err());
+    assert_eq!(mime::of("a", array.as_bytes()).name(), "application/json");
+    assert_eq!(render::stripped(&large("1\t\n")).len(), large("1\t\n").len());
 }

@@ -1,4 +1,6 @@
-//! Pictures and documents, told apart by their first bytes. Never looks at a name.
+//! How much of a picture or document is shown. Told by the first bytes; never looks at a name.
+
+use cairn_text::mime;
 
 /// What a file's first bytes say it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,17 +17,9 @@ const DOCUMENT: u64 = 16 << 20;
 /// The kind of picture or document that begins so; `None` for anything else.
 #[must_use]
 pub fn kind(start: &[u8]) -> Option<Kind> {
-    let image = |mime| Some(Kind { mime, most: IMAGE });
-    match start {
-        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => image("image/png"),
-        [0xff, 0xd8, 0xff, ..] => image("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => image("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => image("image/webp"),
-        [b'%', b'P', b'D', b'F', b'-', ..] => {
-            Some(Kind { mime: "application/pdf", most: DOCUMENT })
-        }
-        _ => None,
-    }
+    let mime = mime::media(start)?;
+    let most = if mime == "application/pdf" { DOCUMENT } else { IMAGE };
+    Some(Kind { mime, most })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::settled::{Performed, Refusal, Shown};
 use crate::unread::Door;
 use crate::workspace::{Opened, Workspace};
 use crate::{list, notebook};
+use cairn_text::scope::line_hash;
 use cairn_types::{Hash, Read, Seen, Status};
 use memchr::{memchr, memchr_iter};
 use std::fmt::Write as _;
@@ -339,11 +340,6 @@ impl Slice {
     }
 }
 
-/// Enough of a line's hash to tell whether it is still the same line.
-fn line_hash(line: &[u8]) -> String {
-    Hash::of(line).to_string()[..5].to_owned()
-}
-
 /// How much of these bytes is left when a character cut at their end is taken away.
 pub(crate) fn whole(bytes: &[u8]) -> usize {
     match bytes.utf8_chunks().last() {
@@ -395,6 +391,22 @@ mod tests {
         for chunk in [1, 7, 4096, 20_000] {
             assert_eq!(read(line.as_bytes(), (1, 9), chunk), expected);
         }
+    }
+
+    #[test]
+    fn the_hash_told_with_a_line_anchors_a_scope_to_it() {
+        let text = format!("a\r\n{}\n\nb\r\r\nc\r", "xé".repeat(5000));
+        let mut slice = Slice::new(&Read { path: String::new(), first: 1, limit: 0, hashes: true });
+        slice.take(text.as_bytes());
+        slice.end();
+        let told = told("f", slice).expect("lines").text;
+        let found: Vec<usize> = told
+            .lines()
+            .map(|row| row.split('\t').next().unwrap_or(row))
+            .map(|label| cairn_text::scope::Scope::parse(label).expect(label))
+            .map(|scope| cairn_text::slice::select(&text, &scope).expect("a line").first)
+            .collect();
+        assert_eq!(found, [1, 2, 3, 4, 5]);
     }
 
     #[test]

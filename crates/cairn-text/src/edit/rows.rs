@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// The lines of a text and where they stand in it.
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     text: &'a str,
     /// Where each line begins, where its text ends, where its line end ends.
     at: Vec<(usize, usize, usize)>,
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn of(text: &'a str) -> Rows<'a> {
+    pub(crate) fn of(text: &'a str) -> Rows<'a> {
         let mut at = Vec::new();
         let mut from = 0;
         for line in text.split_inclusive('\n') {
@@ -28,38 +28,38 @@ impl<'a> Rows<'a> {
         Rows { text, at }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.at.len()
     }
 
     /// A line without its end; empty beyond the last.
-    pub(super) fn line(&self, index: usize) -> &'a str {
+    pub(crate) fn line(&self, index: usize) -> &'a str {
         self.at.get(index).map_or("", |&(from, to, _)| &self.text[from..to])
     }
 
-    pub(super) fn lines(&self, range: Range<usize>) -> Vec<&'a str> {
+    pub(crate) fn lines(&self, range: Range<usize>) -> Vec<&'a str> {
         range.map(|index| self.line(index)).collect()
     }
 
     /// How a line ends: with a line feed, both, or nothing.
-    pub(super) fn end(&self, index: usize) -> &'a str {
+    pub(crate) fn end(&self, index: usize) -> &'a str {
         self.at.get(index).map_or("", |&(_, to, end)| &self.text[to..end])
     }
 
     /// Where these lines stand in the text, line ends included.
-    pub(super) fn bytes(&self, range: Range<usize>) -> Range<usize> {
+    pub(crate) fn bytes(&self, range: Range<usize>) -> Range<usize> {
         let from = self.at.get(range.start).map_or(self.text.len(), |&(from, ..)| from);
         let to = range.end.checked_sub(1).and_then(|last| self.at.get(last));
         from..to.map_or(from, |&(.., end)| end).max(from)
     }
 
     /// The index of the line that holds this byte.
-    pub(super) fn index_of(&self, byte: usize) -> usize {
+    pub(crate) fn index_of(&self, byte: usize) -> usize {
         self.at.partition_point(|&(.., end)| end <= byte).min(self.at.len().saturating_sub(1))
     }
 
     /// The line end that new lines among these take.
-    pub(super) fn usual_end(&self, range: Range<usize>) -> &'a str {
+    pub(crate) fn usual_end(&self, range: Range<usize>) -> &'a str {
         let near = range.map(|index| self.end(index)).find(|end| !end.is_empty());
         let first = || (0..self.len()).map(|index| self.end(index)).find(|end| !end.is_empty());
         near.or_else(first).unwrap_or("\n")
@@ -67,14 +67,14 @@ impl<'a> Rows<'a> {
 }
 
 /// A text meant as whole lines: each without its end. A line end after the last one is no line.
-pub(super) fn meant_lines(text: &str) -> Vec<&str> {
+pub(crate) fn meant_lines(text: &str) -> Vec<&str> {
     let bare = |line: &'_ str| line.strip_suffix('\r').map_or(line.len(), str::len);
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.split('\n').map(|line| &line[..bare(line)]).collect()
 }
 
 /// Where `wanted` stands in `all`, each line compared by its key. Overlapping places count.
-pub(super) fn places<'a>(
+pub(crate) fn places<'a>(
     all: &[&'a str],
     wanted: &[&'a str],
     key: impl Fn(&'a str) -> &'a str,
