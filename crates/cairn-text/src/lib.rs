@@ -1,12 +1,15 @@
-//! Total functions over text: edits, patches, diffs, scopes and what they select, types, shell words, secrets
-//! found, and text made safe for a screen. No I/O.
+//! Total functions over text: edits, patches, diffs, scopes and what they select, matchers, structured documents,
+//! types, shell words, secrets found, and text made safe for a screen. No I/O.
 
 pub mod diff;
 pub mod edit;
+mod effort;
 pub mod glob;
 pub mod hunks;
 pub mod items;
+pub mod jsonpath;
 pub mod lines;
+pub mod matcher;
 pub mod mime;
 pub mod patch;
 pub mod render;
@@ -15,3 +18,4 @@ pub mod scrub;
 pub mod shell;
 pub mod shown;
 pub mod slice;
+pub mod tree;

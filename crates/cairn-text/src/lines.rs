@@ -7,8 +7,8 @@ use std::fmt::{Display, Write};
 const LONG_SPAN: usize = 60;
 /// How many lines of a long span are shown at each end.
 const SPAN_END: usize = 20;
-/// Where a line of an excerpt is cut, in characters.
-const LINE_CHARS: usize = 500;
+/// Where a shown line is cut, in characters.
+pub(crate) const LINE_CHARS: usize = 500;
 
 /// Each line with its number and a tab, the first being number `first`. Line ends are not shown,
 /// and none follows the last line.
@@ -66,14 +66,16 @@ pub(crate) fn excerpt_labelled<L: Display>(
 }
 
 /// A line as far as it is shown.
-fn cut(line: &str) -> Cow<'_, str> {
+pub(crate) fn cut(line: &str) -> Cow<'_, str> {
     match line.char_indices().nth(LINE_CHARS) {
         None => Cow::Borrowed(line),
-        Some((at, _)) => {
-            let more = line.len() - at;
-            Cow::Owned(format!("{}… ({more} more bytes in this line)", &line[..at]))
-        }
+        Some((at, _)) => Cow::Owned(format!("{}{}", &line[..at], more(line.len() - at))),
     }
+}
+
+/// What follows the shown part of a line that has so many bytes more.
+pub(crate) fn more(bytes: usize) -> String {
+    format!("… ({bytes} more bytes in this line)")
 }
 
 /// The ranges to show, within the text, in order.
