@@ -480,6 +480,7 @@ fn world_settings(config: &Config, scrubber: &Scrubber) -> Result<cairn_world::S
         confine: Confine::Open,
         spool: None,
         unread: Unread::default(),
+        membership: cairn_world::Membership::default(),
         ruled: Ruled::default(),
         little: Removed::LITTLE,
         scrubber: scrubber.clone(),
