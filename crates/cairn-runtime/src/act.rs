@@ -237,6 +237,9 @@ impl Driver {
             (false, Probe::NotDone) => Found::NotDone,
             (false, Probe::Partly) => Found::Partly,
         };
+        if matches!(found, Found::Done | Found::Partly) {
+            self.world.count_made(&self.world.made(&changes));
+        }
         let shown = self.would(&action).await?.shown;
         match self.engine.found(at, found, &shown) {
             Settlement::Record(mut recording) => {
@@ -256,6 +259,7 @@ impl Driver {
     /// Makes the changes of an op that a crash cut in the middle.
     fn finish(&mut self, at: Coord, changes: &[Change], shown: &str) -> Result<(), RunError> {
         let finished = self.world.apply(changes, &|hash| self.content(hash).ok());
+        self.world.count_made(finished.as_deref().unwrap_or_default());
         let found = if finished.is_ok() { Found::Done } else { Found::Unknown };
         match self.engine.found(at, found, shown) {
             Settlement::Record(recording) => self.record(recording),

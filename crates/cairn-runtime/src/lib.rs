@@ -12,6 +12,7 @@ mod driver;
 mod error;
 mod event;
 mod hooks;
+mod made;
 mod money;
 mod nested;
 mod pending;

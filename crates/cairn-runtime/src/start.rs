@@ -4,7 +4,7 @@ use crate::client::client_run;
 use crate::pending::Pending;
 use crate::transcript::Transcript;
 use crate::undo::changed_since;
-use crate::{Command, Driver, RunError, Settings, Sink, Surroundings, clock, now_ms, system};
+use crate::{Command, Driver, RunError, Settings, Sink, Surroundings, clock, made, now_ms, system};
 use cairn_engine::gates::Terms;
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
@@ -208,6 +208,7 @@ impl Start {
             return Err(RunError::NoBeginning { run: run.clone() });
         }
         let transcript = Transcript::load(&engine, &self.store)?;
+        made::tell(&self.world, &self.store, &facts)?;
         let drive = self.drive_fact(lease.epoch());
         let mut driver = self.driver(lease, session, engine, transcript, inbox);
         let contents = driver.schema_content();

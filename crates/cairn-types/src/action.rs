@@ -14,8 +14,6 @@ pub enum Action {
         path: String,
         /// How many levels of it, from 1.
         depth: u64,
-        /// Also what is ignored.
-        ignored: bool,
     },
     /// Read a file.
     Read(Read),
@@ -109,8 +107,6 @@ pub struct Find {
     pub text: Option<String>,
     /// The directory beneath the root to look in; the root when absent.
     pub under: Option<String>,
-    /// Also in what is ignored.
-    pub ignored: bool,
     /// How many lines to show around each line found.
     pub context: u64,
     /// How many results to skip.

@@ -125,6 +125,7 @@ pub(crate) fn look(workspace: &Workspace, path: &str) -> Result<(String, Option<
         }
         Err(refusal) => return Err(refusal),
     };
+    workspace.refuse_stranger(path, &opened.path, opened.is_directory())?;
     if opened.is_directory() {
         return Err(Refusal::new(Status::CONFLICT, format!("{path} is a directory")));
     }

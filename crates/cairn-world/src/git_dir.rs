@@ -28,14 +28,19 @@ pub(crate) fn named(root: BorrowedFd<'_>, path: &str) -> Vec<PathBuf> {
 /// nothing would be left in reach.
 fn named_in(root: BorrowedFd<'_>, directory: &Path) -> Option<PathBuf> {
     let here = open(root, directory, OFlags::NOFOLLOW)?;
-    let stat = rustix::fs::statat(&here, ".git", AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let own = link_of(&opened(here.as_fd())?).ok()?;
+    (!link_of(&here).ok()?.starts_with(&own)).then_some(own)
+}
+
+/// The directory that a `.git` in this one names, opened.
+pub(crate) fn opened(here: BorrowedFd<'_>) -> Option<OwnedFd> {
+    let stat = rustix::fs::statat(here, ".git", AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let name = match FileType::from_raw_mode(stat.st_mode) {
         FileType::Symlink => PathBuf::from(".git"),
-        FileType::RegularFile => PathBuf::from(text_of(here.as_fd())?),
+        FileType::RegularFile => PathBuf::from(text_of(here)?),
         _ => return None,
     };
-    let own = link_of(&open(here.as_fd(), &name, OFlags::empty())?).ok()?;
-    (!link_of(&here).ok()?.starts_with(&own)).then_some(own)
+    open(here, &name, OFlags::empty())
 }
 
 fn open(dir: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Option<OwnedFd> {

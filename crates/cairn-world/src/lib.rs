@@ -13,6 +13,7 @@ mod git_dir;
 mod leftovers;
 mod list;
 mod media;
+mod members;
 mod notebook;
 mod outer;
 mod output;
@@ -30,6 +31,7 @@ mod ruled;
 mod runtimes;
 mod settled;
 mod small;
+mod spelled;
 mod state;
 mod swap;
 mod temporary;
@@ -45,6 +47,7 @@ pub use background::{Background, Over};
 pub use choose::Choice;
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use media::{Kind as MediaKind, kind as media_kind};
+pub use members::Membership;
 pub use parts::Part;
 pub use read::Lines;
 pub use rehearse::{Confine, Rehearsed};
@@ -91,6 +94,8 @@ pub struct Settings {
     pub spool: Option<PathBuf>,
     /// What is kept from being read.
     pub unread: Unread,
+    /// What is a member of the project.
+    pub membership: Membership,
     /// What rules on changes name.
     pub ruled: Ruled,
     /// So much may be removed that it need not be known what of it git ignores.
@@ -124,6 +129,7 @@ impl Settings {
             confine: Confine::Open,
             spool: None,
             unread: Unread::default(),
+            membership: Membership::default(),
             ruled: Ruled::default(),
             little: Removed::LITTLE,
             scrubber: Scrubber::default(),
@@ -143,7 +149,9 @@ impl World {
     /// A world over this workspace.
     #[must_use]
     pub fn new(workspace: Workspace, settings: Settings) -> World {
-        let (roots, settings) = (Arc::new(Roots::new(workspace)), Arc::new(settings));
+        let mut roots = Roots::new(workspace);
+        roots.keep_members(&settings.membership);
+        let (roots, settings) = (Arc::new(roots), Arc::new(settings));
         World { roots, settings, known: Arc::default() }
     }
 
@@ -158,6 +166,7 @@ impl World {
         let home = settings.env.iter().find(|(name, _)| name == "HOME");
         roots.add_repository(home.map(|(_, home)| Path::new(home)));
         roots.keep_to(&settings.unread, &settings.ruled);
+        roots.keep_members(&settings.membership);
         let (roots, settings) = (Arc::new(roots), Arc::new(settings));
         Ok(World { roots, settings, known: Arc::default() })
     }
@@ -183,10 +192,26 @@ impl World {
     #[must_use]
     pub fn prepare(&self, action: &Action) -> Prepared {
         let mut prepared = self.worked_out(action);
+        if !matches!(action, Action::Exec(_))
+            && let Err(refusal) = self.refuse_read_only(&prepared.changes)
+        {
+            let label = prepared.label;
+            return Prepared { label, settled: Some(refusal.into()), ..Prepared::default() };
+        }
         if matches!(action, Action::Kill { .. } | Action::Edit { .. }) {
             prepared.removed = removed::by(&self.roots, &prepared.changes, self.settings.little);
         }
         prepared
+    }
+
+    fn refuse_read_only(&self, changes: &[Change]) -> Result<(), Refusal> {
+        changes.iter().try_for_each(|one| self.roots.of(&one.path).refuse_read_only(&one.path))
+    }
+
+    /// What these changes made is a member from now on, whatever rules say of it. Callers tell of those that
+    /// this world did not make itself: of a run's earlier ops.
+    pub fn count_made<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) {
+        changes.into_iter().for_each(|change| self.roots.of(&change.path).count_made(change));
     }
 
     fn worked_out(&self, action: &Action) -> Prepared {
@@ -291,6 +316,7 @@ impl World {
             Err(refusal) => refusal.into(),
             Ok(changes) => {
                 self.known.wrote(&self.roots, &changes);
+                self.count_made(&changes);
                 let (status, text) = prepared.told.clone().unwrap_or((Status::OK, String::new()));
                 Performed { changes, ..Performed::told(status, text) }
             }
@@ -317,7 +343,6 @@ impl World {
                     glob: find.glob.as_deref(),
                     text: find.text.as_deref(),
                     under: find.under.as_deref(),
-                    ignored: find.ignored,
                     context: u8::try_from(find.context).unwrap_or(u8::MAX),
                 };
                 let workspace = roots.of(find.under.as_deref().unwrap_or("."));
@@ -327,10 +352,7 @@ impl World {
                 }
                 Ok(found)
             }
-            Action::List { path, depth, ignored } => {
-                let how = list::How { depth: *depth, ignored: *ignored };
-                list::perform(roots.of(path), path, how, &cancelled)
-            }
+            Action::List { path, depth } => list::perform(roots.of(path), path, *depth, &cancelled),
             Action::Todo { items } => Ok(todo::perform(items)),
             Action::Edit { .. }
             | Action::Copy { .. }

@@ -1,7 +1,7 @@
-//! Lists a directory, some levels deep, without what is ignored. Follows no link, and never shows
-//! `.git` or what is kept aside.
+//! Lists the members in a directory, some levels deep. Follows no link, and never shows `.git` or what is
+//! kept aside.
 
-use crate::find::rules::{self, Rules};
+use crate::members::{Ground, Judge, Judged, Stands, counted};
 use crate::path;
 use crate::settled::{Performed, Refusal};
 use crate::walk::{Name, names};
@@ -9,7 +9,6 @@ use crate::workspace::{Workspace, entry, refusal};
 use cairn_types::Status;
 use rustix::fs::OFlags;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The most names told at once.
@@ -17,77 +16,51 @@ const MAX_NAMES: usize = 1000;
 /// The most levels.
 const MAX_DEPTH: u64 = 32;
 
-/// How a directory is listed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct How {
-    /// How many levels of it.
-    pub(crate) depth: u64,
-    /// Also what is ignored.
-    pub(crate) ignored: bool,
-}
-
-/// Lists what is in a directory.
+/// Lists what is in a directory, so many levels of it.
 pub(crate) fn perform(
     workspace: &Workspace,
     path: &str,
-    how: How,
+    depth: u64,
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
     let opened = workspace.open_existing(path)?;
+    workspace.refuse_stranger(path, &opened.path, opened.is_directory())?;
     if !opened.is_directory() {
         let text = format!("{path} is a file, {} bytes", opened.bytes());
         return Ok(Performed::told(Status::OK, text));
     }
-    let how = How { depth: how.depth.clamp(1, MAX_DEPTH), ..how };
-    let rows = Vec::new();
-    let mut listing = Listing { root: String::new(), rows, more: 0, hidden: 0, how, cancel };
-    let (rules, full) = match how.ignored {
-        true => (None, Vec::new()),
-        false => rules_above(workspace, &opened.path)?,
-    };
-    listing.root = opened.path;
-    listing.add(&opened.fd, String::new(), &full, rules.as_ref())?;
+    let judge = Judge::new(workspace);
+    let found = judge.find(&opened.path, true)?;
+    let mut full = found.full;
+    if full.len() > judge.lead.len() {
+        full.push(b'/');
+    }
+    let depth = depth.clamp(1, MAX_DEPTH);
+    let (rows, root) = (Vec::new(), opened.path);
+    let mut listing = Listing { judge, root, rows, more: 0, strangers: 0, depth, cancel };
+    listing.add(&opened.fd, String::new(), &full, (&found.around, &found.judged))?;
     Ok(listing.told())
 }
 
-/// The rules that hold in a directory before its own are read, and its path from where they begin.
-pub(crate) fn rules_above(
-    workspace: &Workspace,
-    real: &str,
-) -> Result<(Option<Arc<Rules>>, Vec<u8>), Refusal> {
-    let above = rules::above(workspace.root(), workspace.path());
-    let (mut rules, mut full) = (above.rules, above.lead);
-    let mut here = String::new();
-    for part in workspace.inner(real).split('/').filter(|part| *part != ".") {
-        let at = if here.is_empty() { "." } else { &here };
-        let dir = workspace.directory(at).map_err(|e| refusal(at, e))?;
-        let found = names(&dir).map_err(|e| refusal(at, e))?;
-        rules = Rules::inside(rules.as_ref(), dir.as_fd(), &found, full.len());
-        here = if here.is_empty() { part.to_owned() } else { format!("{here}/{part}") };
-        full.extend_from_slice(part.as_bytes());
-        full.push(b'/');
-    }
-    Ok((rules, full))
-}
-
 struct Listing<'a> {
+    judge: Judge<'a>,
     /// Where the directory that is listed really is.
     root: String,
     rows: Vec<String>,
     more: usize,
-    hidden: usize,
-    how: How,
+    strangers: usize,
+    depth: u64,
     cancel: &'a CancellationToken,
 }
 
 impl Listing<'_> {
-    /// Adds a directory's names; `full` is its path from where rules begin.
+    /// Adds a directory's names; `full` is its path from where rules begin, with a slash at its end.
     fn add(
         &mut self,
         dir: &OwnedFd,
         prefix: String,
         full: &[u8],
-        above: Option<&Arc<Rules>>,
+        (around, judged): (&Ground, &Judged),
     ) -> Result<(), Refusal> {
         if self.cancel.is_cancelled() {
             return Err(Refusal::new(Status::CANCELLED, "cancelled"));
@@ -95,18 +68,16 @@ impl Listing<'_> {
         let shown = if prefix.is_empty() { "the directory" } else { &prefix };
         let mut found = names(dir).map_err(|e| refusal(shown, e))?;
         found.sort();
-        let rules = match self.how.ignored {
-            true => None,
-            false => Rules::inside(above, dir.as_fd(), &found, full.len()),
-        };
+        let ground = self.judge.inside(around, judged, (dir.as_fd(), &found), full.len());
         let within = if prefix.is_empty() { self.root.clone() } else { prefix.clone() };
         let level = prefix.matches('/').count() as u64 + 1;
         let is_shown = |name: &&Name| !path::is_hidden(within.as_bytes(), name.bare());
         for name in found.iter().filter(is_shown) {
             let path = [full, &name.sort_key].concat();
             let bare = path.strip_suffix(b"/").unwrap_or(&path);
-            if rules.as_ref().is_some_and(|r| r.leave_out(bare, name.directory().is_some())) {
-                self.hidden += 1;
+            let judged = self.judge.judge(&ground, bare, name.directory().is_some());
+            if judged.stands == Stands::Not {
+                self.strangers += 1;
                 continue;
             }
             let row = format!("{prefix}{}", path::shown(&name.sort_key));
@@ -115,10 +86,10 @@ impl Listing<'_> {
             } else {
                 self.more += 1;
             }
-            let Some(inner) = name.directory().filter(|_| level < self.how.depth) else { continue };
+            let Some(inner) = name.directory().filter(|_| level < self.depth) else { continue };
             let flags = OFlags::RDONLY | OFlags::DIRECTORY;
             if let Ok(inner) = entry(dir.as_fd(), inner, flags) {
-                self.add(&inner, row, &path, rules.as_ref())?;
+                self.add(&inner, row, &path, (&ground, &judged))?;
             }
         }
         Ok(())
@@ -131,8 +102,8 @@ impl Listing<'_> {
         if self.more > 0 {
             self.rows.push(format!("… {} more names", self.more));
         }
-        if self.hidden > 0 {
-            self.rows.push(format!("not listed: {} ignored", self.hidden));
+        if let Some(strangers) = counted(self.strangers) {
+            self.rows.push(format!("not listed: {strangers}"));
         }
         Performed::told(Status::OK, self.rows.join("\n"))
     }

@@ -65,6 +65,7 @@ fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> R
     if let Some(link) = &link
         && let Some(gone) = without_link(patch, link, all)?
     {
+        workspace.refuse_taking(path, &link.0, false)?;
         all.push(gone);
         return Ok(());
     }
@@ -109,9 +110,10 @@ fn goes(patched: &Patched, patch: &FilePatch) -> bool {
     *patched == Patched::Deleted || patch.moved_to.is_some()
 }
 
-/// The link that a path names, if it names one.
+/// The link that a path names, if it names one. Nothing else is read.
 fn link_at(workspace: &Workspace, path: &str) -> Option<(String, FileState)> {
     let place = workspace.place_of(path).ok()?;
+    state::kind_at(workspace, &place).filter(|kind| *kind == FileKind::Symlink)?;
     let (state, _) = state::at(workspace, &place).ok()??;
     (state.kind == FileKind::Symlink).then_some((place, state))
 }

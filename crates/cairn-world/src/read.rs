@@ -34,9 +34,9 @@ pub(crate) fn perform(
     let opened = workspace.open_existing(&read.path)?;
     workspace.refuse_unread(Door::Read, &read.path, &opened.path)?;
     if opened.is_directory() {
-        let how = list::How { depth: 1, ignored: false };
-        return list::perform(workspace, &read.path, how, cancel);
+        return list::perform(workspace, &read.path, 1, cancel);
     }
+    workspace.refuse_stranger(&read.path, &opened.path, false)?;
     if opened.path.ends_with(".ipynb") && opened.bytes() <= MAX_FILE {
         return notebook(opened, read);
     }

@@ -2,15 +2,17 @@
 //! Changes nothing; `apply` does. Links are taken as links and never followed.
 
 use crate::apply::missing_directories;
+use crate::members::{Ground, Judge, Judged, Stands, around, counted};
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state::{self, Standing};
 use crate::unread::Door;
-use crate::walk::names;
+use crate::walk::{Name, names};
 use crate::workspace::{Workspace, entry, refusal};
 use cairn_text::shown::clean;
 use cairn_types::{Change, FileKind, FileState, Status};
 use rustix::fs::{AtFlags, FileType, OFlags};
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
@@ -32,12 +34,32 @@ struct Tree {
     bytes: u64,
     /// Repositories' own directories beside `.git`.
     own: Vec<String>,
+    /// What in it is no member and was not looked at.
+    strangers: Vec<String>,
+}
+
+/// How a member is known.
+#[derive(Clone, Copy)]
+struct By<'a> {
+    judge: &'a Judge<'a>,
+    /// What holds in the directory it lies in.
+    around: &'a Ground,
+    judged: Judged,
+}
+
+impl By<'_> {
+    /// What holds in it, if it is a directory with these names at this path.
+    fn inside(&self, dir: BorrowedFd<'_>, found: &[Name], path: &str) -> Ground {
+        let at = self.judge.full(path).len() + 1;
+        self.judge.inside(self.around, &self.judged, (dir, found), at)
+    }
 }
 
 /// What removing would change.
 pub(crate) fn prepare_kill(workspace: &Workspace, path: &str) -> Prepared {
     let work_out = || {
         let real = workspace.place_of(path)?;
+        refuse_stranger(workspace, path, &real)?;
         let tree = Tree::at(workspace, &real)?;
         let gone = |(rest, state): &(String, FileState)| {
             Change::between(joined(&real, rest), Some(state.clone()), None)
@@ -56,12 +78,15 @@ pub(crate) fn prepare_move(roots: &Roots, from: &str, to: &str) -> Prepared {
         let ends = Ends::of(roots, from, to)?;
         let tree = ends.tree(roots, from)?;
         let mut changes = missing_directories(roots.of(&ends.to), &ends.to);
+        // A directory stays with what in it is no member.
+        let stay: HashSet<&str> = tree.strangers.iter().flat_map(|path| around(path)).collect();
         for (rest, state) in &tree.entries {
             let gone = Change::between(joined(&ends.from, rest), Some(state.clone()), None);
             let come = Change::between(joined(&ends.to, rest), None, Some(state.clone()));
-            changes.extend([come, gone]);
+            changes.push(come);
+            changes.extend((!stay.contains(rest.as_str())).then_some(gone));
         }
-        Ok(ends.worked("move", "moved", tree, changes))
+        Ok(ends.worked(("move", "moved"), "left behind", tree, changes))
     };
     prepared(&format!("move {from} → {to}"), work_out())
 }
@@ -81,7 +106,7 @@ pub(crate) fn prepare_copy(roots: &Roots, from: &str, to: &str) -> Prepared {
             let state = FileState { mtime_ns, mode, uid, gid, ..state.clone() };
             changes.push(Change::between(joined(&ends.to, rest), None, Some(state)));
         }
-        Ok(ends.worked("copy", "copied", tree, changes))
+        Ok(ends.worked(("copy", "copied"), "left out", tree, changes))
     };
     prepared(&format!("copy {from} → {to}"), work_out())
 }
@@ -94,7 +119,9 @@ struct Ends {
 
 impl Ends {
     fn of(roots: &Roots, from: &str, to: &str) -> Result<Ends, Refusal> {
-        let from = roots.of(from).place_of(from)?;
+        let given = from;
+        let from = roots.of(given).place_of(given)?;
+        refuse_stranger(roots.of(&from), given, &from)?;
         let workspace = roots.of(to);
         let name = from.rsplit_once('/').map_or(from.as_str(), |(_, name)| name);
         let inside = workspace.open_existing(to).is_ok_and(|opened| opened.is_directory());
@@ -104,6 +131,7 @@ impl Ends {
             Err(refusal) if refusal.status == Status::NOT_FOUND => workspace.place_of_new(&to)?,
             Err(refusal) => return Err(refusal),
             Ok(there) => {
+                workspace.refuse_stranger(&to, &there.path, there.is_directory())?;
                 let text = format!("{} is there already", there.path);
                 return Err(Refusal::new(Status::CONFLICT, text));
             }
@@ -115,10 +143,11 @@ impl Ends {
         Ok(Ends { from, to })
     }
 
-    /// What stands at the one end. What must not be read must not be carried to where it can be.
+    /// The members that stand at the one end. What must not be read must not be carried to where it can
+    /// be, and what is carried is a member where it comes to.
     fn tree(&self, roots: &Roots, given: &str) -> Result<Tree, Refusal> {
         let workspace = roots.of(&self.from);
-        let tree = Tree::at(workspace, &self.from)?;
+        let tree = Tree::of_members(workspace, &self.from)?;
         for (rest, _) in &tree.entries {
             let real = joined(&self.from, rest);
             let named = if rest.is_empty() { given } else { real.as_str() };
@@ -127,10 +156,19 @@ impl Ends {
         Ok(tree)
     }
 
-    fn worked(&self, doing: &str, done: &str, tree: Tree, changes: Vec<Change>) -> Worked {
+    fn worked(
+        &self,
+        (doing, done): (&str, &str),
+        without: &str,
+        tree: Tree,
+        changes: Vec<Change>,
+    ) -> Worked {
         let Ends { from, to } = self;
-        let told = format!("{done} {from} to {to}{}", tree.counted());
-        let shown = listing(&format!("{doing} {from} to {to}{}", tree.counted()), from, &tree);
+        let left = counted(tree.strangers.len());
+        let left = left.map(|left| format!("; {left} {without}")).unwrap_or_default();
+        let told = format!("{done} {from} to {to}{}{left}", tree.counted());
+        let title = format!("{doing} {from} to {to}{}{left}", tree.counted());
+        let shown = listing(&title, from, &tree);
         Worked { tree, changes, told, shown }
     }
 }
@@ -155,6 +193,14 @@ fn prepared(label: &str, worked: Result<Worked, Refusal>) -> Prepared {
             told: Some((Status::OK, worked.told)),
             ..Prepared::default()
         },
+    }
+}
+
+/// Refuses to take what stands at a real path, if that is no member.
+fn refuse_stranger(workspace: &Workspace, given: &str, real: &str) -> Result<(), Refusal> {
+    match state::kind_at(workspace, real) {
+        Some(kind) => workspace.refuse_taking(given, real, kind == FileKind::Directory),
+        None => Ok(()),
     }
 }
 
@@ -184,11 +230,26 @@ fn listing(title: &str, root: &str, tree: &Tree) -> String {
 impl Tree {
     /// Everything at a real path.
     fn at(workspace: &Workspace, path: &str) -> Result<Tree, Refusal> {
+        Tree::read(workspace, path, None)
+    }
+
+    /// The members at a real path.
+    fn of_members(workspace: &Workspace, path: &str) -> Result<Tree, Refusal> {
+        Tree::read(workspace, path, Some(&Judge::new(workspace)))
+    }
+
+    fn read(workspace: &Workspace, path: &str, judge: Option<&Judge<'_>>) -> Result<Tree, Refusal> {
         let (directory, name) = crate::path::split(path);
         let dir = workspace.directory(directory).map_err(|e| refusal(path, e))?;
         let own = workspace.own_directories(directory);
         let mut tree = Tree { own, ..Tree::default() };
-        tree.add(dir.as_fd(), name, (path, String::new()))?;
+        let found = judge.map(|judge| judge.find(path, true)).transpose()?;
+        let by = judge.zip(found.as_ref()).map(|(judge, found)| By {
+            judge,
+            around: &found.around,
+            judged: found.judged,
+        });
+        tree.add(dir.as_fd(), name, (path, String::new()), by)?;
         match tree.entries.is_empty() {
             true => Err(Refusal::new(Status::NOT_FOUND, format!("{path} does not exist"))),
             false => Ok(tree),
@@ -200,6 +261,7 @@ impl Tree {
         dir: BorrowedFd<'_>,
         name: &str,
         (root, rest): (&str, String),
+        by: Option<By<'_>>,
     ) -> Result<(), Refusal> {
         let path = joined(root, &rest);
         self.refuse_large(dir, name, root)?;
@@ -220,22 +282,45 @@ impl Tree {
         match kind {
             FileKind::Symlink => Ok(()),
             FileKind::File => self.keep(dir, name, &path),
-            FileKind::Directory => {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                let inner = entry(dir, name.as_bytes(), flags).map_err(|e| refusal(&path, e))?;
-                let mut found = names(&inner).map_err(|e| refusal(&path, e))?;
-                found.sort();
-                for name in found {
-                    let name = String::from_utf8(name.into_bytes()).map_err(|_| {
-                        let text = format!("{path} holds a name that is not UTF-8");
-                        Refusal::new(Status::NOT_TEXT, text)
-                    })?;
-                    let inside = if rest.is_empty() { name.clone() } else { joined(&rest, &name) };
-                    self.add(inner.as_fd(), &name, (root, inside))?;
+            FileKind::Directory => self.add_inner(dir, name, (root, &rest), by),
+        }
+    }
+
+    /// What is in a directory, of which only members count where they are known.
+    fn add_inner(
+        &mut self,
+        dir: BorrowedFd<'_>,
+        name: &str,
+        (root, rest): (&str, &str),
+        by: Option<By<'_>>,
+    ) -> Result<(), Refusal> {
+        let path = joined(root, rest);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let inner = entry(dir, name.as_bytes(), flags).map_err(|e| refusal(&path, e))?;
+        let mut found = names(&inner).map_err(|e| refusal(&path, e))?;
+        found.sort();
+        let ground = by.map(|by| by.inside(inner.as_fd(), &found, &path));
+        // That is refused with all the rest.
+        let is_hidden = |name: &str| crate::path::is_hidden(path.as_bytes(), name.as_bytes());
+        for name in found {
+            let is_directory = name.directory().is_some();
+            let name = String::from_utf8(name.into_bytes()).map_err(|_| {
+                let text = format!("{path} holds a name that is not UTF-8");
+                Refusal::new(Status::NOT_TEXT, text)
+            })?;
+            let inside = if rest.is_empty() { name.clone() } else { joined(rest, &name) };
+            let by = by.zip(ground.as_ref()).map(|(by, ground)| {
+                let full = by.judge.full(&joined(root, &inside));
+                By { around: ground, judged: by.judge.judge(ground, &full, is_directory), ..by }
+            });
+            match by {
+                Some(by) if by.judged.stands == Stands::Not && !is_hidden(&name) => {
+                    self.strangers.push(inside);
                 }
-                Ok(())
+                by => self.add(inner.as_fd(), &name, (root, inside), by)?,
             }
         }
+        Ok(())
     }
 
     /// Refuses what is too much before any of it is read.

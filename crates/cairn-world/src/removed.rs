@@ -1,13 +1,17 @@
 //! How much a list of changes would remove, without what git ignores: that can be made again. What is
 //! moved aside counts as what is removed; a whole directory is one thing, of the bytes its row says.
 
-use crate::list::rules_above;
+use crate::find::rules::{self, Rules};
 use crate::path;
 use crate::roots::Roots;
-use crate::workspace::Workspace;
+use crate::settled::Refusal;
+use crate::walk::names;
+use crate::workspace::{Workspace, refusal};
 use crate::write::is_written_directory;
 use cairn_types::{Change, FileKind, Removed};
 use std::collections::HashMap;
+use std::os::fd::AsFd;
+use std::sync::Arc;
 
 /// How much would be gone. What is little anyway is counted without asking what is ignored.
 pub(crate) fn by(roots: &Roots, changes: &[Change], little: Removed) -> Removed {
@@ -62,6 +66,26 @@ fn is_ignored(
         known.insert(real.to_owned(), ignored);
     }
     ignored
+}
+
+/// The rules that hold in a directory before its own are read, and its path from where they begin.
+fn rules_above(
+    workspace: &Workspace,
+    real: &str,
+) -> Result<(Option<Arc<Rules>>, Vec<u8>), Refusal> {
+    let above = rules::above(workspace.root(), workspace.path());
+    let (mut rules, mut full) = (above.rules, above.lead);
+    let mut here = String::new();
+    for part in workspace.inner(real).split('/').filter(|part| *part != ".") {
+        let at = if here.is_empty() { "." } else { &here };
+        let dir = workspace.directory(at).map_err(|e| refusal(at, e))?;
+        let found = names(&dir).map_err(|e| refusal(at, e))?;
+        rules = Rules::inside(rules.as_ref(), dir.as_fd(), &found, full.len());
+        here = if here.is_empty() { part.to_owned() } else { format!("{here}/{part}") };
+        full.extend_from_slice(part.as_bytes());
+        full.push(b'/');
+    }
+    Ok((rules, full))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! elsewhere. A path belongs to exactly one: an
 //! absolute one to the folder it lies in, any other to the project's.
 
+use crate::members::{Members, Membership};
 use crate::outer::{self, Whose};
 use crate::ruled::Ruled;
 use crate::unread::Unread;
@@ -30,6 +31,13 @@ impl Roots {
         let all = std::iter::once(&mut self.main).chain(&mut self.others);
         for workspace in all.chain(&mut self.repository) {
             (workspace.unread, workspace.ruled) = (unread.clone(), ruled.clone());
+        }
+    }
+
+    /// Keeps to what is a member, in every folder.
+    pub(crate) fn keep_members(&mut self, membership: &Membership) {
+        for workspace in std::iter::once(&mut self.main).chain(&mut self.others) {
+            workspace.members = Members::new(membership);
         }
     }
 

@@ -87,6 +87,18 @@ fn stat_of(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Option<Stat>, 
     }
 }
 
+/// What kind of thing stands at a real path, if it is one that ops know. Nothing of it is read.
+pub(crate) fn kind_at(workspace: &Workspace, path: &str) -> Option<FileKind> {
+    let (directory, name) = path::split(path);
+    let dir = workspace.directory(directory).ok()?;
+    match FileType::from_raw_mode(stat_of(dir.as_fd(), name, path).ok()??.st_mode) {
+        FileType::RegularFile => Some(FileKind::File),
+        FileType::Directory => Some(FileKind::Directory),
+        FileType::Symlink => Some(FileKind::Symlink),
+        _ => None,
+    }
+}
+
 /// What stands under a name in a directory; `path` is for sentences.
 pub(crate) fn named(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Standing, Refusal> {
     let refuse = |e: Errno| refusal(path, e);

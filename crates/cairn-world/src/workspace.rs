@@ -2,9 +2,11 @@
 //! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
 
 use crate::git_dir;
+use crate::members::Members;
 use crate::path;
 use crate::ruled::Ruled;
 use crate::settled::Refusal;
+use crate::spelled;
 use crate::unread::Unread;
 use cairn_types::Status;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
@@ -53,6 +55,8 @@ pub struct Workspace {
     pub(crate) unread: Unread,
     /// What rules on changes name.
     pub(crate) ruled: Ruled,
+    /// What is a member.
+    pub(crate) members: Members,
     /// It is a repository's own directory, which only git looks into: where in it the files of the project's
     /// worktree are.
     pub(crate) repository: Option<String>,
@@ -95,6 +99,7 @@ impl Workspace {
             lead: None,
             unread: Unread::default(),
             ruled: Ruled::default(),
+            members: Members::default(),
             repository: None,
         })
     }
@@ -206,7 +211,12 @@ impl Workspace {
             .beneath(directory, OFlags::PATH | OFlags::DIRECTORY)
             .map_err(|e| refusal(given, e))?;
         let real = self.real_path(given, &handle)?;
-        Ok(path::joined(&real, name))
+        let real = self.inner(&real);
+        let inner = path::joined(real, name);
+        // What is not there is not spelled otherwise either.
+        let inner = spelled::as_written(self.root(), &inner).unwrap_or(inner);
+        path::refuse_hidden(given, &inner.split('/').collect::<Vec<_>>())?;
+        Ok(self.told(&inner))
     }
 
     /// Where a file that does not exist yet would be, once its directories' links are followed.
@@ -237,8 +247,7 @@ impl Workspace {
 
     /// Opens a directory by its real path: no link on the way is followed.
     pub(crate) fn directory(&self, real: &str) -> Result<OwnedFd, Errno> {
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        beneath(self.root(), self.inner(real), OFlags::RDONLY | OFlags::DIRECTORY, resolve)
+        within(self.root(), self.inner(real))
     }
 
     fn beneath(&self, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -255,6 +264,7 @@ impl Workspace {
         let not_utf8 =
             || Refusal::new(Status::NOT_TEXT, format!("{given} leads to a path that is not UTF-8"));
         let inner = inner.to_str().ok_or_else(not_utf8)?;
+        let inner = &spelled::as_written(self.root(), inner).map_err(|e| refusal(given, e))?;
         let parts: Vec<&str> = inner.split('/').collect();
         path::refuse_hidden(given, &parts)?;
         if git_dir::named(self.root(), inner).iter().any(|own| real.starts_with(own)) {
@@ -277,6 +287,18 @@ impl Workspace {
 pub(crate) fn entry(dir: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     beneath(dir, name, flags | OFlags::NONBLOCK | OFlags::NOCTTY, resolve)
+}
+
+/// Opens a directory in another one, to look for something in it. Follows no link.
+pub(crate) fn step(dir: BorrowedFd<'_>, path: &[u8]) -> Result<OwnedFd, Errno> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    beneath(dir, path, OFlags::PATH | OFlags::DIRECTORY, resolve)
+}
+
+/// Opens a directory in another one, to read its names. Follows no link.
+pub(crate) fn within(dir: BorrowedFd<'_>, path: &str) -> Result<OwnedFd, Errno> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    beneath(dir, path, OFlags::RDONLY | OFlags::DIRECTORY, resolve)
 }
 
 fn beneath<P: rustix::path::Arg + Copy>(

@@ -13,6 +13,7 @@ mod known;
 mod log;
 mod login;
 mod manual;
+mod membership;
 mod model;
 mod models;
 mod money;

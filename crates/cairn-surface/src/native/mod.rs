@@ -217,9 +217,9 @@ mod tests {
         );
         check("read", r#"{"path":7}"#, "read 7  (repaired: path: 7 read as text)");
         check(
-            "list",
-            r#"{"ignored":"yes","depth":"2"}"#,
-            "find .  (repaired: ignored: \"yes\" read as true; depth: text \"2\" read as a number)",
+            "read",
+            r#"{"path":"a","hashes":"yes","first":"2"}"#,
+            "read a  (repaired: hashes: \"yes\" read as true; first: text \"2\" read as a number)",
         );
         check(
             "multi_edit",

@@ -99,22 +99,18 @@ fields! {
         under: Option<String>, or "path" "dir" "directory";
         /// Lines to show around each match. Default 0.
         context: Option<u64>, or "context_lines";
-        /// Also look into ignored files. Default false.
-        ignored: bool, or "no_ignore";
         /// How many results to skip. Default 0.
         skip: Option<u64>, or "offset";
     }
 }
 
 fields! {
-    /// List a directory.
+    /// List a directory. What git ignores is left out.
     List {
         /// Directory relative to the project root. Default the root.
         path: Option<String>, or "dir" "directory";
         /// How many levels. Default 1.
         depth: Option<u64>, or "levels";
-        /// Also list ignored files. Default false.
-        ignored: bool, or "all" "no_ignore";
     }
 }
 
@@ -285,19 +281,19 @@ impl Declared for MultiEdit {
 
 impl Declared for FindIn {
     fn action(self) -> Result<Action, String> {
-        let FindIn { glob, text, under, context, ignored, skip } = self;
+        let FindIn { glob, text, under, context, skip } = self;
         if glob.is_none() && text.is_none() {
             return Err("neither glob nor text is given".to_owned());
         }
         let (context, skip) = (context.unwrap_or(0), skip.unwrap_or(0));
-        Ok(Action::Find(Find { glob, text, under, ignored, context, skip }))
+        Ok(Action::Find(Find { glob, text, under, context, skip }))
     }
 }
 
 impl Declared for List {
     fn action(self) -> Result<Action, String> {
         let path = self.path.unwrap_or_else(|| ".".to_owned());
-        Ok(Action::List { path, depth: self.depth.unwrap_or(1).max(1), ignored: self.ignored })
+        Ok(Action::List { path, depth: self.depth.unwrap_or(1).max(1) })
     }
 }
 

@@ -12,6 +12,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use crate::members::Judge;
 use crate::settled::{Performed, Refusal};
 use crate::workspace::Workspace;
 use cairn_types::Status;
@@ -31,10 +32,8 @@ pub(crate) struct Query<'a> {
     pub(crate) glob: Option<&'a str>,
     /// A literal within one line, or `/regex/flags`.
     pub(crate) text: Option<&'a str>,
-    /// The only file or directory looked at, even where it is ignored.
+    /// The only file or directory looked at.
     pub(crate) under: Option<&'a str>,
-    /// Whether ignored files are looked at too.
-    pub(crate) ignored: bool,
     /// How many lines before and after a found one are told.
     pub(crate) context: u8,
 }
@@ -50,19 +49,21 @@ pub(crate) fn perform(
         return Err(Refusal::new(Status::BAD_REQUEST, "neither a glob nor a text was given"));
     }
     let under = match query.under {
-        Some(under) => workspace.inner(&workspace.open_existing(under)?.path).to_owned(),
+        Some(under) => {
+            let opened = workspace.open_existing(under)?;
+            workspace.refuse_stranger(under, &opened.path, opened.is_directory())?;
+            workspace.inner(&opened.path).to_owned()
+        }
         None => ".".to_owned(),
     };
     let plan = Plan {
         paths: query.glob.map(|glob| Paths::new(glob, workspace.path())).transpose()?,
         lines: query.text.map(line_matcher).transpose()?,
         under: if under == "." { Vec::new() } else { under.into_bytes() },
-        above: (!query.ignored).then(|| rules::above(workspace.root(), workspace.path())),
+        judge: Judge::new(workspace),
         context: usize::from(query.context.min(MAX_CONTEXT)),
         cancel,
-        root: workspace.root(),
-        unread: &workspace.unread,
-        lead: workspace.lead(),
+        workspace,
     };
     let root = workspace.directory(".").map_err(|e| {
         Refusal::new(Status::FAILED, format!("the workspace could not be read: {e}"))

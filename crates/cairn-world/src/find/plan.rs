@@ -4,14 +4,13 @@
 use super::look::Seen;
 use super::order::Piece;
 use super::pattern::Paths;
-use super::rules::{Above, Rules};
+use crate::members::{Ground, Judge, Judged, Stands};
 use crate::path;
-use crate::unread::Unread;
 use crate::walk::{Name, names};
-use crate::workspace::entry;
+use crate::workspace::{Workspace, entry};
 use grep_regex::RegexMatcher;
 use rustix::fs::OFlags;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -26,14 +25,11 @@ pub(crate) struct Plan<'a> {
     pub(crate) lines: Option<RegexMatcher>,
     /// The path, beneath the root, of the only thing looked at; empty for all.
     pub(crate) under: Vec<u8>,
-    /// Rules above the root; none when no rules count.
-    pub(crate) above: Option<Above>,
+    /// Which paths are members.
+    pub(crate) judge: Judge<'a>,
     pub(crate) context: usize,
     pub(crate) cancel: &'a CancellationToken,
-    pub(crate) root: BorrowedFd<'a>,
-    pub(crate) unread: &'a Unread,
-    /// What paths begin with when they are told, unless they are told bare.
-    pub(crate) lead: Option<&'a str>,
+    pub(crate) workspace: &'a Workspace,
 }
 
 /// A directory that was entered.
@@ -41,14 +37,14 @@ pub(crate) struct Folder {
     pub(crate) fd: OwnedFd,
     /// What leads to it from the root, with a slash at its end.
     pub(crate) path: Arc<[u8]>,
-    rules: Option<Arc<Rules>>,
+    ground: Ground,
     depth: usize,
 }
 
 /// Something to do.
 pub(crate) enum Task {
     /// A directory to enter.
-    Enter { parent: Arc<Folder>, name: Name },
+    Enter { parent: Arc<Folder>, name: Name, judged: Judged },
     /// Files of a directory to look into.
     Look { folder: Arc<Folder>, files: Vec<Name> },
 }
@@ -68,12 +64,12 @@ pub(crate) type Pieces = Vec<Piece<Task, Found>>;
 
 impl Plan<'_> {
     /// What there is to do in a directory that is entered.
-    pub(crate) fn enter(&self, parent: &Folder, name: &[u8]) -> Pieces {
+    pub(crate) fn enter(&self, parent: &Folder, name: &[u8], judged: &Judged) -> Pieces {
         let opened = entry(parent.fd.as_fd(), name, OFlags::RDONLY | OFlags::DIRECTORY);
         match opened {
             Ok(fd) if parent.depth < MAX_DEPTH => {
                 let path = [&parent.path, name, b"/"].concat();
-                self.list(fd, path, parent.rules.as_ref(), parent.depth + 1)
+                self.list(fd, path, Some((parent, judged)))
             }
             _ => vec![Piece::Done(Found::Closed)],
         }
@@ -81,39 +77,51 @@ impl Plan<'_> {
 
     /// What there is to do in the root.
     pub(crate) fn begin(&self, root: OwnedFd) -> Pieces {
-        let rules = self.above.as_ref().and_then(|above| above.rules.as_ref());
-        self.list(root, Vec::new(), rules, 0)
+        self.list(root, Vec::new(), None)
     }
 
-    /// What there is to do in a directory, in order.
-    fn list(&self, fd: OwnedFd, path: Vec<u8>, above: Option<&Arc<Rules>>, depth: usize) -> Pieces {
+    /// What there is to do in a directory, in order; it has a parent unless it is the root.
+    fn list(&self, fd: OwnedFd, path: Vec<u8>, parent: Option<(&Folder, &Judged)>) -> Pieces {
         let Ok(mut names) = names(&fd) else { return vec![Piece::Done(Found::Closed)] };
-        let lead = self.above.as_ref().map_or(&[][..], |above| &above.lead);
-        let mut full = [lead, &path].concat();
-        let rules = match self.above {
-            Some(_) => Rules::inside(above, fd.as_fd(), &names, full.len()),
-            None => None,
-        };
+        let mut full = [&self.judge.lead, &path[..]].concat();
         let length = full.len();
+        let ground = match parent {
+            None => self.judge.root(fd.as_fd(), &names),
+            Some((parent, judged)) => {
+                self.judge.inside(&parent.ground, judged, (fd.as_fd(), &names), length)
+            }
+        };
         names.retain(|name| {
             full.truncate(length);
             full.extend_from_slice(&name.sort_key);
-            self.wants(&full, lead.len(), name, rules.as_deref())
+            self.wants(&full, name)
+                && (!name.is_file()
+                    || self.judge.judge(&ground, &full, false).stands == Stands::Member)
         });
+        full.truncate(length);
         names.sort_unstable();
-        self.pieces(&Arc::new(Folder { fd, path: path.into(), rules, depth }), names)
+        let depth = parent.map_or(0, |(parent, _)| parent.depth + 1);
+        self.pieces(&Arc::new(Folder { fd, path: path.into(), ground, depth }), names, full)
     }
 
-    fn pieces(&self, folder: &Arc<Folder>, names: Vec<Name>) -> Pieces {
+    /// The work that names are; `full` leads to their directory.
+    fn pieces(&self, folder: &Arc<Folder>, names: Vec<Name>, mut full: Vec<u8>) -> Pieces {
         let mut pieces = Vec::new();
         let mut files = Vec::new();
+        let length = full.len();
         for name in names {
             if name.is_file() {
                 files.push(name);
                 continue;
             }
+            full.truncate(length);
+            full.extend_from_slice(name.bare());
+            let judged = self.judge.judge(&folder.ground, &full, true);
+            if judged.stands == Stands::Not {
+                continue;
+            }
             self.add_files(&mut pieces, folder, &mut files);
-            pieces.push(Piece::Open(Task::Enter { parent: Arc::clone(folder), name }));
+            pieces.push(Piece::Open(Task::Enter { parent: Arc::clone(folder), name, judged }));
         }
         self.add_files(&mut pieces, folder, &mut files);
         pieces
@@ -135,25 +143,19 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether a name is a file that is looked for, or a directory in which one could be. `full` leads
-    /// to it from the repository's directory, and all but its first `lead` bytes from the root.
-    fn wants(&self, full: &[u8], lead: usize, name: &Name, rules: Option<&Rules>) -> bool {
+    /// Whether a name is a file that is looked for, or a directory in which one could be, if it is a member.
+    /// `full` leads to it from where rules begin.
+    fn wants(&self, full: &[u8], name: &Name) -> bool {
         let is_directory = name.directory().is_some();
-        let path = &full[lead..];
+        let path = &full[self.judge.lead.len()..];
         let directory = &path[..path.len() - name.sort_key.len()];
         if path::is_hidden(directory, name.bare()) || !(is_directory || name.is_file()) {
             return false;
         }
-        if self.unread.passes_over(self.lead, path) {
-            return false;
-        }
-        let place = self.place_of(path, is_directory);
-        if place == Place::Beside || !self.is_asked_for(path, is_directory) {
-            return false;
-        }
-        // What was named is looked at even where rules leave it out.
-        let judged = full.strip_suffix(b"/").unwrap_or(full);
-        place == Place::OnTheWay || !rules.is_some_and(|r| r.leave_out(judged, is_directory))
+        let Workspace { unread, .. } = self.workspace;
+        !unread.passes_over(self.workspace.lead(), path)
+            && self.is_in_place(path, is_directory)
+            && self.is_asked_for(path, is_directory)
     }
 
     fn is_asked_for(&self, path: &[u8], is_directory: bool) -> bool {
@@ -162,27 +164,13 @@ impl Plan<'_> {
         })
     }
 
-    fn place_of(&self, path: &[u8], is_directory: bool) -> Place {
+    /// Whether it is the only thing looked at, leads to it, or lies in it.
+    fn is_in_place(&self, path: &[u8], is_directory: bool) -> bool {
         let under = self.under.as_slice();
         let is_at = |longer: &[u8], shorter: &[u8]| {
             longer.strip_prefix(shorter).is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
         };
         let bare = if is_directory { path.strip_suffix(b"/").unwrap_or(path) } else { path };
-        if is_at(under, bare) && (is_directory || bare == under) {
-            Place::OnTheWay
-        } else if under.is_empty() || is_at(bare, under) {
-            Place::Within
-        } else {
-            Place::Beside
-        }
+        under.is_empty() || is_at(bare, under) || (is_directory && is_at(under, bare))
     }
-}
-
-/// Where something lies, seen from the only thing looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// It is that thing, or leads to it.
-    OnTheWay,
-    Within,
-    Beside,
 }

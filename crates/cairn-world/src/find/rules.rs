@@ -4,8 +4,9 @@
 //! A `.gitignore` counts inside a repository only, and a repository inside another begins afresh. A
 //! `.ignore` counts everywhere and before all of git's. Above the root, rules are read up to the
 //! repository's own directory, and nothing of what they say is ever told. A person's global excludes
-//! are not read, and a tracked file that the rules name is left out as an untracked one is.
+//! are not read. Whether a file that rules name is tracked is not known here.
 
+use crate::members::Tracked;
 use crate::walk::Name;
 use crate::workspace::entry;
 use ignore::Match;
@@ -18,7 +19,7 @@ use std::iter::successors;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How much of a file of rules is read.
 const MAX_RULES: u64 = 1 << 20;
@@ -36,6 +37,17 @@ pub(crate) struct Rules {
     exclude: Gitignore,
     begins_repository: bool,
     is_in_repository: bool,
+    /// Of the directory where a repository begins: what that tracks, once somebody asked.
+    tracked: OnceLock<Option<Arc<Tracked>>>,
+}
+
+/// Which file of rules leaves something out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// How much of a path leads to its directory.
+    pub(crate) at: usize,
+    /// What it is called there.
+    pub(crate) file: &'static str,
 }
 
 /// What holds before anything beneath the root was looked at.
@@ -110,28 +122,54 @@ impl Rules {
             exclude: of(has.repository, b".git/info/exclude"),
             begins_repository: has.repository,
             is_in_repository,
+            tracked: OnceLock::new(),
         }))
     }
 
     /// Whether a path is left out. Says nothing about the directories on the way to it: one that is
     /// left out is never entered, so nothing in it can be taken in again.
     pub(crate) fn leave_out(&self, path: &[u8], is_directory: bool) -> bool {
-        let own = self.chain().find_map(|rules| rules.verdict(&rules.own, path, is_directory));
-        if let Some(verdict) = own {
-            return verdict;
+        self.left_out_by(path, is_directory).is_some()
+    }
+
+    /// The same, with the file whose rule it is.
+    pub(crate) fn left_out_by(&self, path: &[u8], is_directory: bool) -> Option<Source> {
+        let by =
+            |rules: &Rules, is_out: bool, file| is_out.then_some(Source { at: rules.at, file });
+        for rules in self.chain() {
+            if let Some(is_out) = rules.verdict(&rules.own, path, is_directory) {
+                return by(rules, is_out, ".ignore");
+            }
         }
         if !self.is_in_repository {
-            return false;
+            return None;
         }
         for rules in self.chain() {
-            if let Some(verdict) = rules.verdict(&rules.git, path, is_directory) {
-                return verdict;
+            if let Some(is_out) = rules.verdict(&rules.git, path, is_directory) {
+                return by(rules, is_out, ".gitignore");
             }
             if rules.begins_repository {
-                return rules.verdict(&rules.exclude, path, is_directory).unwrap_or(false);
+                let is_out = rules.verdict(&rules.exclude, path, is_directory).unwrap_or(false);
+                return by(rules, is_out, ".git/info/exclude");
             }
         }
-        false
+        None
+    }
+
+    /// What the repository tracks that these rules are in, and how much of a path leads to its directory;
+    /// `read` is asked once, with that.
+    pub(crate) fn tracked(
+        &self,
+        read: impl FnOnce(usize) -> Option<Arc<Tracked>>,
+    ) -> Option<(&Tracked, usize)> {
+        let repository = self.chain().find(|rules| rules.begins_repository)?;
+        let tracked = repository.tracked.get_or_init(|| read(repository.at));
+        Some((tracked.as_deref()?, repository.at))
+    }
+
+    /// Whether they are those of a repository.
+    pub(crate) fn is_in_repository(&self) -> bool {
+        self.is_in_repository
     }
 
     fn chain(&self) -> impl Iterator<Item = &Rules> {
@@ -210,6 +248,7 @@ pub(crate) fn bare_repository() -> Rules {
         exclude: Gitignore::empty(),
         begins_repository: true,
         is_in_repository: true,
+        tracked: OnceLock::new(),
     }
 }
 

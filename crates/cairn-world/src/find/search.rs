@@ -96,7 +96,9 @@ impl Search<'_> {
 
     fn perform(&self, task: Task, looker: Option<&mut Looker<'_>>) -> Pieces {
         match (task, looker) {
-            (Task::Enter { parent, name }, _) => self.plan.enter(&parent, name.bare()),
+            (Task::Enter { parent, name, judged }, _) => {
+                self.plan.enter(&parent, name.bare(), &judged)
+            }
             (Task::Look { folder, files }, Some(looker)) => {
                 let files = self.look(&folder, files, looker);
                 let found = Found::Lines { folder: Arc::clone(&folder.path), files };
@@ -184,7 +186,8 @@ impl Search<'_> {
                 };
                 // The page begins amid the results of this file, beyond what was kept of them.
                 let window = Window { keep_from: Some(from), count_to: self.count_to };
-                let again = looker.map(|looker| look_into(self.plan.root, path, window, looker));
+                let again = looker
+                    .map(|looker| look_into(self.plan.workspace.root(), path, window, looker));
                 match again {
                     Some(Seen::Lines(lines)) => page.add_lines(path, &lines),
                     _ => page.pass_over(Unseen::Unreadable),

@@ -1,7 +1,6 @@
 //! What a query's finer points promise: where it looks, what rules count, what is told around a line.
 
 use super::*;
-use crate::unread::Unread;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use std::fs;
@@ -44,17 +43,17 @@ fn a_search_keeps_to_what_it_is_under() {
     check("link", None, "200 a/b/f.rs");
     check("f.rs", None, "200 f.rs");
     check("f.rs", Some("*.md"), "204 nothing found");
-    // What is named is looked at, whatever the rules say of it; inside, they count again.
-    check("out", None, "200 out/deep/f.rs");
-    check("out/deep", None, "200 out/deep/f.rs");
-    check("a/b/g.md", None, "200 a/b/g.md");
+    // What is no member is not looked at, however it is named.
+    check("out", None, "403 out is not a member of the project: .gitignore names it");
+    check("out/deep", None, "403 out/deep is not a member of the project: .gitignore names it");
+    check("a/b/g.md", None, "403 a/b/g.md is not a member of the project: .gitignore names it");
     check("none", None, "404 none does not exist");
     check("..", None, "403 .. leads outside the workspace");
     check(".git", None, "403 .git is inside .git");
 }
 
 #[test]
-fn ignored_files_are_looked_at_on_request_and_git_never_is() {
+fn neither_ignored_files_nor_git_are_looked_at() {
     let tree = tempfile::tempdir().unwrap();
     let root = tree.path();
     put(root, ".git/hit", "hit\n");
@@ -62,10 +61,9 @@ fn ignored_files_are_looked_at_on_request_and_git_never_is() {
     put(root, ".ignore", "x\n");
     put(root, "out/hit", "hit\n");
     put(root, "x", "hit\n");
+    put(root, "y", "hit\n");
     let query = Query { text: Some("hit"), ..Query::default() };
-    assert_eq!(told(root, query, 0), "204 nothing found");
-    let query = Query { ignored: true, ..query };
-    assert_eq!(told(root, query, 0), "200 out/hit\n1:\thit\n\nx\n1:\thit");
+    assert_eq!(told(root, query, 0), "200 y\n1:\thit");
 }
 
 #[test]
@@ -137,12 +135,10 @@ fn a_cancelled_search_looks_at_nothing_more() {
             paths: None,
             lines: line_matcher("hit").ok(),
             under: Vec::new(),
-            above: None,
+            judge: Judge::new(&workspace),
             context: 0,
             cancel,
-            root: workspace.root(),
-            unread: &Unread::default(),
-            lead: None,
+            workspace: &workspace,
         };
         search(&plan, workspace.directory(".").unwrap(), Page::new(200)).told()
     };

@@ -565,15 +565,18 @@ async fn a_directory_is_listed_some_levels_deep() {
     place.put("a/b/c", "x");
     place.put("d", "x");
     place.put(".git/config", "x");
-    let list = |path: &str, depth| Action::List { path: path.to_owned(), depth, ignored: false };
+    let list = |path: &str, depth| Action::List { path: path.to_owned(), depth };
     assert_eq!(place.told(&list(".", 1)).await, "200 a/\nd");
     assert_eq!(place.told(&list("a", 9)).await, "200 b/\nb/c");
     assert_eq!(place.told(&list("d", 1)).await, "200 d is a file, 1 bytes");
     assert_eq!(place.told(&list("e", 1)).await, "404 e does not exist");
     place.put(".gitignore", "d\n/a/b/x\n");
     place.put("a/b/x/y", "x");
-    assert_eq!(place.told(&list(".", 1)).await, "200 .gitignore\na/\nnot listed: 1 ignored");
-    assert_eq!(place.told(&list("a/b", 2)).await, "200 c\nnot listed: 1 ignored");
-    let all = Action::List { path: "a/b".to_owned(), depth: 2, ignored: true };
-    assert_eq!(place.told(&all).await, "200 c\nx/\nx/y");
+    assert_eq!(
+        place.told(&list(".", 1)).await,
+        "200 .gitignore\na/\nnot listed: 1 that is not a member"
+    );
+    assert_eq!(place.told(&list("a/b", 2)).await, "200 c\nnot listed: 1 that is not a member");
+    let refused = "403 a/b/x is not a member of the project: .gitignore names it";
+    assert_eq!(place.told(&list("a/b/x", 2)).await, refused);
 }

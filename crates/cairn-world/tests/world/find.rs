@@ -1,7 +1,7 @@
 //! What finding promises: rules count as they do for git, results come in one order and page by page
 //! without a gap, and nothing behind a link is looked at. Real trees, the real git.
 
-use cairn_types::{Action, Find, Status};
+use cairn_types::{Action, Find, Read, Status};
 use cairn_world::{Performed, Settings, Workspace, World};
 use proptest::prelude::*;
 use std::fs;
@@ -59,7 +59,9 @@ impl Tree {
     /// The files that git does not leave out.
     fn members(&self) -> Vec<String> {
         let listed = self.git(&["ls-files", "-co", "--exclude-standard", "-z"]);
-        listed.split_terminator('\0').map(str::to_owned).collect()
+        let mut members: Vec<String> = listed.split_terminator('\0').map(str::to_owned).collect();
+        members.sort();
+        members
     }
 
     /// The files that find does not leave out.
@@ -93,6 +95,15 @@ fn look(
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(world.look(&action, "", cancel))
+}
+
+/// Reads one file.
+fn read(root: &Path, path: &str) -> Performed {
+    let settings = Settings::new("/bin/sh".into(), Vec::new());
+    let world = World::new(Workspace::open(root).unwrap(), settings);
+    let action = Action::Read(Read { path: path.to_owned(), first: 1, limit: 0, hashes: false });
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(world.look(&action, "", &CancellationToken::new()))
 }
 
 // keeps: finds
@@ -414,10 +425,11 @@ fn a_rule() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    // keeps: finds
+    // keeps: finds, members
     #[test]
     fn any_rules_leave_out_what_git_leaves_out(
         files in proptest::collection::vec((a_path(), Just("")), 1..24),
+        tracked in proptest::collection::vec(any::<proptest::sample::Index>(), 0..4),
         rules in proptest::collection::vec(
             (prop_oneof![Just(""), Just("a/"), Just("b/"), Just("a/b/")],
              proptest::collection::vec(a_rule(), 1..5)), 1..4),
@@ -428,7 +440,19 @@ proptest! {
             .map(|(dir, lines)| (format!("{dir}.gitignore"), lines.concat())).collect();
         plant(&tree, &rules);
         tree.git(&["init", "-q"]);
-        prop_assert_eq!(tree.paths(), tree.members(), "{:?}", rules);
+        let is_there = |path: &str| tree.root().join(path).is_file();
+        for index in tracked {
+            let (path, _) = &files[index.index(files.len())];
+            if is_there(path) {
+                tree.git(&["add", "-f", "--", path]);
+            }
+        }
+        let members = tree.members();
+        prop_assert_eq!(tree.paths(), members.clone(), "{:?}", rules);
+        for (path, _) in files.iter().filter(|(path, _)| is_there(path)) {
+            let is_read = read(&tree.root(), path).status == Status::OK;
+            prop_assert_eq!(is_read, members.contains(path), "{} {:?}", path, rules);
+        }
     }
 
     // keeps: finds

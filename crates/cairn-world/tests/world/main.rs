@@ -15,6 +15,7 @@ mod edits;
 mod files;
 mod find;
 mod keeps;
+mod members;
 mod overlay;
 mod overlay_census;
 mod overlay_guard;

@@ -23,10 +23,10 @@ async fn no_op_finds_lists_reads_or_changes_what_is_kept_aside() {
         let done = world.look(&action, "", &cancel).await;
         format!("{} {}", done.status, done.text)
     };
-    let listed = |path: &str| Action::List { path: path.into(), depth: 9, ignored: true };
+    let listed = |path: &str| Action::List { path: path.into(), depth: 9 };
     let found = |glob: Option<&str>, text: Option<&str>| {
         let (glob, text) = (glob.map(str::to_owned), text.map(str::to_owned));
-        Action::Find(Find { glob, text, ignored: true, ..Find::default() })
+        Action::Find(Find { glob, text, ..Find::default() })
     };
     assert_eq!(
         told(listed(".")).await,

@@ -29,6 +29,10 @@ pub enum Kind {
     List,
     /// A list of rules, as the policy has them.
     Rules,
+    /// A list of globs over paths.
+    Globs,
+    /// Yes or no, of which yes allows less.
+    Flag,
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these words, each allowing more than the one before.
@@ -50,6 +54,8 @@ pub enum Default {
     Count(u64),
     /// An empty list.
     Empty,
+    /// No.
+    No,
     /// A text.
     Text(&'static str),
 }
@@ -96,6 +102,10 @@ const fn of_model(name: &'static str, kind: Kind, docs: &'static str) -> Key {
 
 const fn rules(name: &'static str, project: Project, docs: &'static str) -> Key {
     Key { name, kind: Kind::Rules, default: Default::Empty, project, env: None, docs }
+}
+
+const fn globs(name: &'static str, project: Project, docs: &'static str) -> Key {
+    Key { name, kind: Kind::Globs, default: Default::Empty, project, env: None, docs }
 }
 
 const fn hooks(event: HookEvent, name: &'static str, docs: &'static str) -> Key {
@@ -240,6 +250,29 @@ pub const KEYS: &[Key] = &[
     ),
     rules("policy.ask", Project::Adds, "What is asked about even where it would be allowed."),
     rules("policy.deny", Project::Adds, "What must not be done, whoever says yes."),
+    globs(
+        "membership.add",
+        Project::Never,
+        "Members of the project although rules or git leave them out, as globs such as \"target/doc/**\": docs/tools.md.",
+    ),
+    globs(
+        "membership.ignore",
+        Project::Adds,
+        "No members of the project, whatever else says so, as globs such as \"secrets/**\".",
+    ),
+    globs(
+        "membership.read_only",
+        Project::Adds,
+        "Members that the tools for files neither change nor make, as globs such as \"vendor/**\".",
+    ),
+    Key {
+        name: "membership.tracked",
+        kind: Kind::Flag,
+        default: Default::No,
+        project: Project::Lowers,
+        env: None,
+        docs: "Whether only what git tracks is a member, where there is a repository.",
+    },
     hooks(
         HookEvent::SessionStart,
         "hooks.SessionStart",

@@ -5,6 +5,7 @@ use super::keys::{self, Default, KEYS, Kind};
 use super::{ConfigError, Setting, Value};
 use cairn_engine::policy::{Rule, RuleError};
 use cairn_provider::catalogue::decimal::dollars;
+use cairn_text::glob::PathGlob;
 use cairn_tools::hooks::{Declared, Entry, not_asked_yet};
 use cairn_types::{HookEvent, is_event_elsewhere};
 use std::collections::BTreeMap;
@@ -110,6 +111,7 @@ impl Layer {
                 Default::None => return None,
                 Default::Count(n) => Value::Count(n),
                 Default::Empty => Value::List(Vec::new()),
+                Default::No => Value::Flag(false),
                 Default::Text(text) => Value::Text(text.to_owned()),
             };
             Some((key.name.to_owned(), Setting { value, origin: Origin::Default }))
@@ -256,6 +258,7 @@ fn typed(value: &Spanned<DeValue<'_>>) -> Option<Value> {
         DeValue::String(text) => Some(Value::Text(text.to_string())),
         DeValue::Integer(n) => n.to_string().parse().ok().map(Value::Count),
         DeValue::Float(n) => Some(Value::Decimal(n.as_str().to_owned())),
+        DeValue::Boolean(is) => Some(Value::Flag(*is)),
         DeValue::Array(items) => items
             .iter()
             .map(|item| match item.get_ref() {
@@ -295,6 +298,7 @@ fn fits(kind: Kind, value: Value) -> Result<Value, String> {
     match (kind, value) {
         (Kind::Text, value @ Value::Text(_))
         | (Kind::List, value @ Value::List(_))
+        | (Kind::Flag, value @ Value::Flag(_))
         | (Kind::Hooks(_), value @ Value::Hooks(_)) => Ok(value),
         (Kind::Rules, Value::List(rules)) => {
             match rules.iter().find_map(|rule| Rule::parse(rule).err()) {
@@ -302,6 +306,12 @@ fn fits(kind: Kind, value: Value) -> Result<Value, String> {
                     "holds {rule:?}, which is not a rule: {why}; docs/policy.md has the form"
                 )),
                 None => Ok(Value::List(rules)),
+            }
+        }
+        (Kind::Globs, Value::List(globs)) => {
+            match globs.iter().find_map(|glob| PathGlob::parse(glob).err()) {
+                Some(error) => Err(format!("holds what is none: {error}")),
+                None => Ok(Value::List(globs)),
             }
         }
         (Kind::Count(low, high), Value::Count(n)) if (low..=high).contains(&n) => {
@@ -317,7 +327,7 @@ fn fits(kind: Kind, value: Value) -> Result<Value, String> {
             let text = match value {
                 Value::Text(text) | Value::Decimal(text) => text,
                 Value::Count(n) => n.to_string(),
-                Value::List(_) | Value::Hooks(_) => return Err(wanted(kind)),
+                Value::List(_) | Value::Hooks(_) | Value::Flag(_) => return Err(wanted(kind)),
             };
             let most = dollars("1000000");
             let fits = dollars(&text)
@@ -337,6 +347,8 @@ fn wanted(kind: Kind) -> String {
             "must be tables [[hooks.{event}]] with a command, and where wanted a matcher and a timeout_ms"
         ),
         Kind::Rules => "must be a list of rules, such as [\"exec cargo test *\"]".to_owned(),
+        Kind::Globs => "must be a list of globs, such as [\"docs/**\"]".to_owned(),
+        Kind::Flag => "must be true or false".to_owned(),
         Kind::Count(low, high) => format!("must be a whole number from {low} to {high}"),
         Kind::Word(words) | Kind::Ladder(words) => format!("must be one of {}", words.join(", ")),
         Kind::Money => "must be US dollars above 0, at most 1000000, such as \"0.50\"".to_owned(),

@@ -26,6 +26,8 @@ pub enum Value {
     List(Vec<String>),
     /// A decimal number as it is written.
     Decimal(String),
+    /// Yes or no.
+    Flag(bool),
     /// Hooks of one event.
     Hooks(Vec<Entry>),
 }
@@ -69,7 +71,7 @@ pub struct Files {
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     settings: BTreeMap<String, Setting>,
-    /// Of rules: every layer's part.
+    /// Of rules and globs: every layer's part.
     parts: BTreeMap<String, Vec<Setting>>,
     /// What no value may exceed.
     ceilings: BTreeMap<String, Setting>,
@@ -137,7 +139,8 @@ impl Config {
                 }
                 _ => {}
             }
-            if keys::find(&name).is_some_and(|key| key.kind == Kind::Rules) {
+            let is_joined = |key: &keys::Key| matches!(key.kind, Kind::Rules | Kind::Globs);
+            if keys::find(&name).is_some_and(is_joined) {
                 self.add(name, setting);
                 continue;
             }
@@ -185,6 +188,9 @@ impl Config {
                 "a project may not set {name}; it is the user's alone. Move it to your own cairn.toml"
             ))),
             Some(Project::Lowers) => match self.get(name) {
+                Some(Value::Flag(true)) if setting.value == Value::Flag(false) => {
+                    Err(error(format!("a project may set {name} to true, and not back to false")))
+                }
                 Some(old) if exceeds(name, &setting.value, old) => {
                     let (new, old) = (shown(&setting.value), shown(old));
                     Err(error(format!("a project may only lower {name}; {new} is above {old}")))
@@ -244,6 +250,12 @@ impl Config {
             Some(Value::Count(n)) => *n,
             _ => 0,
         }
+    }
+
+    /// Whether a key is set to yes.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), Some(Value::Flag(true)))
     }
 
     /// A list; empty when it is not set.
@@ -336,6 +348,7 @@ fn exceeds(name: &str, new: &Value, old: &Value) -> bool {
             rung(new) > rung(old)
         }
         (_, Value::Count(new), Value::Count(old)) => new > old,
+        (_, Value::Flag(new), Value::Flag(old)) => *old && !*new,
         (_, Value::Decimal(new), Value::Decimal(old)) => {
             decimal::dollars(new) > decimal::dollars(old)
         }
@@ -347,6 +360,7 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Text(text) | Value::Decimal(text) => text.clone(),
         Value::Count(n) => n.to_string(),
+        Value::Flag(is) => is.to_string(),
         Value::List(list) => list.join(", "),
         Value::Hooks(hooks) => {
             hooks.iter().map(|hook| hook.command.as_str()).collect::<Vec<_>>().join(", ")
@@ -462,6 +476,33 @@ mod tests {
         assert_eq!(config.count("max_turns"), 3);
         let said = load_under("model = \"a/b\"", "", "").unwrap_err().to_string();
         assert!(said.contains("an operator sets no model"), "{said}");
+    }
+
+    // keeps: members-settings
+    #[test]
+    fn a_project_narrows_membership_and_never_widens_it() {
+        let user = "[membership]\nadd = [\".env\"]\nignore = [\"a\"]\n";
+        let project = "[membership]\nignore = [\"b/**\"]\nread_only = [\"c\"]\ntracked = true\n";
+        let config = load(user, project).unwrap();
+        let list = |name: &str| config.list(&format!("membership.{name}")).to_vec();
+        assert_eq!(list("add"), [".env"]);
+        assert_eq!(list("ignore"), ["a", "b/**"]);
+        assert_eq!(list("read_only"), ["c"]);
+        assert!(config.flag("membership.tracked"));
+        assert!(!load(user, "").unwrap().flag("membership.tracked"));
+        for (user, project, expected) in [
+            ("", "membership.add = [\"x\"]", "a project may not set membership.add"),
+            (
+                "membership.tracked = true",
+                "membership.tracked = false",
+                "a project may set membership.tracked to true, and not back to false",
+            ),
+            ("membership.tracked = 1", "", "membership.tracked must be true or false"),
+            ("membership.ignore = [\"a/[\"]", "", "membership.ignore holds what is none: \"a/[\""),
+        ] {
+            let said = refusal(user, project);
+            assert!(said.contains(expected), "{said}");
+        }
     }
 
     #[test]

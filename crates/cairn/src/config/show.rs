@@ -20,7 +20,7 @@ pub fn as_text(config: &Config, all: bool) -> String {
                 "\n{}  ({}; {})\n    {}",
                 key.name,
                 kind(key.kind),
-                who(key.project),
+                who(key),
                 key.docs
             );
         }
@@ -54,6 +54,7 @@ fn plain(value: &Value) -> Json {
     match value {
         Value::Text(text) | Value::Decimal(text) => json!(text),
         Value::Count(n) => json!(n),
+        Value::Flag(is) => json!(is),
         Value::List(list) => json!(list),
         Value::Hooks(hooks) => hooks
             .iter()
@@ -64,7 +65,7 @@ fn plain(value: &Value) -> Json {
 
 fn describe(said: &mut Json, key: &Key) {
     said["kind"] = json!(kind(key.kind));
-    said["who"] = json!(who(key.project));
+    said["who"] = json!(who(key));
     said["env"] = json!(key.env);
     said["docs"] = json!(key.docs);
 }
@@ -79,6 +80,8 @@ fn kind(kind: Kind) -> String {
         Kind::List => "list of texts".to_owned(),
         Kind::Count(low, high) => format!("{low} to {high}"),
         Kind::Rules => "list of rules".to_owned(),
+        Kind::Globs => "list of globs".to_owned(),
+        Kind::Flag => "true or false".to_owned(),
         Kind::Word(words) | Kind::Ladder(words) => words.join(" or "),
         Kind::Money => "US dollars".to_owned(),
         Kind::Price => "US dollars per million tokens".to_owned(),
@@ -86,9 +89,10 @@ fn kind(kind: Kind) -> String {
     }
 }
 
-fn who(project: Project) -> &'static str {
-    match project {
+fn who(key: &Key) -> &'static str {
+    match key.project {
         Project::Never => "the user's alone",
+        Project::Lowers if key.kind == Kind::Flag => "a project may set it to true",
         Project::Lowers => "a project may lower it",
         Project::Adds => "a project may add to it",
     }

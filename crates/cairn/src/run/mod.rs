@@ -20,7 +20,7 @@ mod thought;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, hooks, model, name, named, place, policy, sandbox, secrets};
+use crate::{cli, hooks, membership, model, name, named, place, policy, sandbox, secrets};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
@@ -480,6 +480,7 @@ fn world_settings(config: &Config, scrubber: &Scrubber) -> Result<cairn_world::S
         confine: Confine::Open,
         spool: None,
         unread: Unread::default(),
+        membership: membership::of(config)?,
         ruled: Ruled::default(),
         little: Removed::LITTLE,
         scrubber: scrubber.clone(),

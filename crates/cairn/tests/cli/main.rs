@@ -29,6 +29,7 @@ mod json;
 mod keep;
 mod login;
 mod machine;
+mod members;
 mod models;
 mod names;
 mod outputs;

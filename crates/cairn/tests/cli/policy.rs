@@ -360,9 +360,9 @@ fn with_many_files(bench: &Bench, files: usize) {
         bench.temp.write(&format!("many/{n}"), "x\n");
     }
     for n in 0..80 {
-        bench.temp.write(&format!("made/{n}"), "x\n");
+        bench.temp.write(&format!("made/out/{n}"), "x\n");
     }
-    bench.temp.write(".gitignore", "made\n");
+    bench.temp.write(".gitignore", "/made/out\n");
     std::fs::create_dir_all(bench.file(".git")).unwrap();
     bench.temp.write(".git/HEAD", "ref: refs/heads/main\n");
 }

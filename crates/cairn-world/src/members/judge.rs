@@ -1,0 +1,327 @@
+//! Whether a path is a member, told from the rules along its way, what git tracks, and the globs of the
+//! settings. Opens directories, files of rules and git's index; nothing that is judged is opened.
+
+use super::Membership;
+use super::tracked::Tracked;
+use crate::find::rules::{self, Rules, Source};
+use crate::settled::Refusal;
+use crate::walk::Name;
+use crate::workspace::{Workspace, refusal, step};
+use cairn_text::glob::{PathGlob, Stance};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use std::collections::BTreeSet;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// How something stands to the project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stands {
+    /// It is a member.
+    Member,
+    /// It is a directory that is none and leads to some.
+    Way,
+    /// It is none, and nothing in it is.
+    Not,
+}
+
+/// Why something is no member by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// A rule names it, or a directory it lies in.
+    Rule(Source),
+    /// A glob of the setting `ignore` does.
+    Ignored,
+    /// Only what git tracks is a member.
+    Untracked,
+}
+
+/// What was found about a path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Judged {
+    pub(crate) stands: Stands,
+    /// Set also of a directory that a change made: what is in it is judged as if it were none.
+    why: Option<Why>,
+    /// Everything in it is a member, whatever rules say.
+    is_added: bool,
+}
+
+impl Judged {
+    const MEMBER: Judged = Judged { stands: Stands::Member, why: None, is_added: false };
+    const ADDED: Judged = Judged { is_added: true, ..Judged::MEMBER };
+
+    /// Why it is no member by itself.
+    pub(crate) fn why(&self) -> Option<Why> {
+        self.why
+    }
+}
+
+/// What holds in a directory.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ground {
+    rules: Option<Arc<Rules>>,
+    /// It is no member, for this reason.
+    out: Option<Why>,
+    is_added: bool,
+}
+
+/// A path, the directory it is in, and what was found about it.
+pub(crate) struct Found {
+    /// What leads to it from where rules begin.
+    pub(crate) full: Vec<u8>,
+    /// What holds in the directory it lies in.
+    pub(crate) around: Ground,
+    pub(crate) judged: Judged,
+}
+
+/// Judges paths of one folder, as they stand at one moment.
+pub(crate) struct Judge<'a> {
+    workspace: &'a Workspace,
+    terms: Arc<Membership>,
+    made: Arc<BTreeSet<String>>,
+    /// The rules above the root.
+    above: Option<Arc<Rules>>,
+    /// What leads to the root from where rules begin. Paths that are judged begin with it.
+    pub(crate) lead: Vec<u8>,
+}
+
+impl<'a> Judge<'a> {
+    pub(crate) fn new(workspace: &'a Workspace) -> Judge<'a> {
+        let above = rules::above(workspace.root(), workspace.path());
+        Judge {
+            workspace,
+            terms: Arc::clone(&workspace.members.terms),
+            made: workspace.members.made(),
+            above: above.rules,
+            lead: above.lead,
+        }
+    }
+
+    /// What holds around the root.
+    fn begin(&self) -> Ground {
+        Ground { rules: self.above.clone(), ..Ground::default() }
+    }
+
+    /// What holds in the root, whose names these are.
+    pub(crate) fn root(&self, dir: BorrowedFd<'_>, names: &[Name]) -> Ground {
+        self.inside(&self.begin(), &Judged::MEMBER, (dir, names), self.lead.len())
+    }
+
+    /// What holds in a directory that was judged, with these names; `at` is how much of a path leads to it.
+    pub(crate) fn inside(
+        &self,
+        around: &Ground,
+        judged: &Judged,
+        (dir, names): (BorrowedFd<'_>, &[Name]),
+        at: usize,
+    ) -> Ground {
+        self.entered(around, judged, |rules| Rules::inside(rules, dir, names, at))
+    }
+
+    fn entered(
+        &self,
+        around: &Ground,
+        judged: &Judged,
+        read: impl FnOnce(Option<&Arc<Rules>>) -> Option<Arc<Rules>>,
+    ) -> Ground {
+        let Judged { why: out, is_added, .. } = *judged;
+        // Nothing in what is left out is taken in again, and nothing in what is added is left out.
+        let rules = match out.is_some() || is_added {
+            true => around.rules.clone(),
+            false => read(around.rules.as_ref()),
+        };
+        Ground { rules, out, is_added }
+    }
+
+    /// Judges a path in a directory. `full` leads to it from where rules begin, with no slash at its end.
+    pub(crate) fn judge(&self, ground: &Ground, full: &[u8], is_directory: bool) -> Judged {
+        let inner = &full[self.lead.len()..];
+        if self.is_named(&self.terms.ignore, inner) {
+            return self.unless_made(Why::Ignored, inner, is_directory);
+        }
+        if ground.is_added || self.is_added(ground, inner) {
+            return Judged::ADDED;
+        }
+        let rules = ground.rules.as_deref();
+        let by_rule = || rules?.left_out_by(full, is_directory).map(Why::Rule);
+        if let Some(why) = ground.out.or_else(by_rule) {
+            return self.unless_tracked(why, ground, full, is_directory);
+        }
+        let is_judged_by_index = self.terms.tracked && rules.is_some_and(Rules::is_in_repository);
+        if !is_judged_by_index || self.is_tracked(ground, full, is_directory) != Stands::Not {
+            return Judged::MEMBER;
+        }
+        self.unless_led(Why::Untracked, inner, is_directory)
+    }
+
+    /// What is left out is still a member if it is tracked.
+    fn unless_tracked(&self, why: Why, ground: &Ground, full: &[u8], is_directory: bool) -> Judged {
+        match self.is_tracked(ground, full, is_directory) {
+            Stands::Member => Judged::MEMBER,
+            Stands::Way => {
+                let inner = &full[self.lead.len()..];
+                let judged = self.unless_made(why, inner, is_directory);
+                Judged { stands: judged.stands.or_way(), ..judged }
+            }
+            Stands::Not => self.unless_led(why, &full[self.lead.len()..], is_directory),
+        }
+    }
+
+    /// The same if it leads to what is added.
+    fn unless_led(&self, why: Why, inner: &[u8], is_directory: bool) -> Judged {
+        let judged = self.unless_made(why, inner, is_directory);
+        let leads = |glob: &PathGlob| {
+            !glob.is_anywhere() && stance(self.workspace, glob, &text(inner)) != Stance::Apart
+        };
+        match is_directory && self.terms.add.iter().any(leads) {
+            true => Judged { stands: judged.stands.or_way(), ..judged },
+            false => judged,
+        }
+    }
+
+    /// The same if a change made it.
+    fn unless_made(&self, why: Why, inner: &[u8], is_directory: bool) -> Judged {
+        let judged = |stands| Judged { stands, why: Some(why), is_added: false };
+        if self.made.is_empty() {
+            return judged(Stands::Not);
+        }
+        let path = text(inner);
+        if self.made.contains(&*path) {
+            return judged(Stands::Member);
+        }
+        let beneath = format!("{path}/");
+        let next = self.made.range(beneath.clone()..).next();
+        match is_directory && next.is_some_and(|next| next.starts_with(&beneath)) {
+            true => judged(Stands::Way),
+            false => judged(Stands::Not),
+        }
+    }
+
+    /// Whether git tracks it, or something in it.
+    fn is_tracked(&self, ground: &Ground, full: &[u8], is_directory: bool) -> Stands {
+        let rules = ground.rules.as_deref();
+        let Some((tracked, at)) = rules.and_then(|rules| rules.tracked(|at| self.index(full, at)))
+        else {
+            return Stands::Not;
+        };
+        let path = &full[at..];
+        if !is_directory {
+            return if tracked.holds(path) { Stands::Member } else { Stands::Not };
+        }
+        let directory = [path, b"/"].concat();
+        match tracked.holds_beneath(&directory) {
+            true if tracked.is_repository(&directory) => Stands::Member,
+            true => Stands::Way,
+            false => Stands::Not,
+        }
+    }
+
+    /// The index of the repository whose directory so much of a path leads to.
+    fn index(&self, full: &[u8], at: usize) -> Option<Arc<Tracked>> {
+        let workspace = self.workspace;
+        let (directory, name) = match full[..at].get(self.lead.len()..) {
+            Some(inner) => {
+                let inner = inner.strip_suffix(b"/").unwrap_or(inner);
+                let path = if inner.is_empty() { b"." } else { inner };
+                (step(workspace.root(), path).ok()?, inner)
+            }
+            None => (climbed(workspace.root(), &self.lead[at..])?, &b".."[..]),
+        };
+        workspace.members.indexes.of(directory.as_fd(), name)
+    }
+
+    /// Whether a glob of the setting `add` names it. One that may match anywhere does not reach into
+    /// directories that are left out: that would mean to look through all of them.
+    fn is_added(&self, ground: &Ground, inner: &[u8]) -> bool {
+        let reaches = |glob: &&PathGlob| ground.out.is_none() || !glob.is_anywhere();
+        let mut reaching = self.terms.add.iter().filter(reaches).peekable();
+        reaching.peek().is_some() && {
+            let path = text(inner);
+            reaching.any(|glob| names(self.workspace, glob, &path))
+        }
+    }
+
+    fn is_named(&self, globs: &[PathGlob], inner: &[u8]) -> bool {
+        !globs.is_empty() && globs.iter().any(|glob| names(self.workspace, glob, &text(inner)))
+    }
+
+    /// Judges one path, given as it really is, by what stands along its way.
+    pub(crate) fn find(&self, real: &str, is_directory: bool) -> Result<Found, Refusal> {
+        let refuse = |e| refusal(real, e);
+        let inner = self.workspace.inner(real);
+        let mut parts = inner.split('/').filter(|part| !matches!(*part, "" | ".")).peekable();
+        let mut found =
+            Found { full: self.lead.clone(), around: self.begin(), judged: Judged::MEMBER };
+        let mut directory = step(self.workspace.root(), b".").map_err(refuse)?;
+        while let Some(part) = parts.next() {
+            let has = |name: &str| {
+                rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+            };
+            let at = found.full.len();
+            found.around = self.entered(&found.around, &found.judged, |rules| {
+                Rules::with(rules, directory.as_fd(), has, at)
+            });
+            found.full.extend_from_slice(part.as_bytes());
+            let is_last = parts.peek().is_none();
+            found.judged = self.judge(&found.around, &found.full, !is_last || is_directory);
+            if is_last || found.judged.stands == Stands::Not {
+                break;
+            }
+            found.full.push(b'/');
+            directory = step(directory.as_fd(), part.as_bytes()).map_err(refuse)?;
+        }
+        Ok(found)
+    }
+
+    /// What leads to a real path from where rules begin.
+    pub(crate) fn full(&self, real: &str) -> Vec<u8> {
+        [&self.lead, self.workspace.inner(real).as_bytes()].concat()
+    }
+
+    /// The fact behind a reason.
+    pub(crate) fn told(&self, found: &Found, why: Why) -> String {
+        match why {
+            Why::Ignored => "the setting membership.ignore names it".to_owned(),
+            Why::Untracked => "git does not track it".to_owned(),
+            Why::Rule(Source { at, file }) => match found.full[..at].get(self.lead.len()..) {
+                None => format!("a {file} above the project names it"),
+                Some(directory) => {
+                    let path = format!("{}{file}", text(directory));
+                    format!("{} names it", self.workspace.told(&path))
+                }
+            },
+        }
+    }
+}
+
+impl Stands {
+    fn or_way(self) -> Stands {
+        if self == Stands::Not { Stands::Way } else { self }
+    }
+}
+
+/// Whether a glob names a path beneath the root, told from there or as an absolute one.
+pub(super) fn names(workspace: &Workspace, glob: &PathGlob, path: &str) -> bool {
+    match glob.as_str().starts_with('/') {
+        false => glob.matches(path),
+        true => glob.matches(&workspace.path().join(path).to_string_lossy()),
+    }
+}
+
+fn stance(workspace: &Workspace, glob: &PathGlob, path: &str) -> Stance {
+    match glob.as_str().starts_with('/') {
+        false => glob.stance(path),
+        true => glob.stance(&workspace.path().join(path).to_string_lossy()),
+    }
+}
+
+fn text(path: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(path)
+}
+
+/// The directory above the root from which these names lead to it.
+fn climbed(root: BorrowedFd<'_>, names: &[u8]) -> Option<OwnedFd> {
+    let levels = names.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+    let path = vec![".."; levels].join("/");
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::openat(root, path, flags, Mode::empty()).ok()
+}

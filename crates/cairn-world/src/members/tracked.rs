@@ -1,0 +1,307 @@
+//! The paths that a repository tracks, read from git's index, versions 2 to 4, without git. What is read
+//! is bounded, and an index that is not understood tracks nothing.
+
+use crate::git_dir;
+use crate::workspace::entry;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A larger index is not read.
+const MOST_BYTES: u64 = 256 << 20;
+/// How many repositories' indexes are kept.
+const MOST_KEPT: usize = 64;
+/// What comes before the entries: a word, the version, how many there are.
+const HEAD: usize = 12;
+/// What an entry has before its object's name; its mode stands from 24 to 28.
+const STAT: usize = 40;
+/// Says that an entry has two more bytes of flags.
+const EXTENDED: u8 = 0x40;
+/// The mode of a repository within this one, and of a directory whose files are not listed.
+const LINK: u32 = 0o160_000;
+/// How long objects' names are, in bytes: SHA-1, SHA-256.
+const HASHES: [usize; 2] = [20, 32];
+
+/// The paths that a repository tracks, from its own directory.
+#[derive(Debug, Default)]
+pub(crate) struct Tracked {
+    text: Vec<u8>,
+    /// Where each path stands in the text, in the order of paths. One that is a directory ends with a slash.
+    spans: Vec<(u32, u32)>,
+}
+
+impl Tracked {
+    /// Whether this path is tracked as a file or link.
+    pub(crate) fn holds(&self, path: &[u8]) -> bool {
+        self.spans.binary_search_by(|span| self.path(*span).cmp(path)).is_ok()
+    }
+
+    /// Whether this path, with a slash at its end, is a repository within this one.
+    pub(crate) fn is_repository(&self, directory: &[u8]) -> bool {
+        self.holds(directory)
+    }
+
+    /// Whether something is tracked in a directory, given with a slash at its end.
+    pub(crate) fn holds_beneath(&self, directory: &[u8]) -> bool {
+        let at = self.spans.partition_point(|span| self.path(*span) < directory);
+        self.spans.get(at).is_some_and(|span| self.path(*span).starts_with(directory))
+    }
+
+    fn path(&self, (start, end): (u32, u32)) -> &[u8] {
+        &self.text[start as usize..end as usize]
+    }
+
+    /// Reads an index whose objects' names are so long. None where anything is not understood, such as an
+    /// index that has its entries elsewhere.
+    fn read(index: &[u8], hash: usize) -> Option<Tracked> {
+        let version = number(index, 4).filter(|version| (2..=4).contains(version))?;
+        let end = index.len().checked_sub(hash).filter(|_| index.starts_with(b"DIRC"))?;
+        let mut tracked = Tracked::default();
+        let (mut at, mut name) = (HEAD, Vec::new());
+        for _ in 0..number(index, 8)? {
+            let fixed = index.get(at..at + STAT + hash + 2)?;
+            let extended = usize::from(fixed[STAT + hash] & EXTENDED != 0) * 2;
+            let head = fixed.len() + extended;
+            let rest = index.get(at + head..end)?;
+            // Of the fourth version a name begins with how much of the one before it does not count.
+            let skipped = match version {
+                4 => {
+                    let (drop, skipped) = length(rest)?;
+                    name.truncate(name.len().checked_sub(drop)?);
+                    skipped
+                }
+                _ => {
+                    name.clear();
+                    0
+                }
+            };
+            let own = rest.get(skipped..)?;
+            let bytes = memchr::memchr(0, own)?;
+            name.extend_from_slice(&own[..bytes]);
+            tracked.add(&name, number(fixed, 24)? & 0o170_000 == LINK as usize)?;
+            at += match version {
+                4 => head + skipped + bytes + 1,
+                _ => (head + bytes) / 8 * 8 + 8,
+            };
+        }
+        are_known(index, at, end).then(|| tracked.sorted())
+    }
+
+    fn add(&mut self, name: &[u8], is_link: bool) -> Option<()> {
+        let start = u32::try_from(self.text.len()).ok()?;
+        self.text.extend_from_slice(name);
+        if is_link {
+            self.text.push(b'/');
+        }
+        self.spans.push((start, u32::try_from(self.text.len()).ok()?));
+        Some(())
+    }
+
+    fn sorted(mut self) -> Tracked {
+        let mut spans = std::mem::take(&mut self.spans);
+        if !spans.is_sorted_by_key(|span| self.path(*span)) {
+            spans.sort_by(|one, other| self.path(*one).cmp(self.path(*other)));
+        }
+        Tracked { spans, ..self }
+    }
+}
+
+/// Four bytes as a number.
+fn number(bytes: &[u8], at: usize) -> Option<usize> {
+    let four = bytes.get(at..at + 4)?.try_into().ok()?;
+    usize::try_from(u32::from_be_bytes(four)).ok()
+}
+
+/// A number whose bytes but the last have their highest bit set, and how many bytes it has.
+fn length(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut value = usize::from(bytes.first()? & 0x7f);
+    let mut read = 1;
+    while bytes.get(read - 1)? & 0x80 != 0 {
+        let next = usize::from(bytes.get(read)? & 0x7f);
+        value = value.checked_add(1)?.checked_mul(128)?.checked_add(next)?;
+        read += 1;
+    }
+    Some((value, read))
+}
+
+/// Whether what follows the entries says nothing of which paths are tracked: it can be worked out again, as
+/// its name's first letter says, or tells of directories that stand for what is in them.
+fn are_known(index: &[u8], mut at: usize, end: usize) -> bool {
+    while at < end {
+        let Some(name) = index.get(at..at + 4) else { return false };
+        let Some(bytes) = number(index, at + 4) else { return false };
+        let is_known = name[0].is_ascii_uppercase() || name == b"sdir";
+        match at.checked_add(8).and_then(|at| at.checked_add(bytes)) {
+            Some(next) if is_known => at = next,
+            _ => return false,
+        }
+    }
+    at == end
+}
+
+/// What makes an index the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    place: (u64, u64),
+    bytes: i64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Identity {
+    fn of(stat: &Stat) -> Identity {
+        let nanos = |n| i64::try_from(n).unwrap_or(0);
+        Identity {
+            place: (stat.st_dev, stat.st_ino),
+            bytes: stat.st_size,
+            modified: (stat.st_mtime, nanos(stat.st_mtime_nsec)),
+            changed: (stat.st_ctime, nanos(stat.st_ctime_nsec)),
+        }
+    }
+}
+
+/// An index that was read, as long as it is the same.
+type Known = (Identity, Arc<Tracked>);
+
+/// Indexes that were read, by their repository's path beneath the root.
+#[derive(Debug, Default)]
+pub(super) struct Indexes(Mutex<HashMap<Vec<u8>, Known>>);
+
+impl Indexes {
+    /// What the repository in this directory tracks.
+    pub(super) fn of(&self, directory: BorrowedFd<'_>, name: &[u8]) -> Option<Arc<Tracked>> {
+        let file = open(directory)?;
+        let stat = rustix::fs::fstat(&file).ok()?;
+        let identity = Identity::of(&stat);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, tracked)) = kept.get(name).filter(|(known, _)| *known == identity) {
+            return Some(Arc::clone(tracked));
+        }
+        let tracked = Arc::new(read(file, &stat)?);
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(name.to_owned(), (identity, Arc::clone(&tracked)));
+        Some(tracked)
+    }
+}
+
+fn read(file: OwnedFd, stat: &Stat) -> Option<Tracked> {
+    let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
+    let bytes = u64::try_from(stat.st_size).ok().filter(|bytes| is_file && *bytes <= MOST_BYTES)?;
+    let mut index = Vec::with_capacity(usize::try_from(bytes).ok()?);
+    File::from(file).take(MOST_BYTES).read_to_end(&mut index).ok()?;
+    HASHES.into_iter().find_map(|hash| Tracked::read(&index, hash))
+}
+
+/// Opens the index of the repository in a directory. One whose own directory lies elsewhere is looked at
+/// only where that is this user's or root's.
+fn open(directory: BorrowedFd<'_>) -> Option<OwnedFd> {
+    let stat = rustix::fs::statat(directory, ".git", AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if FileType::from_raw_mode(stat.st_mode).is_dir() {
+        return entry(directory, b".git/index", OFlags::RDONLY).ok();
+    }
+    let git = git_dir::opened(directory)?;
+    let owner = rustix::fs::fstat(&git).ok()?.st_uid;
+    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+        return None;
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    rustix::fs::openat(&git, "index", flags | OFlags::CLOEXEC, Mode::empty()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// An index as git writes it, as far as it is read here.
+    fn written(version: u8, hash: usize, names: &[(&str, bool)]) -> Vec<u8> {
+        let count = u32::try_from(names.len()).unwrap();
+        let mut out = [b"DIRC\0\0\0".as_slice(), &[version], &count.to_be_bytes()].concat();
+        let mut before = "";
+        for (name, is_link) in names {
+            let begun = out.len();
+            let mode = if *is_link { LINK } else { 0o100_644 };
+            out.extend([7; 24]);
+            out.extend(mode.to_be_bytes());
+            out.extend(vec![7; 12 + hash]);
+            out.extend([0, u8::try_from(name.len().min(255)).unwrap()]);
+            if version == 4 {
+                let same = before.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+                let drop = before.len() - same;
+                if drop >= 128 {
+                    out.push(u8::try_from((drop >> 7) - 1).unwrap() | 0x80);
+                }
+                out.push(u8::try_from(drop & 0x7f).unwrap());
+                out.extend(&name.as_bytes()[same..]);
+                out.push(0);
+            } else {
+                out.extend(name.as_bytes());
+                out.extend(vec![0; 8 - (out.len() - begun) % 8]);
+            }
+            before = name;
+        }
+        out.extend(b"TREE\0\0\0\x02xy");
+        out.extend(vec![9; hash]);
+        out
+    }
+
+    fn any_hash(index: &[u8]) -> Option<Tracked> {
+        HASHES.into_iter().find_map(|hash| Tracked::read(index, hash))
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_of_an_index_is_tracked_and_no_other(
+            version in 2..=4u8,
+            hash in prop_oneof![Just(20usize), Just(32)],
+            names in prop::collection::btree_set("[ab]{1,3}(/[ab]{1,90}){0,3}", 1..30),
+            other in "[ab]{1,3}(/[ab]{1,3}){0,3}",
+        ) {
+            let all: Vec<(&str, bool)> = names.iter().map(|name| (name.as_str(), false)).collect();
+            let tracked = any_hash(&written(version, hash, &all)).unwrap();
+            for name in &names {
+                prop_assert!(tracked.holds(name.as_bytes()));
+                if let Some((directory, _)) = name.split_once('/') {
+                    let directory = [directory, "/"].concat();
+                    prop_assert!(tracked.holds_beneath(directory.as_bytes()));
+                }
+            }
+            prop_assert_eq!(tracked.holds(other.as_bytes()), names.contains(&other));
+            let beneath = format!("{other}/");
+            let is_beneath = names.iter().any(|name| name.starts_with(&beneath));
+            prop_assert_eq!(tracked.holds_beneath(beneath.as_bytes()), is_beneath);
+        }
+
+        #[test]
+        fn no_bytes_are_too_strange_to_read(
+            version in 2..=4u8, bytes in prop::collection::vec(any::<u8>(), 0..400),
+        ) {
+            let head = [b'D', b'I', b'R', b'C', 0, 0, 0, version];
+            let _ = any_hash(&[&head, &bytes[..]].concat());
+            let _ = any_hash(&bytes);
+        }
+    }
+
+    #[test]
+    fn a_repository_within_is_a_directory_and_an_index_elsewhere_is_none() {
+        for version in [2, 3, 4] {
+            let index = written(version, 20, &[("a.b", false), ("a", true), ("b", false)]);
+            let tracked = any_hash(&index).unwrap();
+            assert!(tracked.is_repository(b"a/") && !tracked.holds(b"a"));
+            assert!(tracked.holds(b"b") && tracked.holds(b"a.b") && !tracked.is_repository(b"b/"));
+            let mut split = index.clone();
+            split.splice(index.len() - 30..index.len() - 26, *b"link");
+            assert!(any_hash(&split).is_none());
+            for cut in 0..index.len() {
+                // What follows the entries may be missing as if it had never been there.
+                let is_whole = any_hash(&index[..cut]).is_none_or(|all| all.holds(b"b"));
+                assert!(is_whole, "{cut}");
+            }
+        }
+    }
+}
