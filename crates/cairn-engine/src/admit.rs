@@ -6,12 +6,12 @@ use crate::policy::{Case, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
-use crate::words;
+use crate::{schemes, words};
 use cairn_surface::native;
 use cairn_types::{
     Abort, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish, Flags,
-    GateVerdict, Intent, Media, Mode, OpName, Outcome, Problem, Prompt, Removed, Reply, Seen,
-    Settled, Status, Steer, Subject, Surface, Verdict, Writer,
+    GateVerdict, Intent, Manifest, Media, Mode, OpName, Outcome, Problem, Prompt, Removed, Reply,
+    Seen, Settled, Status, Steer, Subject, Surface, Verdict, Writer,
 };
 
 /// How much of files that were not seen is told at once, in bytes; one is always told.
@@ -235,7 +235,8 @@ impl Engine {
         let cut = reply.finish == Finish::Length;
         let mut intents = Vec::with_capacity(args.len());
         for (seq, (call, args)) in (1..).zip(reply.calls.iter().zip(args)) {
-            let mut intent = intent(Coord { lap, turn, seq }, call, args, &mut recording);
+            let mut intent =
+                intent(Coord { lap, turn, seq }, call, (args, self.schemes()), &mut recording);
             let verdict = match (cut, seq > cap) {
                 (true, _) => Some((Status::UNPROCESSABLE, words::CUT.to_owned())),
                 (false, true) => Some((Status::LIMIT, words::over_cap(cap))),
@@ -284,6 +285,7 @@ impl Engine {
         let asked = Asked::new(self.case(op, reach)?, self.terms(), &self.rules, self.now);
         Some(
             asked
+                .knowing(self.schemes())
                 .hooked(self.hooks_said(op))
                 .within(self.call_budget(op))
                 .again(self.made_before(op)),
@@ -511,6 +513,10 @@ impl Engine {
             return None;
         }
         let known = |change: &&Change| {
+            // An entry is rewritten by whoever knows its name; only files are seen first.
+            if change.entry().is_some() {
+                return true;
+            }
             let is = change.before.as_ref().and_then(|state| state.hash);
             is.is_none() || self.seen.get(&change.path) == is.as_ref()
         };
@@ -586,10 +592,14 @@ fn seen_before(change: &Change) -> Option<Seen> {
 pub(crate) fn intent(
     at: Coord,
     call: &cairn_types::Call,
-    args: &str,
+    (args, schemes): (&str, &[Manifest]),
     recording: &mut Recording,
 ) -> Intent {
     let parsed = native::parse(&call.name, args);
+    let effect = parsed
+        .action
+        .as_ref()
+        .map_or(parsed.effect, |action| schemes::effect(action, parsed.effect, schemes));
     let (op, target, subject, problem) = match parsed.action {
         Ok(action) => {
             (Some(action.op()), one_line(&action.target()), Some(subject_of(&action)), None)
@@ -609,7 +619,7 @@ pub(crate) fn intent(
         op,
         target,
         subject,
-        effect: parsed.effect,
+        effect,
         repeatable: parsed.repeatable,
         of: None,
         repairs: parsed.repairs,

@@ -4,11 +4,11 @@
 use crate::budget::CallBudget;
 use crate::duplicate::Made;
 use crate::hooks::{HookAsk, HooksSaid};
-use crate::policy::{Case, Judged, Rulebook, is_row};
-use crate::words;
+use crate::policy::{Case, Judged, Rulebook};
+use crate::{schemes, words};
 use cairn_types::{
-    Approval, By, ContentRef, Effect, Flags, GateVerdict, HookWord, Mode, OpName, Removed,
-    RuleFrom, RuleWord, Status, Writer,
+    Approval, By, ContentRef, Effect, Flags, GateVerdict, HookWord, Manifest, Mode, OpName,
+    Removed, RuleFrom, RuleWord, Status, Writer, scheme_of,
 };
 
 /// Everything the gates look at.
@@ -24,6 +24,8 @@ pub struct Asked<'a> {
     hooks: HooksSaid,
     /// Nobody is asked because a hook said so.
     is_waived: bool,
+    /// The scheme whose entries it would change and this writer may not.
+    unwritable: Option<String>,
 }
 
 /// What holds for every op while one driver drives.
@@ -148,6 +150,7 @@ impl<'a> Asked<'a> {
         let judged = rules.judge(&case, terms.mode, now);
         let large = rules.asks_about(case.removed) && !terms.flags.large_deletions;
         Asked {
+            unwritable: schemes::unwritable(&case, &[]),
             case,
             terms,
             judged,
@@ -157,6 +160,12 @@ impl<'a> Asked<'a> {
             hooks: HooksSaid::None,
             is_waived: false,
         }
+    }
+
+    /// The same, where there are schemes besides those of every world.
+    #[must_use]
+    pub fn knowing(self, more: &[Manifest]) -> Asked<'a> {
+        Asked { unwritable: schemes::unwritable(&self.case, more), ..self }
     }
 
     /// The same, where calls of its tool are counted.
@@ -277,12 +286,21 @@ fn writer(asked: &Asked<'_>) -> Said {
         (OpName::Undo, Writer::Model | Writer::Plugin) => {
             refuse("only a person takes back", words::WRITER)
         }
-        (_, writer) => pass(match writer {
-            Writer::Model => "model",
-            Writer::Client => "client",
-            Writer::Plugin => "plugin",
-            Writer::System => "system",
-        }),
+        (_, writer) if asked.unwritable.is_some() => {
+            let scheme = asked.unwritable.as_deref().unwrap_or_default();
+            let why = format!("{scheme}: is not written by {}", writer_word(writer));
+            Said::Refuse { told: Told::Words(words::unwritable(scheme)), why, by: None }
+        }
+        (_, writer) => pass(writer_word(writer)),
+    }
+}
+
+fn writer_word(writer: Writer) -> &'static str {
+    match writer {
+        Writer::Model => "model",
+        Writer::Client => "client",
+        Writer::Plugin => "plugin",
+        Writer::System => "system",
     }
 }
 
@@ -290,7 +308,7 @@ fn writer(asked: &Asked<'_>) -> Said {
 fn mode(asked: &Asked<'_>) -> Said {
     let Asked { case, terms, .. } = asked;
     let subject = case.subject;
-    let files = subject.reads.iter().chain(&subject.writes).any(|path| !is_row(path));
+    let files = subject.reads.iter().chain(&subject.writes).any(|path| scheme_of(path).is_none());
     match (terms.mode, terms.flags) {
         (_, Flags { no_repo: true, .. }) if files || subject.command.is_some() => {
             refuse("the run has no project (no-repo)", words::NO_REPO)

@@ -4,6 +4,7 @@
 mod admit;
 mod budget;
 mod choice;
+mod client;
 mod consult;
 mod duplicate;
 pub mod gates;
@@ -14,6 +15,7 @@ pub mod policy;
 mod propose;
 mod rails;
 mod reach;
+mod schemes;
 mod sent;
 mod settle;
 mod state;

@@ -90,6 +90,7 @@ mod tests {
             uid: None,
             gid: None,
             aside: None,
+            entry: None,
         })
     }
 

@@ -119,3 +119,8 @@ pub(crate) fn large(files: u64, bytes: u64) -> String {
 }
 
 pub(crate) const GUARDED: &str = "it changed what says what runs next, and that was not shown before it was allowed; nothing of what it changed is kept";
+
+/// An entry that this writer may not change.
+pub(crate) fn unwritable(scheme: &str) -> String {
+    format!("refused: {scheme}: entries are not written here")
+}

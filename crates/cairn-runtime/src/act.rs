@@ -3,6 +3,7 @@
 use crate::sent::Foreground;
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Found, Part, Recording, Settlement};
+use cairn_store::{HomeLock, Store, StoreError};
 use cairn_surface::native;
 use cairn_types::{
     Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Proposal, ProposalKind,
@@ -10,6 +11,7 @@ use cairn_types::{
 };
 use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
@@ -165,9 +167,36 @@ impl Driver {
             let (status, text) = prepared.told.clone().unwrap_or((ran.status, ran.text.clone()));
             return self.settled_by(at, Performed { status, text, ..ran }, Settled::Performed);
         }
+        if prepared.changes.iter().any(Change::is_stored) {
+            return self.act_on_entries(at, again, &action, (&prepared, is_chosen)).await;
+        }
         self.begin(at, again, (&prepared, is_chosen)).await?;
         let performed = self.perform(at, &action, &prepared).await?;
         self.settled_by(at, performed, Settled::Performed)
+    }
+
+    /// Changes entries that the store keeps: with the outcome, and nobody else changes one meanwhile.
+    /// What changes files besides begins like any.
+    async fn act_on_entries(
+        &mut self,
+        at: Coord,
+        again: bool,
+        action: &Action,
+        (prepared, is_chosen): (&Prepared, bool),
+    ) -> Result<(), RunError> {
+        let _alone = entries_alone(&self.store).await?;
+        if let Some(address) = self.world.stale(&prepared.changes) {
+            let text = format!("{address} was changed by another run meanwhile");
+            let settled = Performed::told(Status::CONFLICT, text);
+            return self.settled_by(at, settled, Settled::NotPerformed);
+        }
+        match prepared.changes.iter().all(Change::is_stored) {
+            true => prepared.contents.iter().for_each(|bytes| self.pending.keep(bytes.clone())),
+            false => self.begin(at, again, (prepared, is_chosen)).await?,
+        }
+        let performed = self.perform(at, action, prepared).await?;
+        self.settled_by(at, performed, Settled::Performed)?;
+        self.flush().await
     }
 
     /// Makes it durable that an op begins, and what it is about to change.
@@ -322,5 +351,15 @@ impl Driver {
             Some(stub) => (Status::UNCHANGED, stub),
             None => (status, text),
         }
+    }
+}
+
+/// Waits for the right to change entries, which others have for as long as a commit takes.
+pub(crate) async fn entries_alone(store: &Store) -> Result<HomeLock, StoreError> {
+    loop {
+        if let Some(lock) = store.try_lock_entries()? {
+            return Ok(lock);
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn refusal(scrubber: &Scrubber, tool: &str, args: &str) -> Option<Str
 /// content and stays exact, whatever it looks like, unless it is known to be a secret of this machine;
 /// passwords in URLs are too often part of an example or of a local set-up to tell.
 fn why_not(find: &Find, action: Option<&Action>) -> Option<String> {
-    let is_edit = matches!(action, Some(Action::Edit { .. }));
+    let is_edit = matches!(action, Some(Action::Edit(_)));
     let is_command = matches!(action, Some(Action::Exec(_)));
     match find {
         Find::Known(name) => Some(format!(

@@ -1,32 +1,42 @@
 //! Ops of a person or program at a client: rows of the session's own client run, with receipts like
 //! any other. No model is asked.
 
+use crate::act::entries_alone;
 use crate::scrubbed::scrubbed;
-use crate::{RunError, clock, holder, now_ms};
+use crate::{RunError, clock, holder, now_ms, schemes};
 use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
-use cairn_store::{Batch, Kept, Lease, NewRun, Store};
+use cairn_store::{Batch, HomeLock, Kept, Lease, NewRun, NewSession, Store, StoreError};
 use cairn_types::{
     Approval, Begin, Body, Budgets, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Flags,
     Hash, Intent, Mode, OpName, Outcome, Policy, RunId, RunStarted, SessionId, Settled, Status,
     Surface, Verdict, View, Writer,
 };
 use cairn_world::{Probe, Refusal, World};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The name of a session's client run. People cannot name a run so.
 pub const CLIENT_RUN: &str = "@client";
 
 /// One session's client, while its run is held.
 pub struct Client {
-    store: Store,
-    world: Arc<World>,
-    lease: Lease,
-    engine: Engine,
+    pub(crate) store: Store,
+    pub(crate) world: Arc<World>,
+    pub(crate) lease: Lease,
+    pub(crate) engine: Engine,
+    /// Nobody else changes entries until what is recorded is durable.
+    pub(crate) alone: Option<HomeLock>,
+    policy: Policy,
     pending: Vec<Fact>,
     contents: Vec<Vec<u8>>,
     new_run: Option<NewRun>,
+    /// The session to be made with it, and that nobody else makes one meanwhile.
+    new_session: Option<(NewSession, HomeLock)>,
 }
+
+/// How often another client is waited for, 10 milliseconds each time.
+const WAITS: u32 = 500;
 
 /// An op that changes files.
 #[derive(Debug, Clone)]
@@ -70,13 +80,72 @@ impl Client {
         world: Arc<World>,
         session: &SessionId,
     ) -> Result<Client, RunError> {
+        Client::take_under(store, world, session, Policy::default()).await
+    }
+
+    /// The client of the session over this root, which is made where there is none. Another client of it is
+    /// waited for, since its op does not take long.
+    pub async fn here(
+        store: Store,
+        world: Arc<World>,
+        root: &Path,
+        policy: Policy,
+    ) -> Result<Client, RunError> {
+        let root = root.to_string_lossy().into_owned();
+        let (session, made) = loop {
+            if let Some(session) = store.latest_session(&root)? {
+                break (session, None);
+            }
+            let Some(lock) = store.try_lock_sessions()? else {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                continue;
+            };
+            if store.latest_session(&root)?.is_none() {
+                let id = clock::new_session_id();
+                break (id.clone(), Some((NewSession { id, root, at: now_ms() }, lock)));
+            }
+        };
+        let mut left = WAITS;
+        let mut client = loop {
+            let (store, world, policy) = (store.clone(), world.clone(), policy.clone());
+            match Client::take_under(store, world, &session, policy).await {
+                Err(RunError::Store(StoreError::Held { .. })) if left > 0 => {
+                    left -= 1;
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                taken => break taken?,
+            }
+        };
+        client.new_session = made;
+        Ok(client)
+    }
+
+    /// The same, whose ops are judged by these rules.
+    pub async fn take_under(
+        store: Store,
+        world: Arc<World>,
+        session: &SessionId,
+        policy: Policy,
+    ) -> Result<Client, RunError> {
         let existing = client_run(&store, session)?;
         let id = existing.clone().unwrap_or_else(clock::new_run_id);
         let lease = store.lease(&id, &holder())?;
         let facts = if existing.is_some() { store.facts(&id, 0)? } else { Vec::new() };
         let engine = Engine::fold(&facts);
         let (pending, contents) = (Vec::new(), Vec::new());
-        let mut client = Client { store, world, lease, engine, pending, contents, new_run: None };
+        let world = Arc::new(world.with_schemes(schemes::from_outside(&store, session)));
+        let mut client = Client {
+            store,
+            world,
+            lease,
+            engine,
+            alone: None,
+            policy,
+            pending,
+            contents,
+            new_run: None,
+            new_session: None,
+        };
         if existing.is_none() {
             client.begin_run(session);
         }
@@ -117,7 +186,7 @@ impl Client {
             after_plan: None,
             approval: Approval::Nobody,
             flags: Flags::default(),
-            policy: Policy::default(),
+            policy: self.policy.clone(),
             caps: Caps { turns: 1, ops: 1, cost: None },
             budgets: Budgets::default(),
             folders: Vec::new(),
@@ -125,6 +194,7 @@ impl Client {
             effort: None,
             schema: None,
             hooks: Vec::new(),
+            schemes: Vec::new(),
         }
     }
 
@@ -155,6 +225,8 @@ impl Client {
             problem: None,
         }));
         recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, op.by, Vec::new())));
+        let is_stored = op.changes.iter().any(Change::is_stored);
+        let alone = if is_stored { Some(entries_alone(&self.store).await?) } else { None };
         self.keep_present(&op.changes)?;
         let changes = op.changes.clone();
         recording.facts.push(Body::Begin(Begin {
@@ -167,12 +239,19 @@ impl Client {
         self.record(recording);
         self.commit().await?;
         let begun = Instant::now();
-        let made = self.world.apply(&op.changes, &|hash| self.store.content(hash).ok());
+        let made = match self.world.stale(&op.changes) {
+            Some(address) => {
+                let text = format!("{address} was changed meanwhile");
+                Err(Refusal { status: Status::CONFLICT, text })
+            }
+            None => self.world.apply(&op.changes, &|hash| self.store.content(hash).ok()),
+        };
         let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let outcome = outcome(at, &made, ms);
         self.record(outcome);
         self.end();
         let receipt = self.commit().await?;
+        drop(alone);
         Ok(ClientDone { run: self.lease.run().clone(), at, receipt, changes: made })
     }
 
@@ -216,13 +295,13 @@ impl Client {
     }
 
     /// Ends the loop, when nothing of it is open.
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         while let Step::Record(recording) = self.engine.step() {
             self.record(recording);
         }
     }
 
-    fn record(&mut self, recording: Recording) {
+    pub(crate) fn record(&mut self, recording: Recording) {
         let recording = scrubbed(self.world.scrubber(), recording);
         self.contents.extend(recording.contents);
         for body in recording.facts {
@@ -234,15 +313,18 @@ impl Client {
     }
 
     /// Makes what was recorded durable; gives the last receipt.
-    async fn commit(&mut self) -> Result<Option<String>, RunError> {
+    pub(crate) async fn commit(&mut self) -> Result<Option<String>, RunError> {
+        let (session, making) = self.new_session.take().unzip();
         let batch = Batch {
             lease: self.lease.key(),
-            session: None,
+            session,
             run: self.new_run.take(),
             facts: std::mem::take(&mut self.pending),
             contents: std::mem::take(&mut self.contents).into_iter().map(Kept::Bytes).collect(),
         };
         let committed = self.store.commit(batch).await?;
+        drop(making);
+        self.alone = None;
         Ok(committed.receipts.into_iter().next_back().map(|(_, id)| id))
     }
 }

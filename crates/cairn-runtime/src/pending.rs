@@ -1,6 +1,6 @@
 //! Facts and contents that are decided but not durable yet.
 
-use cairn_store::{Kept, NewRun, NewSession, SessionLock, SpooledFile};
+use cairn_store::{HomeLock, Kept, NewRun, NewSession, SpooledFile};
 use cairn_types::{Body, ContentRef, Fact, Hash};
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub(crate) struct Pending {
     pub(crate) session: Option<NewSession>,
     /// Held until the new session is durable.
-    pub(crate) lock: Option<SessionLock>,
+    pub(crate) lock: Option<HomeLock>,
     pub(crate) run: Option<NewRun>,
     pub(crate) facts: Vec<Fact>,
     contents: HashMap<Hash, Vec<u8>>,

@@ -4,7 +4,9 @@ use crate::client::client_run;
 use crate::pending::Pending;
 use crate::transcript::Transcript;
 use crate::undo::changed_since;
-use crate::{Command, Driver, RunError, Settings, Sink, Surroundings, clock, made, now_ms, system};
+use crate::{
+    Command, Driver, RunError, Settings, Sink, Surroundings, clock, made, now_ms, schemes, system,
+};
 use cairn_engine::gates::Terms;
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
@@ -261,6 +263,7 @@ impl Start {
             effort: self.settings.effort.word().map(str::to_owned),
             schema: self.settings.schema.as_ref().map(|text| ContentRef::of(text.as_bytes())),
             hooks: self.settings.hooks.plans(),
+            schemes: Vec::new(),
         }
     }
 
@@ -272,12 +275,13 @@ impl Start {
         transcript: Transcript,
         inbox: mpsc::UnboundedReceiver<Command>,
     ) -> Driver {
+        let world = self.world.with_schemes(schemes::of_session(&self.store, &session));
         Driver {
             store: self.store,
             lease,
             session,
             engine,
-            world: self.world,
+            world: Arc::new(world),
             provider: self.provider,
             transcript,
             pending: Pending::default(),

@@ -12,7 +12,7 @@ use crate::lease::holder_of;
 use crate::mint::Mint;
 use crate::packed::Packed;
 use crate::run::RunState;
-use crate::{StoreError, answers, money};
+use crate::{StoreError, answers, entries, money};
 use cairn_types::{Body, Fact};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -179,7 +179,15 @@ impl Append<'_> {
             run.last_at = fact.at;
             run.tail.push(&row.line());
             match &fact.body {
+                Body::Performed(done) => {
+                    let place = (&run.session, &run.id);
+                    entries::apply(self.conn, place, &done.changes, fact.at, tally)?;
+                }
                 Body::Outcome(outcome) => {
+                    if !entries::were_made(self.conn, &run.id, outcome)? {
+                        let place = (&run.session, &run.id);
+                        entries::apply(self.conn, place, &outcome.changes, fact.at, tally)?;
+                    }
                     receipts.push((fact.n, mint.receipt(run, index, outcome, tally)?));
                 }
                 Body::Decision(decision) => {

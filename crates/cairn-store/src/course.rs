@@ -5,7 +5,9 @@
 use crate::StoreError;
 use crate::fact::{COLUMNS, FactRow};
 use crate::run::lineage;
-use cairn_types::{Body, Coord, Effect, Hooked, Intent, Outcome, RunId, Settled, Surface, Verdict};
+use cairn_types::{
+    Body, Change, Coord, Effect, Hooked, Intent, Outcome, RunId, Settled, Surface, Verdict,
+};
 use rusqlite::{Connection, params};
 
 /// Where a run stands.
@@ -182,13 +184,15 @@ impl Course {
     }
 
     /// What changes something does so only after it was allowed and began. What ran over an overlay and
-    /// changed nothing need not begin.
+    /// changed nothing need not begin, nor what changes only entries that the store keeps: nothing of it
+    /// happens before its outcome.
     fn not_performed(&self, outcome: &Outcome) -> Option<String> {
         let acted = outcome.settled != Settled::NotPerformed;
         let overlaid = || outcome.layers.iter().any(|layer| layer == Outcome::OVERLAY);
         let began = match self.op(outcome.at) {
             Op::Look | Op::Begun => true,
-            Op::Allowed => outcome.changes.is_empty() && overlaid(),
+            Op::Allowed if outcome.changes.is_empty() => overlaid(),
+            Op::Allowed => outcome.changes.iter().all(Change::is_stored),
             Op::None | Op::Change | Op::Settled => false,
         };
         (acted && !began).then(|| format!("{} did not begin", outcome.at))

@@ -73,6 +73,12 @@ pub enum StoreError {
     /// Another process kept the database for too long.
     #[error("another process kept the database busy for too long; try again")]
     Busy,
+    /// An entry is not as a change says it was.
+    #[error("{address} was changed by another run meanwhile; nothing was written")]
+    Stale {
+        /// The entry.
+        address: String,
+    },
     /// Someone else drives the run.
     #[error("run {run} is being driven by {holder}; wait for it, or stop it")]
     Held {

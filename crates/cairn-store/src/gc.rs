@@ -4,6 +4,7 @@
 
 use crate::StoreError;
 use crate::contents;
+use crate::entries;
 use crate::home::Home;
 use crate::lease;
 use crate::remove;
@@ -83,6 +84,7 @@ fn sweep(conn: &Connection, home: &Home, gc: &Gc) -> Result<Swept, StoreError> {
     let (living, old) = by_age(conn, home, gc.before)?;
     let mut named = named_by(conn, &living)?;
     named.extend(gc.keep.iter().map(|hash| hash.0));
+    named.extend(entries::named(conn, None)?);
     let mut freed = Freed { runs: old.len() as u64, ..Freed::default() };
     let mut files = Vec::new();
     let mut rows = conn.prepare("SELECT hash, length(data) FROM contents")?;

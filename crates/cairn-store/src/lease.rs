@@ -105,26 +105,27 @@ pub(crate) fn remove_if_free(home: &Home, run: &RunId) -> bool {
     free && std::fs::remove_file(&path).is_ok()
 }
 
-/// The right to make sessions in a home; held while one is looked for and made, so that two
-/// processes that start over the same root at once end up in the same session.
+/// The right to do one kind of thing in a home, for a moment: to make sessions, held while one is looked
+/// for and made, so that two processes that start over the same root at once end up in the same
+/// session; or to change entries.
 #[derive(Debug)]
-pub struct SessionLock(File);
+pub struct HomeLock(File);
 
-impl SessionLock {
+impl HomeLock {
     /// Takes it; absent when somebody else has it for the moment.
-    pub(crate) fn try_take(home: &Home) -> Result<Option<SessionLock>, StoreError> {
+    pub(crate) fn try_take(home: &Home, what: &str) -> Result<Option<HomeLock>, StoreError> {
         make_dir(&home.leases())?;
-        let path = home.leases().join("sessions.lock");
+        let path = home.leases().join(format!("{what}.lock"));
         let file = open(&path).map_err(|e| StoreError::io(&path, e))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(SessionLock(file))),
+            Ok(()) => Ok(Some(HomeLock(file))),
             Err(Errno::WOULDBLOCK) => Ok(None),
             Err(errno) => Err(StoreError::io(&path, errno.into())),
         }
     }
 }
 
-impl Drop for SessionLock {
+impl Drop for HomeLock {
     fn drop(&mut self) {
         let _ = flock(&self.0, FlockOperation::Unlock);
     }

@@ -4,7 +4,7 @@
 use crate::gc::{named_by, remove_unnamed};
 use crate::home::Home;
 use crate::{StoreError, answers};
-use crate::{contents, lease, money};
+use crate::{contents, entries, lease, money};
 use cairn_types::{Hash, RunId, SessionId};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
@@ -102,6 +102,8 @@ fn rows(
         let named = named_by(conn, &HashSet::from([other]))?;
         alone.retain(|hash| !named.contains(hash));
     }
+    let elsewhere = entries::named(conn, Some(session))?;
+    alone.retain(|hash| !elsewhere.contains(hash));
     let mut deleted = Deleted { runs: all.len() as u64, ..Deleted::default() };
     let files = remove_contents(conn, home, &alone, &mut deleted)?;
     for run in &all {
@@ -113,6 +115,7 @@ fn rows(
     of_session("DELETE FROM checkpoints WHERE session = ?")?;
     of_session("DELETE FROM origins WHERE session = ?")?;
     money::forget(conn, session)?;
+    entries::forget(conn, session)?;
     of_session("DELETE FROM runs WHERE session = ?")?;
     if of_session("DELETE FROM sessions WHERE id = ?")? == 0 {
         return Err(StoreError::NoSuch { text: session.to_string() });

@@ -3,12 +3,13 @@
 use crate::answers::{self, Answer};
 use crate::batch::{Batch, Committed};
 use crate::contents::Readable;
+use crate::entries::{self, EntryRow};
 use crate::export::Exported;
 use crate::gc::{self, Freed, Gc};
 use crate::home::Home;
 use crate::import::{Import, Imported};
 use crate::keys::Keys;
-use crate::lease::{Lease, SessionLock};
+use crate::lease::{HomeLock, Lease};
 use crate::money::{self, Reserve, Reserved};
 use crate::read::{self, Found, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
 use crate::remove::{self, Deleted};
@@ -159,6 +160,20 @@ impl Store {
         self.read(|conn| read::replies(conn, which, each))
     }
 
+    /// An entry that stands on no disk, by its address.
+    pub fn entry(
+        &self,
+        session: &SessionId,
+        address: &str,
+    ) -> Result<Option<EntryRow>, StoreError> {
+        self.read(|conn| entries::get(conn, session, address))
+    }
+
+    /// The entries whose address begins so, in order of address.
+    pub fn entries(&self, session: &SessionId, prefix: &str) -> Result<Vec<EntryRow>, StoreError> {
+        self.read(|conn| entries::beneath(conn, session, prefix))
+    }
+
     /// A content's bytes, their hash checked.
     pub fn content(&self, r: &Hash) -> Result<Vec<u8>, StoreError> {
         self.read(|conn| contents::read(conn, &self.0.home, r))
@@ -224,9 +239,16 @@ impl Store {
     }
 
     /// Takes the right to make a session here; absent when another has it for the moment.
-    pub fn try_lock_sessions(&self) -> Result<Option<SessionLock>, StoreError> {
+    pub fn try_lock_sessions(&self) -> Result<Option<HomeLock>, StoreError> {
         self.writer()?;
-        SessionLock::try_take(&self.0.home)
+        HomeLock::try_take(&self.0.home, "sessions")
+    }
+
+    /// Takes the right to change entries, until it is dropped; absent when another has it for the moment.
+    /// Whoever has it finds entries in a commit as they were when it was prepared.
+    pub fn try_lock_entries(&self) -> Result<Option<HomeLock>, StoreError> {
+        self.writer()?;
+        HomeLock::try_take(&self.0.home, "entries")
     }
 
     /// Frees what nobody needs any more.

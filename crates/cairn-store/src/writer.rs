@@ -288,6 +288,7 @@ mod tests {
             effort: None,
             schema: None,
             hooks: Vec::new(),
+            schemes: Vec::new(),
         };
         let body = Body::Drive(drive);
         let started = Body::Run(RunStarted {

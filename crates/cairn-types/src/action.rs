@@ -1,7 +1,7 @@
 //! What an op does, whatever surface it was written in. Plain data; never stored, since the log keeps
 //! the words the op was read from.
 
-use crate::OpName;
+use crate::{OpName, Place, scheme_of};
 
 /// What an op does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,28 +17,13 @@ pub enum Action {
     },
     /// Read a file.
     Read(Read),
-    /// Create or change a file, or, by a patch that names them, several.
-    Edit {
-        /// The path beneath the root; absent only where a patch names its files itself.
-        path: Option<String>,
-        /// What to do to it.
-        body: EditBody,
-    },
-    /// Make a file or directory like another.
-    Copy {
-        /// What to copy.
-        from: String,
-        /// Where to; nothing may be there.
-        to: String,
-    },
-    /// Give a file or directory another path.
-    Move {
-        /// What to move.
-        from: String,
-        /// Where to; nothing may be there.
-        to: String,
-    },
-    /// Remove a file, a link, or a directory with everything in it.
+    /// Create or change a file or an entry, or, by a patch that names them, several files.
+    Edit(Edit),
+    /// Make a file, a directory or an entry like another.
+    Copy(Carry),
+    /// Give a file, a directory or an entry another address.
+    Move(Carry),
+    /// Remove an entry, a file, a link, or a directory with everything in it.
     Kill {
         /// What to remove, or `log:///…` for the row of a command in the background.
         path: String,
@@ -52,6 +37,47 @@ pub enum Action {
     },
     /// Put something to a person.
     Consult(Consult),
+}
+
+/// What to make of a file or an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// The path beneath the root, or an entry's address; absent only where a patch names its files
+    /// itself.
+    pub path: Option<String>,
+    /// What to do to it.
+    pub body: EditBody,
+    /// The lines or items it is about; all of it when absent.
+    pub scope: Option<String>,
+    /// What an entry is tagged with besides.
+    pub tags: Vec<String>,
+}
+
+impl Edit {
+    /// An edit of a whole file or entry.
+    #[must_use]
+    pub fn of(path: Option<String>, body: EditBody) -> Edit {
+        Edit { path, body, scope: None, tags: Vec::new() }
+    }
+}
+
+/// What to copy or move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carry {
+    /// What.
+    pub from: String,
+    /// Where to; nothing may be there.
+    pub to: String,
+    /// What an entry there is tagged with; what it was tagged with before when absent.
+    pub tags: Vec<String>,
+}
+
+impl Carry {
+    /// From here to there, with the tags it has.
+    #[must_use]
+    pub fn of(from: impl Into<String>, to: impl Into<String>) -> Carry {
+        Carry { from: from.into(), to: to.into(), tags: Vec::new() }
+    }
 }
 
 /// A command to run.
@@ -111,12 +137,14 @@ pub struct Find {
     pub context: u64,
     /// How many results to skip.
     pub skip: u64,
+    /// Only entries that have all of these tags.
+    pub tags: Vec<String>,
 }
 
-/// What to read of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What to read of a file or an entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Read {
-    /// The path beneath the root, or `log:///…` for a row.
+    /// The path beneath the root, or an entry's address.
     pub path: String,
     /// First line, from 1.
     pub first: u64,
@@ -124,6 +152,10 @@ pub struct Read {
     pub limit: u64,
     /// With a short hash before each line.
     pub hashes: bool,
+    /// The lines, columns or items to read, instead of lines counted from the first.
+    pub scope: Option<String>,
+    /// Only what this matches.
+    pub matcher: Option<String>,
 }
 
 /// The forms of an edit.
@@ -172,15 +204,37 @@ pub enum TodoState {
 }
 
 impl Action {
+    /// The same, with `file://` addresses written as the paths that they are.
+    #[must_use]
+    pub fn bare(mut self) -> Action {
+        let mut paths: Vec<&mut String> = match &mut self {
+            Action::Find(find) => find.under.iter_mut().collect(),
+            Action::Read(read) => vec![&mut read.path],
+            Action::Edit(edit) => edit.path.iter_mut().collect(),
+            Action::Copy(carry) | Action::Move(carry) => vec![&mut carry.from, &mut carry.to],
+            Action::List { path, .. } | Action::Kill { path } => vec![path],
+            Action::Exec(exec) => exec.cwd.iter_mut().collect(),
+            Action::Todo { .. } | Action::Consult(_) => Vec::new(),
+        };
+        for path in &mut paths {
+            if scheme_of(path) == Some("file")
+                && let Ok(Place::Path(bare)) = Place::of(path)
+            {
+                **path = bare;
+            }
+        }
+        self
+    }
+
     /// Which op this is.
     #[must_use]
     pub fn op(&self) -> OpName {
         match self {
             Action::Find(_) | Action::List { .. } => OpName::Find,
             Action::Read(_) => OpName::Read,
-            Action::Edit { .. } => OpName::Edit,
-            Action::Copy { .. } => OpName::Copy,
-            Action::Move { .. } => OpName::Move,
+            Action::Edit(_) => OpName::Edit,
+            Action::Copy(_) => OpName::Copy,
+            Action::Move(_) => OpName::Move,
             Action::Kill { .. } => OpName::Kill,
             Action::Exec(_) => OpName::Exec,
             Action::Todo { .. } => OpName::Todo,
@@ -201,11 +255,13 @@ impl Action {
                 parts.join(" ")
             }
             Action::Read(read) => read.path.clone(),
-            Action::Edit { path: Some(path), .. }
+            Action::Edit(Edit { path: Some(path), .. })
             | Action::List { path, .. }
             | Action::Kill { path } => path.clone(),
-            Action::Edit { path: None, .. } => "patch".to_owned(),
-            Action::Copy { from, to } | Action::Move { from, to } => format!("{from} → {to}"),
+            Action::Edit(Edit { path: None, .. }) => "patch".to_owned(),
+            Action::Copy(carry) | Action::Move(carry) => {
+                format!("{} → {}", carry.from, carry.to)
+            }
             Action::Exec(exec) => match &exec.runtime {
                 Some(runtime) => format!("{runtime}: {}", exec.command),
                 None => exec.command.clone(),

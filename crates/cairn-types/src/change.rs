@@ -1,6 +1,6 @@
 //! What happened to a path: what it was, what it is. Enough to show it, check it and undo it.
 
-use crate::Hash;
+use crate::{ContentRef, Hash};
 use serde::{Deserialize, Serialize};
 
 /// One path's change.
@@ -44,6 +44,19 @@ impl Change {
         is_judged.then_some(&self.path).into_iter().chain(&self.precious)
     }
 
+    /// What it says of an entry, where it is of one and not of anything on a disk.
+    #[must_use]
+    pub fn entry(&self) -> Option<&EntryState> {
+        [&self.before, &self.after].into_iter().flatten().find_map(|state| state.entry.as_ref())
+    }
+
+    /// Whether it is of an entry that the store keeps: it is made true together with the outcome that
+    /// names it.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        self.entry().is_some_and(|entry| !entry.own)
+    }
+
     /// Whether it only makes a directory, for what is put into it.
     #[must_use]
     pub fn makes_directory(&self) -> bool {
@@ -67,7 +80,7 @@ pub enum ChangeKind {
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
-    /// File, directory or symlink.
+    /// File, directory or symlink; an entry, which is a content with a name, is a file.
     pub kind: FileKind,
     /// BLAKE3 of a file's bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,6 +106,44 @@ pub struct FileState {
     /// in it, of which nobody reads or keeps the bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aside: Option<Aside>,
+    /// Set where it is an entry of the world and stands on no disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryState>,
+}
+
+/// What an entry's channel has besides its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryState {
+    /// The content's type.
+    pub mime: String,
+    /// What it is tagged with, in order and each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Every session of the home has it, not only its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub agent: bool,
+    /// Its scheme keeps it, not the store.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+}
+
+impl FileState {
+    /// The state of an entry's channel with this content.
+    #[must_use]
+    pub fn of_entry(content: ContentRef, entry: EntryState) -> FileState {
+        FileState {
+            kind: FileKind::File,
+            hash: Some(content.hash),
+            bytes: Some(content.bytes),
+            mode: 0,
+            mtime_ns: None,
+            link: None,
+            uid: None,
+            gid: None,
+            aside: None,
+            entry: Some(entry),
+        }
+    }
 }
 
 /// Where something is kept while it does not stand in its place.

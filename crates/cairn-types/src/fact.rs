@@ -3,8 +3,8 @@
 
 use crate::{
     Approval, Budgets, Change, ContentRef, Coord, Decision, Effect, Flags, Hash, HookPlan, Hooked,
-    Mode, OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream, Subject, Surface,
-    Usage, View, Writer,
+    Manifest, Mode, OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream, Subject,
+    Surface, Usage, View, Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -254,6 +254,9 @@ pub struct Drive {
     /// The hooks it asks, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookPlan>,
+    /// The schemes it has besides those that every world has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schemes: Vec<Manifest>,
 }
 
 /// Limits of a loop.

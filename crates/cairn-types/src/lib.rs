@@ -15,16 +15,20 @@ mod policy;
 mod proposal;
 mod protected;
 mod receipt;
+mod scheme;
 mod secret;
 mod status;
 mod stream;
+mod uri;
 mod usage;
 
-pub use action::{Action, Consult, EditBody, Exchange, Exec, Find, Read, TodoItem, TodoState};
+pub use action::{
+    Action, Carry, Consult, Edit, EditBody, Exchange, Exec, Find, Read, TodoItem, TodoState,
+};
 pub use address::{Address, AddressError, RowAddress};
 pub use budget::{Budgets, Exceeded};
 pub use canonical::{CanonicalError, canonical, to_canonical};
-pub use change::{Aside, Change, ChangeKind, FileKind, FileState};
+pub use change::{Aside, Change, ChangeKind, EntryState, FileKind, FileState};
 pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple};
 pub use content::{ContentRef, Hash, HashError};
 pub use fact::{
@@ -45,7 +49,9 @@ pub use proposal::{
 };
 pub use protected::{is_guarded, is_irreplaceable, is_precious, is_protected};
 pub use receipt::{CheckpointPayload, Commitment, FactSpan, FileRef, Head, ReceiptPayload};
+pub use scheme::{Channel, Manifest, Scope, built_in};
 pub use secret::Secret;
 pub use status::Status;
 pub use stream::{Stream, StreamState};
+pub use uri::{LONGEST_ADDRESS, Place, Uri, UriError, scheme_of};
 pub use usage::{PicoUsd, Usage};

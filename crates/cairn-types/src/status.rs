@@ -15,6 +15,8 @@ impl Status {
     pub const OK: Status = Status(200);
     /// Made something new.
     pub const CREATED: Status = Status(201);
+    /// Not as it was asked for: the text as it stands, where a structure was wanted.
+    pub const RAW: Status = Status(203);
     /// Looked, found nothing.
     pub const NOTHING_FOUND: Status = Status(204);
     /// Nothing changed.

@@ -386,6 +386,7 @@ pub(crate) fn missing_directories(workspace: &Workspace, path: &str) -> Vec<Chan
             uid: None,
             gid: None,
             aside: None,
+            entry: None,
         };
         made.push(Change::between(directory.to_owned(), None, Some(state)));
         directory = path::split(directory).0;

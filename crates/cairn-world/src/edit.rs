@@ -11,8 +11,8 @@ use crate::unread::Door;
 use crate::workspace::{Opened, Workspace};
 use cairn_text::edit::{EditProblem, Edited};
 use cairn_text::shown::clean;
-use cairn_text::{diff, lines};
-use cairn_types::{Change, EditBody, FileKind, FileState, Hash, Status};
+use cairn_text::{diff, lines, mime};
+use cairn_types::{Change, Edit, EditBody, FileKind, FileState, Hash, Status};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -42,14 +42,21 @@ pub(crate) struct Worked {
 }
 
 /// What an edit would change.
-pub(crate) fn prepare(roots: &Roots, path: Option<&str>, body: &EditBody) -> Prepared {
-    let worked = match (path, body) {
+pub(crate) fn prepare(roots: &Roots, edit: &Edit) -> Prepared {
+    let path = edit.path.as_deref();
+    let worked = match (path, &edit.body) {
+        (_, EditBody::Patch(_) | EditBody::Replace(_)) if edit.scope.is_some() => {
+            Err(Refusal::new(Status::BAD_REQUEST, SCOPE_OF_CONTENT))
+        }
         (path, EditBody::Patch(text)) => patch::work_out(roots, path, text),
-        (Some(path), body) => work_out(roots.of(path), path, body).map(|worked| vec![worked]),
+        (Some(path), body) => {
+            let how = (body, edit.scope.as_deref());
+            work_out(roots.of(path), path, how).map(|worked| vec![worked])
+        }
         (None, _) => Err(Refusal::new(Status::BAD_REQUEST, "no path is given")),
     };
     match worked {
-        Ok(worked) => prepared(roots, worked),
+        Ok(worked) => with_directories(roots, together(worked)),
         Err(refusal) => {
             let label = clean(&format!("edit {}", path.unwrap_or("by a patch")));
             Prepared { label, settled: Some(refusal.into()), ..Prepared::default() }
@@ -57,7 +64,8 @@ pub(crate) fn prepare(roots: &Roots, path: Option<&str>, body: &EditBody) -> Pre
     }
 }
 
-fn prepared(roots: &Roots, worked: Vec<Worked>) -> Prepared {
+/// What several edits come to, as one.
+pub(crate) fn together(worked: Vec<Worked>) -> Prepared {
     let mut prepared = Prepared { parts: parts::of(&worked), ..Prepared::default() };
     let mut labels = Vec::new();
     let mut status = Status::CREATED;
@@ -70,12 +78,6 @@ fn prepared(roots: &Roots, worked: Vec<Worked>) -> Prepared {
         if one.before.is_some() {
             status = Status::OK;
         }
-        let workspace = roots.of(&one.change.path);
-        for directory in missing_directories(workspace, &one.change.path) {
-            if one.after.is_some() && !prepared.changes.contains(&directory) {
-                prepared.changes.push(directory);
-            }
-        }
         let after = one.after.map(String::into_bytes);
         prepared.contents.extend(one.before.into_iter().chain(after));
         prepared.changes.push(one.change);
@@ -86,10 +88,44 @@ fn prepared(roots: &Roots, worked: Vec<Worked>) -> Prepared {
     prepared
 }
 
-fn work_out(workspace: &Workspace, path: &str, body: &EditBody) -> Result<Worked, Refusal> {
+/// With the directories that have to be made, each before what is put into it.
+fn with_directories(roots: &Roots, prepared: Prepared) -> Prepared {
+    let mut changes: Vec<Change> = Vec::new();
+    for change in prepared.changes {
+        if change.after.is_some() {
+            for directory in missing_directories(roots.of(&change.path), &change.path) {
+                if !changes.contains(&directory) {
+                    changes.push(directory);
+                }
+            }
+        }
+        changes.push(change);
+    }
+    Prepared { changes, ..prepared }
+}
+
+/// What a scope is for.
+pub(crate) const SCOPE_OF_CONTENT: &str =
+    "a scope goes with the content for it, not with texts to exchange";
+
+fn work_out(
+    workspace: &Workspace,
+    path: &str,
+    (body, scope): (&EditBody, Option<&str>),
+) -> Result<Worked, Refusal> {
     let (real, before) = look(workspace, path)?;
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
-    let edited = apply(&real, old, body)?;
+    let edited = match (body, scope, old) {
+        // A scope is a place in what is there; where nothing is, the body is all there will be.
+        (EditBody::Whole { content }, Some(scope), Some(old)) => {
+            let text = std::str::from_utf8(old).map_err(|_| not_text(&real))?;
+            let mime = mime::of(&real, old).name();
+            let content = crate::entry::text::spliced(&real, text, (scope, content), mime)?;
+            let spans = diff::spans(text, &content);
+            Edited { content, spans, notes: Vec::new() }
+        }
+        _ => apply(&real, old, body)?,
+    };
     worked(workspace, (real, before), edited)
 }
 
@@ -108,7 +144,7 @@ pub(crate) fn worked(
         return Err(Refusal::new(Status::UNCHANGED, format!("{real} is unchanged")));
     }
     let (before, state) = before.unzip();
-    let after = written(workspace, state.as_ref(), &content);
+    let after = written(workspace, state.as_ref(), content.as_bytes());
     let change = Change::between(real, state, Some(after));
     Ok(Worked { change, before, after: Some(content), spans, notes, from: None })
 }
@@ -174,10 +210,14 @@ pub(crate) fn status_of(problem: &EditProblem) -> Status {
 }
 
 /// The state a file will have with this content.
-pub(crate) fn written(workspace: &Workspace, before: Option<&FileState>, after: &str) -> FileState {
+pub(crate) fn written(
+    workspace: &Workspace,
+    before: Option<&FileState>,
+    after: &[u8],
+) -> FileState {
     FileState {
         kind: FileKind::File,
-        hash: Some(Hash::of(after.as_bytes())),
+        hash: Some(Hash::of(after)),
         bytes: Some(after.len() as u64),
         mode: before.map_or(workspace.new_file_mode(), |state| state.mode),
         mtime_ns: None,
@@ -185,6 +225,7 @@ pub(crate) fn written(workspace: &Workspace, before: Option<&FileState>, after: 
         uid: before.and_then(|state| state.uid),
         gid: before.and_then(|state| state.gid),
         aside: None,
+        entry: None,
     }
 }
 

@@ -7,6 +7,7 @@ mod background;
 mod choose;
 mod context;
 mod edit;
+mod entry;
 mod exec;
 mod find;
 mod git_dir;
@@ -29,10 +30,12 @@ mod removed;
 mod roots;
 mod ruled;
 mod runtimes;
+mod scheme;
 mod settled;
 mod small;
 mod spelled;
 mod state;
+mod stored;
 mod swap;
 mod temporary;
 mod todo;
@@ -54,8 +57,10 @@ pub use rehearse::{Confine, Rehearsed};
 pub use rehearsing::{Ended, OnOutput, Rehearsing};
 pub use ruled::Ruled;
 pub use runtimes::{Runtime, Runtimes};
+pub use scheme::{Entry, Listed, Scheme, Schemes};
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::alike;
+pub use stored::Stored;
 pub use trash::{Trash, TrashBatch, TrashSize};
 pub use unread::{Door, Kept, Unread};
 pub use workspace::{Workspace, WorldError};
@@ -64,7 +69,9 @@ use apply::List;
 use cairn_sandbox::Way;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
-use cairn_types::{Action, Change, Exec, FileState, Removed, Status};
+use cairn_types::{
+    Action, Carry, Change, Exec, FileState, Manifest, Removed, Status, UriError, scheme_of,
+};
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
 use std::path::{Path, PathBuf};
@@ -143,6 +150,7 @@ pub struct World {
     roots: Arc<Roots>,
     settings: Arc<Settings>,
     known: Arc<Known>,
+    schemes: Arc<Schemes>,
 }
 
 impl World {
@@ -152,7 +160,7 @@ impl World {
         let mut roots = Roots::new(workspace);
         roots.keep_members(&settings.membership);
         let (roots, settings) = (Arc::new(roots), Arc::new(settings));
-        World { roots, settings, known: Arc::default() }
+        World { roots, settings, known: Arc::default(), schemes: Arc::default() }
     }
 
     /// A world over this workspace and these folders besides it, whose paths are absolute.
@@ -168,7 +176,29 @@ impl World {
         roots.keep_to(&settings.unread, &settings.ruled);
         roots.keep_members(&settings.membership);
         let (roots, settings) = (Arc::new(roots), Arc::new(settings));
-        Ok(World { roots, settings, known: Arc::default() })
+        Ok(World { roots, settings, known: Arc::default(), schemes: Arc::default() })
+    }
+
+    /// The same world with these schemes besides its files.
+    #[must_use]
+    pub fn with_schemes(&self, schemes: Schemes) -> World {
+        World { schemes: Arc::new(schemes), ..self.clone() }
+    }
+
+    /// What its schemes declare of themselves.
+    pub fn manifests(&self) -> impl Iterator<Item = &Manifest> {
+        self.schemes.manifests()
+    }
+
+    /// The entries at an address and beneath it.
+    pub fn listed(&self, address: &str) -> Result<Vec<Listed>, Refusal> {
+        entry::look::beneath(&self.schemes, &address.parse().map_err(bad_address)?)
+    }
+
+    /// The first of these changes whose entry is not as it was before, if there is one.
+    #[must_use]
+    pub fn stale<'a>(&self, changes: &'a [Change]) -> Option<&'a str> {
+        entry::stale(&self.schemes, changes)
     }
 
     /// Finds the secrets in what is told of this world.
@@ -198,7 +228,7 @@ impl World {
             let label = prepared.label;
             return Prepared { label, settled: Some(refusal.into()), ..Prepared::default() };
         }
-        if matches!(action, Action::Kill { .. } | Action::Edit { .. }) {
+        if matches!(action, Action::Kill { .. } | Action::Edit(_)) {
             prepared.removed = removed::by(&self.roots, &prepared.changes, self.settings.little);
         }
         prepared
@@ -215,12 +245,27 @@ impl World {
     }
 
     fn worked_out(&self, action: &Action) -> Prepared {
-        let roots = &self.roots;
+        let (roots, schemes) = (&self.roots, self.schemes.as_ref());
+        let ends = entry::carry::Ends { roots, schemes };
+        let is_entry = |carry: &Carry| {
+            [&carry.from, &carry.to].into_iter().any(|end| scheme_of(end).is_some())
+        };
         match action {
-            Action::Edit { path, body } => edit::prepare(roots, path.as_deref(), body),
-            Action::Kill { path } => rearrange::prepare_kill(roots.of(path), path),
-            Action::Move { from, to } => rearrange::prepare_move(roots, from, to),
-            Action::Copy { from, to } => rearrange::prepare_copy(roots, from, to),
+            Action::Edit(edit) => match edit.path.as_deref().and_then(|path| schemes.address(path))
+            {
+                Some(Ok(uri)) => entry::edit::prepare(schemes, &uri, edit),
+                Some(Err(refusal)) => entry::refused("edit", refusal),
+                None => edit::prepare(roots, edit),
+            },
+            Action::Kill { path } => match schemes.address(path) {
+                Some(Ok(uri)) => entry::carry::prepare_kill(schemes, &uri),
+                Some(Err(refusal)) => entry::refused("remove", refusal),
+                None => rearrange::prepare_kill(roots.of(path), path),
+            },
+            Action::Move(carry) if is_entry(carry) => ends.relocate(carry),
+            Action::Copy(carry) if is_entry(carry) => ends.copy(carry),
+            Action::Move(Carry { from, to, .. }) => rearrange::prepare_move(roots, from, to),
+            Action::Copy(Carry { from, to, .. }) => rearrange::prepare_copy(roots, from, to),
             Action::Exec(exec) => exec::prepare(self.cwd(exec), &self.settings, exec),
             Action::Find(_)
             | Action::List { .. }
@@ -312,7 +357,7 @@ impl World {
         let contents = |hash: &cairn_types::Hash| {
             kept.iter().find(|(of, _)| of == hash).map(|(_, bytes)| (*bytes).clone())
         };
-        match apply::apply(&self.roots, &prepared.changes, List::Afresh, &contents) {
+        match self.make(&prepared.changes, List::Afresh, &contents) {
             Err(refusal) => refusal.into(),
             Ok(changes) => {
                 self.known.wrote(&self.roots, &changes);
@@ -333,11 +378,26 @@ impl World {
             performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             return performed;
         }
-        let (roots, action) = (Arc::clone(&self.roots), action.clone());
+        let (roots, schemes) = (Arc::clone(&self.roots), Arc::clone(&self.schemes));
+        let action = action.clone();
         let cancelled = cancel.child_token();
         let _stop = cancelled.clone().drop_guard();
         let looked = tokio::task::spawn_blocking(move || match &action {
-            Action::Read(read) => read::perform(roots.of(&read.path), read, &cancelled),
+            Action::Read(read) => match schemes.address(&read.path) {
+                Some(uri) => entry::look::read(&schemes, &uri?, read),
+                None => read::perform(roots.of(&read.path), read, &cancelled),
+            },
+            Action::List { path, .. } if scheme_of(path).is_some() => {
+                let uri = path
+                    .parse()
+                    .map_err(|why: UriError| Refusal::new(Status::BAD_REQUEST, why.to_string()))?;
+                entry::look::list(&schemes, &uri)
+            }
+            Action::Find(find)
+                if find.under.as_deref().is_some_and(|under| scheme_of(under).is_some()) =>
+            {
+                entry::look::find(&schemes, find, &cancelled)
+            }
             Action::Find(find) => {
                 let query = find::Query {
                     glob: find.glob.as_deref(),
@@ -354,9 +414,9 @@ impl World {
             }
             Action::List { path, depth } => list::perform(roots.of(path), path, *depth, &cancelled),
             Action::Todo { items } => Ok(todo::perform(items)),
-            Action::Edit { .. }
-            | Action::Copy { .. }
-            | Action::Move { .. }
+            Action::Edit(_)
+            | Action::Copy(_)
+            | Action::Move(_)
             | Action::Kill { .. }
             | Action::Exec(_)
             | Action::Consult(_) => Err(Refusal::new(Status::FAILED, "not a look")),
@@ -373,13 +433,18 @@ impl World {
     /// unfinished write left behind.
     #[must_use]
     pub fn probe(&self, expected: &[Change]) -> Probe {
-        apply::probe(&self.roots, expected)
+        let (entries, files): (Vec<_>, Vec<_>) =
+            expected.iter().cloned().partition(|change| change.entry().is_some());
+        let of_files = (!files.is_empty()).then(|| apply::probe(&self.roots, &files));
+        let found = [entry::probe(&self.schemes, &entries), of_files];
+        found.into_iter().flatten().reduce(entry::together).unwrap_or(Probe::Neither)
     }
 
     /// Those of the changes that stand as they were meant, as they are on disk now.
     #[must_use]
     pub fn made(&self, changes: &[Change]) -> Vec<Change> {
-        apply::made(&self.roots, changes)
+        let files = changes.iter().filter(|change| change.entry().is_none());
+        apply::made(&self.roots, &files.cloned().collect::<Vec<_>>())
     }
 
     /// Makes these changes, all or none, with the bytes that `contents` gives; those already made
@@ -389,7 +454,32 @@ impl World {
         changes: &[Change],
         contents: &Contents<'_>,
     ) -> Result<Vec<Change>, Refusal> {
-        apply::apply(&self.roots, changes, List::GoOn, contents)
+        self.make(changes, List::GoOn, contents)
+    }
+
+    /// Files first, since only they can be found to be somebody else's while they are made; of entries
+    /// those that the store keeps are made with the outcome.
+    fn make(
+        &self,
+        changes: &[Change],
+        list: List,
+        contents: &Contents<'_>,
+    ) -> Result<Vec<Change>, Refusal> {
+        if let (List::Afresh, Some(address)) = (list, self.stale(changes)) {
+            let text = format!("{address} was changed meanwhile");
+            return Err(Refusal::new(Status::CONFLICT, text));
+        }
+        let (entries, files): (Vec<_>, Vec<_>) =
+            changes.iter().cloned().partition(|change| change.entry().is_some());
+        let mut made = apply::apply(&self.roots, &files, list, contents)?;
+        if let Err(refusal) = entry::apply(&self.schemes, &entries, contents) {
+            // What could not be put back is in the row of whoever finds it changed.
+            let back: Vec<Change> = made.iter().rev().map(inverse).collect();
+            let _ = apply::apply(&self.roots, &back, List::GoOn, contents);
+            return Err(refusal);
+        }
+        made.extend(entries);
+        Ok(made)
     }
 
     /// The names in a directory, given as it really is.
@@ -414,7 +504,10 @@ impl World {
         path: &str,
         known: &[&FileState],
     ) -> Result<Option<FileState>, Refusal> {
-        Ok(state::among(self.roots.of(path), path, known)?.map(|(state, _)| state))
+        match self.schemes.address(path) {
+            Some(_) => entry::state(&self.schemes, path),
+            None => Ok(state::among(self.roots.of(path), path, known)?.map(|(state, _)| state)),
+        }
     }
 
     /// Whether what a state of this path tells of, which is moved and not written, lies aside.
@@ -425,6 +518,13 @@ impl World {
 
     /// The bytes of the file at a path beneath the root, given as it really is.
     pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Refusal> {
-        state::bytes_at(self.roots.of(path), path)
+        match self.schemes.address(path) {
+            Some(uri) => Ok(entry::there(&self.schemes, &uri?)?.content),
+            None => state::bytes_at(self.roots.of(path), path),
+        }
     }
+}
+
+fn bad_address(why: UriError) -> Refusal {
+    Refusal::new(Status::BAD_REQUEST, why.to_string())
 }

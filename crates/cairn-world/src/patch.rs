@@ -155,7 +155,7 @@ fn moved(
         return Err(Refusal::new(Status::CONFLICT, format!("{real} is there already")));
     }
     let Edited { content, spans, notes } = edited;
-    let after = written(workspace, like, &content);
+    let after = written(workspace, like, content.as_bytes());
     let change = Change::between(real, None, Some(after));
     Ok(Worked { change, before: None, after: Some(content), spans, notes, from: None })
 }

@@ -23,10 +23,6 @@ pub(crate) fn relative(given: &str, roots: &[&Path]) -> Result<String, Refusal> 
         let text = format!("the path {} holds control characters", given.escape_debug());
         return refuse(Status::BAD_REQUEST, text);
     }
-    if given.starts_with("log:") {
-        let text = format!("{given} is the address of a row, not a path");
-        return refuse(Status::BAD_REQUEST, text);
-    }
     let inner = if given.starts_with('/') {
         let beneath = roots.iter().find_map(|root| Path::new(given).strip_prefix(root).ok());
         match beneath.and_then(Path::to_str) {

@@ -1,11 +1,13 @@
 //! Reads a file's lines. Memory is bounded whatever the file is like.
 
-use crate::edit::{MAX_FILE, read_all};
+use crate::edit::{MAX_FILE, not_text, read_all};
+use crate::entry::text;
 use crate::media::{self, Kind};
 use crate::settled::{Performed, Refusal, Shown};
 use crate::unread::Door;
 use crate::workspace::{Opened, Workspace};
 use crate::{list, notebook};
+use cairn_text::mime;
 use cairn_text::scope::line_hash;
 use cairn_types::{Hash, Read, Seen, Status};
 use memchr::{memchr, memchr_iter};
@@ -39,6 +41,9 @@ pub(crate) fn perform(
     workspace.refuse_stranger(&read.path, &opened.path, false)?;
     if opened.path.ends_with(".ipynb") && opened.bytes() <= MAX_FILE {
         return notebook(opened, read);
+    }
+    if read.scope.is_some() || read.matcher.is_some() {
+        return part(opened, read);
     }
     let (path, bytes) = (opened.path.clone(), opened.bytes());
     let mut slice = Slice::new(read);
@@ -76,6 +81,19 @@ pub(crate) fn perform(
     Ok(performed)
 }
 
+/// What a scope or a matcher picks of a file.
+fn part(opened: Opened, read: &Read) -> Result<Performed, Refusal> {
+    let Opened { path, fd, .. } = opened;
+    let bytes = read_all(&path, fd, MAX_FILE)?;
+    if is_binary(&bytes[..bytes.len().min(SNIFF)]) {
+        return Err(binary(&path, bytes.len() as u64));
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| not_text(&path))?;
+    let mut performed = text::read(&path, text, mime::of(&path, &bytes).name(), read)?;
+    performed.seen.push(Seen { path, hash: Hash::of(&bytes), part: true });
+    Ok(performed)
+}
+
 /// A picture or document, shown whole.
 fn picture(
     workspace: &Workspace,
@@ -99,9 +117,9 @@ fn notebook(opened: Opened, read: &Read) -> Result<Performed, Refusal> {
     let Opened { path, fd, .. } = opened;
     let bytes = read_all(&path, fd, MAX_FILE)?;
     let mut performed = match notebook::cells(&bytes) {
-        None => of_bytes(&path, &bytes, read)?,
+        None => of_bytes(&path, &bytes, read, true)?,
         Some(cells) => {
-            let mut told = of_bytes(&path, cells.as_bytes(), read)?;
+            let mut told = of_bytes(&path, cells.as_bytes(), read, true)?;
             told.text.push_str("\nthe cells of a notebook; the file itself is JSON");
             told
         }
@@ -110,8 +128,14 @@ fn notebook(opened: Opened, read: &Read) -> Result<Performed, Refusal> {
     Ok(performed)
 }
 
-fn of_bytes(name: &str, bytes: &[u8], read: &Read) -> Result<Performed, Refusal> {
-    let mut slice = Slice::new(read);
+/// The lines asked for of a text that is in memory, with their numbers or without.
+pub(crate) fn of_bytes(
+    name: &str,
+    bytes: &[u8],
+    read: &Read,
+    numbered: bool,
+) -> Result<Performed, Refusal> {
+    let mut slice = Slice { numbered, ..Slice::new(read) };
     slice.take(bytes);
     slice.end();
     told(name, slice)
@@ -212,6 +236,8 @@ struct Slice {
     is_cut: bool,
     /// Each line is told with a short hash.
     hashes: bool,
+    /// Each line is told with its number.
+    numbered: bool,
 }
 
 impl Slice {
@@ -222,6 +248,7 @@ impl Slice {
             first,
             limit,
             hashes: read.hashes,
+            numbered: true,
             is_cut: false,
             out: String::new(),
             ended: 0,
@@ -308,15 +335,16 @@ impl Slice {
         } else {
             text[cut..].len() as u64 + self.passed
         };
-        let number = match self.hashes {
-            false => self.ended.to_string(),
-            true => format!("{}:{}", self.ended, line_hash(line)),
+        let number = match (self.numbered, self.hashes) {
+            (false, _) => String::new(),
+            (true, false) => format!("{}\t", self.ended),
+            (true, true) => format!("{}:{}\t", self.ended, line_hash(line)),
         };
         if cut == text.len() && self.passed == 0 {
-            return format!("{number}\t{text}");
+            return format!("{number}{text}");
         }
         self.is_cut = true;
-        format!("{number}\t{}… ({more} more bytes in this line)", &text[..cut])
+        format!("{number}{}… ({more} more bytes in this line)", &text[..cut])
     }
 
     fn end(&mut self) {
@@ -358,7 +386,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(bytes: &[u8], (first, limit): (u64, u64), chunk: usize) -> String {
-        let mut slice = Slice::new(&Read { path: String::new(), first, limit, hashes: false });
+        let mut slice = Slice::new(&Read { path: String::new(), first, limit, ..Read::default() });
         bytes.chunks(chunk).for_each(|c| slice.take(c));
         slice.end();
         match told("f", slice) {
@@ -396,7 +424,8 @@ mod tests {
     #[test]
     fn the_hash_told_with_a_line_anchors_a_scope_to_it() {
         let text = format!("a\r\n{}\n\nb\r\r\nc\r", "xé".repeat(5000));
-        let mut slice = Slice::new(&Read { path: String::new(), first: 1, limit: 0, hashes: true });
+        let mut slice =
+            Slice::new(&Read { path: String::new(), first: 1, hashes: true, ..Read::default() });
         slice.take(text.as_bytes());
         slice.end();
         let told = told("f", slice).expect("lines").text;

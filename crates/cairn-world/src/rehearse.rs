@@ -451,6 +451,7 @@ mod tests {
             uid: None,
             gid: None,
             aside: None,
+            entry: None,
         };
         let change = |path: &&str| Change::between((*path).to_owned(), None, Some(state.clone()));
         let found = Found {

@@ -103,7 +103,8 @@ mod tests {
             let aside = is_moved.then(|| Aside { path: String::new(), inode: 1 });
             let (mode, hash, mtime_ns, link) = (0o755, None, None, None);
             let (uid, gid) = (None, None);
-            let state = FileState { kind, hash, bytes, mode, mtime_ns, link, uid, gid, aside };
+            let state =
+                FileState { kind, hash, bytes, mode, mtime_ns, link, uid, gid, aside, entry: None };
             Change::between(path.to_owned(), Some(state), None)
         };
         let check = |changes: &[Change], files: u64, bytes: u64| {

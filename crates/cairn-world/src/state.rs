@@ -164,7 +164,18 @@ pub(crate) fn of(stat: &Stat, kind: FileKind) -> FileState {
     let mtime_ns = stat.st_mtime.checked_mul(1_000_000_000).and_then(|s| s.checked_add(nanos));
     let mode = stat.st_mode & 0o7777;
     let (uid, gid) = (Some(stat.st_uid), Some(stat.st_gid));
-    FileState { kind, hash: None, bytes: None, mode, mtime_ns, link: None, uid, gid, aside: None }
+    FileState {
+        kind,
+        hash: None,
+        bytes: None,
+        mode,
+        mtime_ns,
+        link: None,
+        uid,
+        gid,
+        aside: None,
+        entry: None,
+    }
 }
 
 /// Whether two states are the same but for their times and owners. A link's mode means nothing. Of

@@ -3,6 +3,7 @@
 mod back;
 mod decide;
 mod machine;
+mod op;
 mod policy;
 mod sessions;
 mod trust;
@@ -10,6 +11,7 @@ mod trust;
 pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
 pub use decide::{Decide, Far, PlanMode, Say};
 pub use machine::{Completions, Doctor, Man, Ps, Shell};
+pub use op::{Ends, Op, OpKind, Where, World};
 pub use policy::{Answers, Explain, PolicyArgs, PolicyCommand, Replay, Revoke, Rights, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
 pub use trust::{Trust, Trusting};
@@ -51,6 +53,10 @@ pub enum Command {
     Bundle(Bundle),
     /// Free the contents of runs that nobody touched for a while.
     Gc(Gc),
+    /// Do one op on the project's world yourself, as a row with a receipt.
+    Op(Op),
+    /// List the entries of the project's world, or show one.
+    World(World),
     /// Take back what a run's ops changed in files.
     Undo(Undo),
     /// Take back the newest undo.

@@ -20,6 +20,7 @@ mod money;
 mod name;
 mod named;
 mod network;
+mod op;
 mod out;
 mod place;
 mod policy;
@@ -37,6 +38,7 @@ mod trust;
 mod undo;
 mod usage;
 mod verify;
+mod world;
 
 use anyhow::Result;
 use cairn_runtime::RunError;
@@ -91,6 +93,8 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Verify(args) => verify::verify(&args),
         Command::Bundle(args) => verify::bundle(&args),
         Command::Gc(args) => gc::gc(&args),
+        Command::Op(args) => op::op(&args),
+        Command::World(args) => world::world(&args),
         Command::Undo(args) => undo::undo(&args),
         Command::Redo(args) => undo::redo(&args),
         Command::Rewind(args) => undo::rewind(&args),

@@ -9,7 +9,7 @@ use crate::run::Usage;
 use crate::{cli, fork, name, named, place, run, secrets};
 use anyhow::Result;
 use cairn_runtime::undo::{History, Plan, Span, UncoveredCommand, Undone, open_runs, standing};
-use cairn_runtime::{Client, ClientOp, folders_of, holder, new_run_id};
+use cairn_runtime::{Client, ClientOp, folders_of, holder, new_run_id, schemes};
 use cairn_store::{Lease, RunRow, Store};
 use cairn_types::{Address, RowAddress, RunId, SessionId};
 use cairn_world::{Settings, Workspace, World};
@@ -52,7 +52,8 @@ impl Place {
         }
         folders.sort();
         folders.dedup();
-        let world = Arc::new(World::with_folders(workspace, &folders, settings)?);
+        let world = World::with_folders(workspace, &folders, settings)?;
+        let world = Arc::new(world.with_schemes(schemes::from_outside(&store, &session)));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut place = Place { store, session, world, client: None, lease: None, runtime };
         if !how.dry_run {

@@ -17,8 +17,8 @@ use crate::view::Item;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
-    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, Outcome,
-    Problem, Surface,
+    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, Manifest,
+    Outcome, Problem, Surface,
 };
 use std::collections::BTreeSet;
 
@@ -148,7 +148,7 @@ impl Engine {
         let changed = input.as_deref().zip(op).filter(|_| !ask.again);
         let intent = changed.map(|(input, op)| {
             let tool = tool.as_deref().unwrap_or(&op.intent.tool);
-            changed_to(op, &ask.name, (tool, input), &mut recording)
+            changed_to(op, &ask.name, (tool, input), (self.schemes(), &mut recording))
         });
         let block = block.filter(|_| may.block).map(|why| match ask.event {
             HookEvent::Stop => words::kept_going(&why),
@@ -269,12 +269,12 @@ fn changed_to(
     op: &OpState,
     name: &str,
     (tool, input): (&str, &str),
-    recording: &mut Recording,
+    (schemes, recording): (&[Manifest], &mut Recording),
 ) -> Intent {
     let old = &op.intent;
     let args = ContentRef::of(input.as_bytes());
     let call = Call { id: old.call.clone(), name: tool.to_owned(), args };
-    let mut changed = intent(old.at, &call, input, recording);
+    let mut changed = intent(old.at, &call, (input, schemes), recording);
     changed.writer = old.writer;
     changed.repairs.push(format!("changed by the hook {name}"));
     if let (Some(_), Err(misread)) = (&changed.problem, native::parse(tool, input).action) {

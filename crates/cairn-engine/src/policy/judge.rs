@@ -8,6 +8,7 @@ use cairn_text::glob::{PathGlob, Stance, plain};
 use cairn_text::shell::{Denies, Pattern, allows_line, denies, denies_text};
 use cairn_types::{
     CommandLine, Effect, Mode, OpName, PolicyRule, Removed, RuleFrom, RuleWord, Subject, Writer,
+    scheme_of,
 };
 
 /// An op as rules see it.
@@ -176,12 +177,22 @@ impl Rulebook {
             let why = format!("{path} says what may run or be told");
             return Judged { word: RuleWord::Ask, why, from: None, ceiling: false, is_open: false };
         }
+        if case.effect == Effect::World && self.is_of_entries(case) {
+            return held(RuleWord::Allow, "changes entries and no file");
+        }
         match (mode, case.effect) {
             (Mode::AcceptEdits, Effect::World) => held(RuleWord::Allow, "edits are accepted"),
             (_, Effect::World) => held(RuleWord::Ask, "changes files"),
             (_, Effect::Network) => held(RuleWord::Ask, "reaches beyond this machine"),
             _ => held(RuleWord::Ask, "can change anything"),
         }
+    }
+
+    /// Whether all that it changes are entries, which stand on no disk.
+    fn is_of_entries(&self, case: &Case<'_>) -> bool {
+        let mut written = self.touched(case).into_iter().filter(|touched| touched.write).peekable();
+        let is_entry = |touched: &Touched| scheme_of(&touched.path).is_some_and(|s| s != "log");
+        written.peek().is_some() && written.all(|touched| is_entry(&touched))
     }
 
     /// What it would change that says what may run. Of a command only its effect is known.
@@ -245,7 +256,7 @@ impl Rulebook {
                         is_scheme(rule, &touched.path)
                             && match &rule.what {
                                 What::Any => true,
-                                What::Path(glob) => glob.matches(&touched.path),
+                                What::Path(glob) => names(rule, glob, &touched.path),
                                 What::Command(_) => false,
                             }
                     })
@@ -308,7 +319,7 @@ impl Rulebook {
             What::Any => yes(self.touched(case).iter().any(by_role)),
             What::Path(glob) => {
                 let paths = self.touched(case);
-                let named = paths.iter().any(|one| by_role(one) && glob.matches(&one.path));
+                let named = paths.iter().any(|one| by_role(one) && names(rule, glob, &one.path));
                 // A directory may have been changed with all that is in it.
                 let changed = case.changed.iter().chain(case.ignored);
                 let whole = self.is_overlaid(case)
@@ -340,7 +351,7 @@ impl Rulebook {
     }
 
     pub(super) fn beneath(&self, cwd: &str, path: &str) -> String {
-        if is_row(path) {
+        if scheme_of(path).is_some() {
             return path.to_owned();
         }
         let home = self.policy.home.trim_end_matches('/');
@@ -389,13 +400,21 @@ fn covers_kind(rule: &Rule, case: &Case<'_>) -> bool {
 }
 
 fn is_scheme(rule: &Rule, path: &str) -> bool {
-    let scheme = if is_row(path) { "log" } else { "file" };
+    let scheme = scheme_of(path).unwrap_or("file");
     rule.scheme.as_deref().is_none_or(|wanted| wanted == scheme)
 }
 
-/// Whether a path is the address of a row; everything else is a file, whatever it looks like.
-pub(crate) fn is_row(path: &str) -> bool {
-    path.starts_with("log://")
+/// Whether a rule's glob names this path. One over addresses says of which scheme: all others are over
+/// files.
+fn names(rule: &Rule, glob: &PathGlob, path: &str) -> bool {
+    match (scheme_of(path), &rule.scheme) {
+        (None, _) => glob.matches(path),
+        (Some(_), None) => false,
+        (Some(_), Some(_)) => {
+            let inner = path.split_once("://").map_or("", |(_, inner)| inner);
+            glob.matches(path) || glob.matches(inner.trim_start_matches('/'))
+        }
+    }
 }
 
 /// Whether a command names hosts of this rule only: where it has a condition on them, one command whose

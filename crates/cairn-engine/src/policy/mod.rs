@@ -10,7 +10,6 @@ mod rule;
 mod subject;
 
 pub use judge::Case;
-pub(crate) use judge::is_row;
 pub use reached::OnHost;
 pub use rule::{Reading, Rule, RuleError};
 pub use subject::of as subject_of;

@@ -2,7 +2,7 @@
 //! runs, the hosts that names. Looks nothing up.
 
 use cairn_text::{patch, shell};
-use cairn_types::{Action, CommandLine, EditBody, Exec, Subject};
+use cairn_types::{Action, Carry, CommandLine, EditBody, Exec, Subject};
 
 /// The longest command whose text is kept for rules, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -16,11 +16,11 @@ pub fn of(action: &Action) -> Subject {
         Action::Find(find) => reads(vec![find.under.clone().unwrap_or_else(|| ".".to_owned())]),
         Action::List { path, .. } => reads(vec![path.clone()]),
         Action::Read(read) => reads(vec![read.path.clone()]),
-        Action::Edit { path, body } => writes(edited(path.as_deref(), body)),
-        Action::Copy { from, to } => {
+        Action::Edit(edit) => writes(edited(edit.path.as_deref(), &edit.body)),
+        Action::Copy(Carry { from, to, .. }) => {
             Subject { reads: vec![from.clone()], writes: vec![to.clone()], ..Subject::default() }
         }
-        Action::Move { from, to } => writes(vec![from.clone(), to.clone()]),
+        Action::Move(Carry { from, to, .. }) => writes(vec![from.clone(), to.clone()]),
         Action::Kill { path } => writes(vec![path.clone()]),
         Action::Exec(exec) => Subject { beside: exec.background, ..run(exec) },
         Action::Todo { .. } | Action::Consult(_) => Subject::default(),
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn every_path_of_a_patch_is_named() {
         let text = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** Delete File: c\n*** End Patch";
-        let action = Action::Edit { path: None, body: EditBody::Patch(text.to_owned()) };
+        let action = Action::Edit(cairn_types::Edit::of(None, EditBody::Patch(text.to_owned())));
         assert_eq!(of(&action).writes, ["a", "b", "c"]);
     }
 }

@@ -13,6 +13,7 @@ fn file(text: &str) -> FileState {
         uid: None,
         gid: None,
         aside: None,
+        entry: None,
     }
 }
 

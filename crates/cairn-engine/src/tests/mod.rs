@@ -195,6 +195,7 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
         effort: None,
         schema: None,
         hooks: Vec::new(),
+        schemes: Vec::new(),
     }
 }
 

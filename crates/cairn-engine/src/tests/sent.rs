@@ -54,6 +54,7 @@ pub(super) fn changed(path: &str) -> Prepared {
         uid: None,
         gid: None,
         aside: None,
+        entry: None,
     };
     let changes = vec![Change::between(path.to_owned(), None, Some(after))];
     Prepared { changes, shown: "diff".into(), label: "a".into(), ..Prepared::default() }

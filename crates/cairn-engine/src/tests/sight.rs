@@ -15,6 +15,7 @@ fn state(content: &str) -> FileState {
         uid: None,
         gid: None,
         aside: None,
+        entry: None,
     }
 }
 

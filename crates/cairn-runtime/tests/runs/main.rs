@@ -15,6 +15,7 @@ mod endurance;
 mod flood;
 mod hooks;
 mod kit;
+mod ops;
 mod sent;
 mod swarm;
 mod undo;

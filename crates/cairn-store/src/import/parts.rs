@@ -4,6 +4,7 @@
 use super::{hold, refuse};
 use crate::StoreError;
 use crate::digest::hex;
+use crate::entries::Fold;
 use crate::export::Header;
 use crate::fact::FactRow;
 use crate::gc::collect;
@@ -11,7 +12,7 @@ use crate::keys::Keys;
 use crate::verify::lines::{
     CheckpointLine, FactLine, Header as BundleHeader, Origin, ReceiptLine, RunLine,
 };
-use cairn_types::{Aside, Body, Change, Fact, ForkPoint, RunId, to_canonical};
+use cairn_types::{Aside, Body, Change, Fact, ForkPoint, RunId, Uri, to_canonical};
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
@@ -31,6 +32,8 @@ pub(super) struct Parts {
     /// The checkpoints in order.
     pub(super) checkpoints: Vec<CheckpointLine>,
     named: HashSet<[u8; 32]>,
+    /// What its entries came to.
+    pub(super) entries: Fold,
 }
 
 fn line<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
@@ -49,6 +52,7 @@ impl Parts {
             receipts: Vec::new(),
             checkpoints: Vec::new(),
             named: HashSet::new(),
+            entries: Fold::default(),
         };
         lines.try_for_each(|text| parts.take(text))?;
         hold(parts.header.session_id == export.session_id, "its bundle is another session's")?;
@@ -94,6 +98,9 @@ impl Parts {
         let fact = Fact::try_from(stored.clone())
             .or_else(|why| refuse(format!("a fact cannot be read: {why}")))?;
         self.check(&fact)?;
+        if let Body::Outcome(outcome) = &fact.body {
+            self.entries.take(&outcome.changes, &fact.run, fact.at);
+        }
         let run = fact.run.clone();
         self.facts.entry(run).or_default().push(FactRow::stored(stored, &fact)?);
         Ok(())
@@ -113,7 +120,7 @@ impl Parts {
             }
             _ => &[],
         };
-        if let Some(change) = changes.iter().find(|change| !is_beneath(&change.path)) {
+        if let Some(change) = changes.iter().find(|change| !is_placed(change)) {
             return refuse(format!("the path {:?} leaves its root", change.path));
         }
         let states = changes.iter().flat_map(|change| [&change.before, &change.after]).flatten();
@@ -157,6 +164,14 @@ impl Parts {
             });
         }
         origins
+    }
+}
+
+/// Whether a change is of something beneath a root, or of an entry that has no place on a disk.
+fn is_placed(change: &Change) -> bool {
+    match change.entry().is_some() {
+        true => change.path.parse::<Uri>().is_ok_and(|uri| uri.to_string() == change.path),
+        false => is_beneath(&change.path),
     }
 }
 

@@ -81,6 +81,7 @@ impl Rows<'_> {
         let heads = self.runs(at)?;
         self.checkpoints(&upto)?;
         origins::insert(self.conn, session, &self.parts.origins(self.keys), at)?;
+        self.parts.entries.put(self.conn, session)?;
         self.compare()?;
         Ok(heads)
     }

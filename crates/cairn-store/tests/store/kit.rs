@@ -234,6 +234,7 @@ impl Driver {
             effort: None,
             schema: None,
             hooks: Vec::new(),
+            schemes: Vec::new(),
         })
     }
 

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod carry;
 #[cfg(test)]
+mod entries;
+#[cfg(test)]
 mod evidence;
 #[cfg(test)]
 mod kit;

@@ -27,9 +27,12 @@ pub fn parse(name: &str, arguments: &str) -> Parsed {
             status: Status::BAD_REQUEST,
             message: format!("{}: {why}", tool.name),
         }),
-        Ok(action) => {
-            Parsed { action: Ok(action), effect: tool.effect, repeatable: tool.repeatable, repairs }
-        }
+        Ok(action) => Parsed {
+            action: Ok(action.bare()),
+            effect: tool.effect,
+            repeatable: tool.repeatable,
+            repairs,
+        },
     }
 }
 
@@ -261,7 +264,7 @@ mod tests {
             "400 ask_user: options must be a list of strings",
         );
         check("present_plan", r##"{"plan":"\n# do\nthis"}"##, "consult # do");
-        check("find", "{}", "400 find: neither glob nor text is given");
+        check("find", "{}", "400 find: neither glob nor text nor tags are given");
         check("read", r#"{"path":["a"]}"#, "400 read: path must be a string");
     }
 

@@ -3,7 +3,7 @@
 use super::args::Args;
 use super::declare::{Argument, Fields, Kind, Param, fields, schema, told};
 use cairn_types::{
-    Action, Consult, EditBody, Effect, Exchange, Exec, Find, Read, TodoItem, TodoState,
+    Action, Carry, Consult, EditBody, Effect, Exchange, Exec, Find, Read, TodoItem, TodoState,
 };
 use serde_json::{Value, json};
 
@@ -23,9 +23,9 @@ pub struct Tool {
 }
 
 fields! {
-    /// Read a text file with line numbers. An image is shown, a notebook's cells are listed.
+    /// Read a text file with line numbers, or an entry. An image is shown, a notebook's cells are listed.
     ReadFile {
-        /// Path relative to the project root, or the address of a row such as log:///1/2/3#output.
+        /// Path relative to the project root, or an address such as log:///1/2/3#output or known:///topic.
         path: String, or "file_path" "filename" "file" "target_file";
         /// First line to show, from 1. Default 1.
         first: Option<u64>, or "offset" "start_line" "line";
@@ -33,17 +33,25 @@ fields! {
         limit: Option<u64>, or "lines" "num_lines";
         /// Put a short hash before each line. Default false.
         hashes: bool, or "line_hashes";
+        /// Lines such as 3-7, -5--1 or 2,1,2,9 with columns; of JSON items. Instead of first and limit.
+        scope: Option<String>, or "range";
+        /// Show only what matches: text, /regex/, or of JSON, YAML, TOML and CSV a JSONPath such as $.a[*].
+        matching: Option<String>, or "match" "query" "pattern";
     }
 }
 
 fields! {
     /// Create a file, or replace the whole content of one that was read before. Missing directories
-    /// are made.
+    /// are made. An address such as known:///topic writes an entry that all runs here share.
     Write {
-        /// Path relative to the project root.
+        /// Path relative to the project root, or an entry's address.
         path: String, or "file_path" "filename" "file" "target_file";
-        /// The whole content of the file.
+        /// The whole content, or that of the scope.
         content: String, or "contents" "text" "file_text";
+        /// Write only these lines, or items of JSON: 3-7, 0 before the first, -1 after the last.
+        scope: Option<String>, or "range";
+        /// Tags for an entry.
+        tags: Vec<String>, or "labels";
     }
 }
 
@@ -95,8 +103,10 @@ fields! {
         glob: Option<String>, or "include" "file_pattern";
         /// Text to look for: literal, or a regular expression written /…/ or /…/i.
         text: Option<String>, or "query" "regex" "search" "pattern";
-        /// Directory to look in. Default the project root.
+        /// Directory, or address of entries such as known:///, to look in. Default the project root.
         under: Option<String>, or "path" "dir" "directory";
+        /// Only entries with all of these tags.
+        tags: Vec<String>, or "labels";
         /// Lines to show around each match. Default 0.
         context: Option<u64>, or "context_lines";
         /// How many results to skip. Default 0.
@@ -115,31 +125,35 @@ fields! {
 }
 
 fields! {
-    /// Remove a file, a link, or a directory with everything in it, which can be undone; or end a
-    /// command in the background.
+    /// Remove a file, a link, an entry, or a directory with everything in it, which can be undone; or
+    /// end a command in the background.
     Remove {
-        /// Path relative to the project root, or the address of the command's row.
+        /// Path relative to the project root, or the address of an entry or of the command's row.
         path: String, or "file_path" "file" "target";
     }
 }
 
 fields! {
-    /// Give a file or directory another path. Nothing may be there.
+    /// Give a file, directory or entry another path or address. Nothing may be there.
     Move {
         /// What to move.
         from: String, or "source" "src" "old_path";
         /// Where to.
         to: String, or "destination" "dest" "dst" "new_path";
+        /// Tags for the entry there, instead of those it has.
+        tags: Vec<String>, or "labels";
     }
 }
 
 fields! {
-    /// Copy a file or directory. Nothing may be at the new path.
+    /// Copy a file, directory or entry. Nothing may be at the new path or address.
     Copy {
         /// What to copy.
         from: String, or "source" "src";
         /// Where to.
         to: String, or "destination" "dest" "dst";
+        /// Tags for the entry there, instead of those it has.
+        tags: Vec<String>, or "labels";
     }
 }
 
@@ -225,6 +239,11 @@ impl Argument for TodoState {
     }
 }
 
+/// A text that says something.
+fn given(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
 /// A tool before it is in the table: what turns its arguments into an op.
 trait Declared: Fields {
     fn action(self) -> Result<Action, String>;
@@ -237,14 +256,17 @@ impl Declared for ReadFile {
             first: self.first.unwrap_or(1).max(1),
             limit: self.limit.filter(|n| *n > 0).unwrap_or(2000),
             hashes: self.hashes,
+            scope: given(self.scope),
+            matcher: given(self.matching),
         }))
     }
 }
 
 impl Declared for Write {
     fn action(self) -> Result<Action, String> {
-        let body = EditBody::Whole { content: self.content };
-        Ok(Action::Edit { path: Some(self.path), body })
+        let Write { path, content, scope, tags } = self;
+        let (path, body) = (Some(path), EditBody::Whole { content });
+        Ok(Action::Edit(cairn_types::Edit { path, body, scope: given(scope), tags }))
     }
 }
 
@@ -253,7 +275,7 @@ impl Declared for Edit {
         let Edit { path, old, new, all, patch } = self;
         let body = match (old, new, patch) {
             (None, None, Some(patch)) => {
-                return Ok(Action::Edit { path, body: EditBody::Patch(patch) });
+                return Ok(Action::Edit(cairn_types::Edit::of(path, EditBody::Patch(patch))));
             }
             (Some(old), Some(new), None) => EditBody::Replace(vec![Exchange { old, new, all }]),
             (Some(_), None, None) => return Err("new is missing".to_owned()),
@@ -262,7 +284,7 @@ impl Declared for Edit {
             (None, None, None) => return Err("neither old and new nor patch is given".to_owned()),
         };
         match path {
-            Some(path) => Ok(Action::Edit { path: Some(path), body }),
+            Some(path) => Ok(Action::Edit(cairn_types::Edit::of(Some(path), body))),
             None => Err("path is missing".to_owned()),
         }
     }
@@ -275,18 +297,18 @@ impl Declared for MultiEdit {
         }
         let exchange = |OneEdit { old, new, all }| Exchange { old, new, all };
         let body = EditBody::Replace(self.edits.into_iter().map(exchange).collect());
-        Ok(Action::Edit { path: Some(self.path), body })
+        Ok(Action::Edit(cairn_types::Edit::of(Some(self.path), body)))
     }
 }
 
 impl Declared for FindIn {
     fn action(self) -> Result<Action, String> {
-        let FindIn { glob, text, under, context, skip } = self;
-        if glob.is_none() && text.is_none() {
-            return Err("neither glob nor text is given".to_owned());
+        let FindIn { glob, text, under, tags, context, skip } = self;
+        if glob.is_none() && text.is_none() && tags.is_empty() {
+            return Err("neither glob nor text nor tags are given".to_owned());
         }
         let (context, skip) = (context.unwrap_or(0), skip.unwrap_or(0));
-        Ok(Action::Find(Find { glob, text, under, context, skip }))
+        Ok(Action::Find(Find { glob, text, under, context, skip, tags }))
     }
 }
 
@@ -305,13 +327,13 @@ impl Declared for Remove {
 
 impl Declared for Move {
     fn action(self) -> Result<Action, String> {
-        Ok(Action::Move { from: self.from, to: self.to })
+        Ok(Action::Move(Carry { from: self.from, to: self.to, tags: self.tags }))
     }
 }
 
 impl Declared for Copy {
     fn action(self) -> Result<Action, String> {
-        Ok(Action::Copy { from: self.from, to: self.to })
+        Ok(Action::Copy(Carry { from: self.from, to: self.to, tags: self.tags }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tools as people's scripts know them: other names, other shapes of arguments, and the way back.
 
 use super::event::Call;
-use cairn_types::{Action, Consult, EditBody, Exchange, TodoState};
+use cairn_types::{Action, Carry, Consult, Edit, EditBody, Exchange, TodoState};
 use serde_json::{Map, Value, json};
 
 /// Our tools.
@@ -76,7 +76,7 @@ pub(super) fn shown_input(call: &Call, root: &str) -> Value {
         Action::Read(read) => {
             json!({"file_path": whole(&read.path), "offset": read.first, "limit": read.limit})
         }
-        Action::Edit { path, body } => {
+        Action::Edit(Edit { path, body, .. }) => {
             let mut said = shown_edit(call.tool, body);
             if let Some(path) = path {
                 said["file_path"] = json!(whole(path));
@@ -92,7 +92,7 @@ pub(super) fn shown_input(call: &Call, root: &str) -> Value {
         }
         Action::List { path, .. } => json!({"path": whole(path)}),
         Action::Kill { path } => json!({"path": whole(path)}),
-        Action::Move { from, to } | Action::Copy { from, to } => {
+        Action::Move(Carry { from, to, .. }) | Action::Copy(Carry { from, to, .. }) => {
             json!({"from": whole(from), "to": whole(to)})
         }
         Action::Exec(exec) => json!({

@@ -22,14 +22,22 @@ impl Paths {
     /// it otherwise would not.
     pub(crate) fn new(given: &str, root: &Path) -> Result<Self, Refusal> {
         let (glob, is_negated) = given.strip_prefix('!').map_or((given, false), |g| (g, true));
-        let pattern = pattern(glob, root);
+        Self::of(given, (&pattern(glob, root), is_negated))
+    }
+
+    fn of(given: &str, (pattern, is_negated): (&str, bool)) -> Result<Self, Refusal> {
         let bad = |e: globset::Error| {
             Refusal::new(Status::BAD_REQUEST, format!("the glob {given}: {}", e.kind()))
         };
-        let glob = GlobBuilder::new(&pattern).literal_separator(true).build().map_err(bad)?;
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(bad)?;
         let set = GlobSet::builder().add(glob).build().map_err(bad)?;
-        let lead = if is_negated { Vec::new() } else { lead(&pattern).to_vec() };
+        let lead = if is_negated { Vec::new() } else { lead(pattern).to_vec() };
         Ok(Self { set, is_negated, lead })
+    }
+
+    /// A glob that says where a path begins.
+    pub(crate) fn whole(given: &str) -> Result<Self, Refusal> {
+        Self::of(given, (given, false))
     }
 
     /// Whether this path is looked for.

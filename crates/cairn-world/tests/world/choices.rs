@@ -1,7 +1,7 @@
 //! What is written of an edit that a person took in part, or gave other texts for: real files, every kind of
 //! part, and what the model is told of each.
 
-use cairn_types::{Action, EditBody, Status};
+use cairn_types::{Action, Edit, EditBody, Status};
 use cairn_world::{Acting, Choice, Prepared, Settings, Workspace, World};
 use std::fs;
 use std::path::Path;
@@ -14,12 +14,12 @@ fn world(root: &Path) -> World {
 
 fn patch(text: &str) -> Action {
     let text = format!("*** Begin Patch\n{text}*** End Patch\n");
-    Action::Edit { path: None, body: EditBody::Patch(text) }
+    Action::Edit(Edit::of(None, EditBody::Patch(text)))
 }
 
 fn whole(path: &str, content: &str) -> Action {
     let body = EditBody::Whole { content: content.to_owned() };
-    Action::Edit { path: Some(path.to_owned()), body }
+    Action::Edit(Edit::of(Some(path.to_owned()), body))
 }
 
 /// What is written when these numbers are left out and these texts given: files, and what is told.

@@ -1,7 +1,7 @@
 //! Edits in every form, on real files: all of a call happens or none of it, what was tolerated is
 //! said, and what could not be done shows the file.
 
-use cairn_types::{Action, EditBody, Exchange};
+use cairn_types::{Action, Edit, EditBody, Exchange};
 use cairn_world::{Acting, Performed, Prepared, Settings, Workspace, World};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -66,11 +66,11 @@ fn replace(path: &str, edits: &[(&str, &str)]) -> Action {
         all: false,
     };
     let body = EditBody::Replace(edits.iter().map(exchange).collect());
-    Action::Edit { path: Some(path.to_owned()), body }
+    Action::Edit(Edit::of(Some(path.to_owned()), body))
 }
 
 fn patch(path: Option<&str>, text: &str) -> Action {
-    Action::Edit { path: path.map(str::to_owned), body: EditBody::Patch(text.to_owned()) }
+    Action::Edit(Edit::of(path.map(str::to_owned), EditBody::Patch(text.to_owned())))
 }
 
 #[tokio::test]
@@ -244,9 +244,9 @@ async fn a_part_that_changes_nothing_does_not_keep_the_others_from_it() {
 }
 
 #[tokio::test]
-async fn a_rows_address_is_no_path() {
+async fn an_address_of_a_scheme_that_is_not_there_is_no_path() {
     let body = EditBody::Whole { content: "x".to_owned() };
-    let write = Action::Edit { path: Some("log:///1/2/3".to_owned()), body };
-    let told = "400 log:///1/2/3 is the address of a row, not a path";
+    let write = Action::Edit(Edit::of(Some("log:///1/2/3".to_owned()), body));
+    let told = "501 there is no scheme log; there is none here";
     check(&[], write, told, &[]).await;
 }

@@ -1,7 +1,9 @@
 //! What the world promises: nothing outside the root is reached, edits are whole or not at all, and
 //! what is told is the same for the same files. Real files, real links, real commands.
 
-use cairn_types::{Action, Change, EditBody, Exchange, Exec, Find, OpName, Read, Status};
+use cairn_types::{
+    Action, Carry, Change, Edit, EditBody, Exchange, Exec, Find, OpName, Read, Status,
+};
 use cairn_world::{Acting, Performed, Probe, Settings, Workspace, World};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -85,18 +87,18 @@ fn read(path: &str) -> Action {
 }
 
 fn lines(path: &str, first: u64, limit: u64) -> Action {
-    Action::Read(Read { path: path.to_owned(), first, limit, hashes: false })
+    Action::Read(Read { path: path.to_owned(), first, limit, ..Read::default() })
 }
 
 fn whole(path: &str, content: &str) -> Action {
     let body = EditBody::Whole { content: content.to_owned() };
-    Action::Edit { path: Some(path.to_owned()), body }
+    Action::Edit(Edit::of(Some(path.to_owned()), body))
 }
 
 fn replace(path: &str, old: &str, new: &str) -> Action {
     let exchange = Exchange { old: old.to_owned(), new: new.to_owned(), all: false };
     let body = EditBody::Replace(vec![exchange]);
-    Action::Edit { path: Some(path.to_owned()), body }
+    Action::Edit(Edit::of(Some(path.to_owned()), body))
 }
 
 fn find(glob: Option<&str>, text: Option<&str>) -> Action {
@@ -183,7 +185,7 @@ async fn a_repositorys_own_directory_is_out_of_reach_under_any_name() {
             let config = format!("{path}/config");
             let new = format!("{path}/hooks/pre-commit");
             let kill = Action::Kill { path: path.to_owned() };
-            let away = Action::Move { from: path.to_owned(), to: format!("away/to/{path}") };
+            let away = Action::Move(Carry::of(path.to_owned(), format!("away/to/{path}")));
             let actions = [read(&config), whole(&new, "x\n"), whole(&config, "x\n"), away, kill];
             for action in actions {
                 let told = place.told(&action).await;
@@ -548,7 +550,13 @@ async fn pictures_are_shown_and_notebooks_read_as_cells() {
 async fn lines_are_read_with_a_hash_each_on_request() {
     let place = Place::new();
     place.put("f", "a\nb\na\n");
-    let action = Action::Read(Read { path: "f".to_owned(), first: 1, limit: 0, hashes: true });
+    let action = Action::Read(Read {
+        path: "f".to_owned(),
+        first: 1,
+        limit: 0,
+        hashes: true,
+        ..Read::default()
+    });
     let told = place.told(&action).await;
     let hashes: Vec<&str> = told
         .trim_start_matches("200 ")

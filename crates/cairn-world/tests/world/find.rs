@@ -101,7 +101,7 @@ fn look(
 fn read(root: &Path, path: &str) -> Performed {
     let settings = Settings::new("/bin/sh".into(), Vec::new());
     let world = World::new(Workspace::open(root).unwrap(), settings);
-    let action = Action::Read(Read { path: path.to_owned(), first: 1, limit: 0, hashes: false });
+    let action = Action::Read(Read { path: path.to_owned(), first: 1, ..Read::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(world.look(&action, "", &CancellationToken::new()))
 }

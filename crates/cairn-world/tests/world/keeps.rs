@@ -2,7 +2,7 @@
 //! what a directory allows, and what stands beside a file when a process dies.
 
 use crate::rearrange::{cp, mv, rm};
-use cairn_types::{Action, Change, EditBody, Exchange, Hash};
+use cairn_types::{Action, Change, Edit, EditBody, Exchange, Hash};
 use cairn_world::{Acting, Performed, Prepared, Probe, Settings, Workspace, World, inverse};
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,7 +41,7 @@ fn told(world: &World, action: &Action) -> String {
 
 fn whole(path: &str, content: &str) -> Action {
     let body = EditBody::Whole { content: content.to_owned() };
-    Action::Edit { path: Some(path.to_owned()), body }
+    Action::Edit(Edit::of(Some(path.to_owned()), body))
 }
 
 fn mode(path: PathBuf) -> u32 {
@@ -71,7 +71,7 @@ fn kept(contents: &[Vec<u8>]) -> impl Fn(&Hash) -> Option<Vec<u8>> {
 #[test]
 fn what_somebody_saves_while_a_file_is_changed_is_never_lost() {
     let exchange = Exchange { old: "saved".into(), new: "edited".into(), all: false };
-    let edit = Action::Edit { path: Some("f".into()), body: EditBody::Replace(vec![exchange]) };
+    let edit = Action::Edit(Edit::of(Some("f".into()), EditBody::Replace(vec![exchange])));
     for action in [edit, rm("f")] {
         // Where writing is quick, the last moment is a larger part of the whole.
         let holder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
@@ -302,12 +302,12 @@ fn owners_and_what_files_may_do_for_them_stay() {
         let prepared = world.prepare(&action);
         let done = act_prepared(&world, &action, &prepared);
         match &action {
-            Action::Move { .. } => {
+            Action::Move(_) => {
                 let owners = (owner("t/e"), owner("t/e/f"), owner("t/e/l"));
                 assert_eq!(owners, ((PERSON, 9), (PERSON, 7), (PERSON, 8)));
                 assert_eq!(mode(root.join("t/e/f")), 0o6755);
             }
-            Action::Edit { .. } => {
+            Action::Edit(_) => {
                 assert_eq!(owner("t/d/f"), (PERSON, 7));
                 assert_eq!(mode(root.join("t/d/f")), 0o6755);
             }
@@ -316,7 +316,7 @@ fn owners_and_what_files_may_do_for_them_stay() {
         let back: Vec<Change> = done.changes.iter().map(inverse).collect();
         world.apply(&back, &kept(&prepared.contents)).unwrap();
         // A directory that only stood around them has the time of the last change in it.
-        let around = if matches!(action, Action::Edit { .. }) { "t/d \"dir" } else { "t \"dir" };
+        let around = if matches!(action, Action::Edit(_)) { "t/d \"dir" } else { "t \"dir" };
         let without = |picture: Vec<String>| -> Vec<String> {
             picture.into_iter().filter(|line| !line.starts_with(around)).collect()
         };

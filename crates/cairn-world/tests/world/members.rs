@@ -2,7 +2,7 @@
 //! whatever name it is asked for. Real repositories, made by the real git; a canary in what must stay unseen.
 
 use cairn_text::glob::PathGlob;
-use cairn_types::{Action, Change, EditBody, Exchange, Find, Read, Status};
+use cairn_types::{Action, Carry, Change, Edit, EditBody, Exchange, Find, Read, Status};
 use cairn_world::{Acting, Membership, Prepared, Settings, Workspace, World};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -133,7 +133,7 @@ fn act(world: &World, action: &Action) -> Vec<Change> {
 }
 
 fn read(path: &str) -> Action {
-    Action::Read(Read { path: path.to_owned(), first: 1, limit: 0, hashes: false })
+    Action::Read(Read { path: path.to_owned(), first: 1, ..Read::default() })
 }
 
 fn list(path: &str, depth: u64) -> Action {
@@ -147,24 +147,24 @@ fn under(path: &str) -> Action {
 
 fn write(path: &str, content: &str) -> Action {
     let body = EditBody::Whole { content: content.to_owned() };
-    Action::Edit { path: Some(path.to_owned()), body }
+    Action::Edit(Edit::of(Some(path.to_owned()), body))
 }
 
 fn replace(path: &str) -> Action {
     let exchange = Exchange { old: "a".into(), new: "b".into(), all: true };
-    Action::Edit { path: Some(path.to_owned()), body: EditBody::Replace(vec![exchange]) }
+    Action::Edit(Edit::of(Some(path.to_owned()), EditBody::Replace(vec![exchange])))
 }
 
 fn patch(text: &str) -> Action {
-    Action::Edit { path: None, body: EditBody::Patch(text.to_owned()) }
+    Action::Edit(Edit::of(None, EditBody::Patch(text.to_owned())))
 }
 
 fn moved(from: &str, to: &str) -> Action {
-    Action::Move { from: from.to_owned(), to: to.to_owned() }
+    Action::Move(Carry::of(from, to))
 }
 
 fn copied(from: &str, to: &str) -> Action {
-    Action::Copy { from: from.to_owned(), to: to.to_owned() }
+    Action::Copy(Carry::of(from, to))
 }
 
 fn kill(path: &str) -> Action {

@@ -1,7 +1,7 @@
 //! Removing, moving and copying: what would come and go is known beforehand, it happens whole or not
 //! at all, a crash in the middle can be finished, and all of it can be taken back.
 
-use cairn_types::{Action, Change, Hash};
+use cairn_types::{Action, Carry, Change, Hash};
 use cairn_world::{Acting, Prepared, Probe, Settings, Workspace, World, inverse};
 use std::collections::BTreeMap;
 use std::fs;
@@ -65,11 +65,11 @@ async fn act(world: &World, action: &Action) -> String {
 }
 
 pub fn mv(from: &str, to: &str) -> Action {
-    Action::Move { from: from.into(), to: to.into() }
+    Action::Move(Carry::of(from, to))
 }
 
 pub fn cp(from: &str, to: &str) -> Action {
-    Action::Copy { from: from.into(), to: to.into() }
+    Action::Copy(Carry::of(from, to))
 }
 
 pub fn rm(path: &str) -> Action {

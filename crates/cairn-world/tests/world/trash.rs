@@ -2,7 +2,7 @@
 
 use crate::aside::{Bed, Thing};
 use crate::keeps::as_a_person;
-use cairn_types::{Action, EditBody, Find, Read, Status};
+use cairn_types::{Action, Carry, Edit, EditBody, Find, Read, Status};
 use cairn_world::{Trash, TrashSize};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -38,17 +38,17 @@ async fn no_op_finds_lists_reads_or_changes_what_is_kept_aside() {
     let lines = told(found(None, Some("/./"))).await;
     assert!(lines.contains("seen") && !lines.contains("trash"), "{lines}");
     for path in [".cairn/trash", ".cairn/trash/op/before/0/second", "link/op", "link"] {
-        let read = Action::Read(Read { path: path.into(), first: 1, limit: 9, hashes: false });
+        let read = Action::Read(Read { path: path.into(), first: 1, limit: 9, ..Read::default() });
         assert!(told(read).await.starts_with("403"), "{path}");
         assert!(told(listed(path)).await.starts_with("403"), "{path}");
         let under = Find { under: Some(path.into()), glob: Some("*".into()), ..Find::default() };
         assert!(told(Action::Find(under)).await.starts_with("403"), "{path}");
     }
     let body = EditBody::Whole { content: "mine".into() };
-    let edit = |path: &str| Action::Edit { path: Some(path.into()), body: body.clone() };
-    let into = |path: &str| Action::Move { from: "seen".into(), to: path.into() };
+    let edit = |path: &str| Action::Edit(Edit::of(Some(path.into()), body.clone()));
+    let into = |path: &str| Action::Move(Carry::of("seen", path));
     let kill = |path: &str| Action::Kill { path: path.into() };
-    let out = |path: &str| Action::Copy { from: path.into(), to: "copy".into() };
+    let out = |path: &str| Action::Copy(Carry::of(path, "copy"));
     for action in [
         edit(".cairn/trash/op/new"),
         edit("link/new"),

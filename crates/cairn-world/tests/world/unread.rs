@@ -2,7 +2,7 @@
 //! person said yes to is read.
 
 use cairn_text::glob::PathGlob;
-use cairn_types::{Action, Find, Read};
+use cairn_types::{Action, Carry, Find, Read};
 use cairn_world::{Door, Kept, Settings, Unread, Workspace, World};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -66,7 +66,7 @@ fn what_is_asked_about_is_read_by_any_spelling_of_its_own_name_and_by_no_other_n
     symlink(".env", place.project.join("link")).unwrap();
     let world = place.world(&[], &[".env"]);
     let check = |path: &str, expected: &str| {
-        let read = Read { path: path.to_owned(), first: 1, limit: 0, hashes: false };
+        let read = Read { path: path.to_owned(), first: 1, limit: 0, ..Read::default() };
         let got = told(&world, &Action::Read(read));
         assert!(got.starts_with(expected), "{path}: {got}");
     };
@@ -138,9 +138,9 @@ fn what_is_kept_from_one_way_of_reading_is_read_by_the_others() {
     put(&place.project, "keys/k", "needle\n");
     put(&place.project, "keys/AGENTS.md", "rule\n");
     symlink("keys/k", place.project.join("link")).unwrap();
-    let read = Action::Read(Read { path: "link".into(), first: 1, limit: 0, hashes: false });
+    let read = Action::Read(Read { path: "link".into(), first: 1, limit: 0, ..Read::default() });
     let find = Action::Find(Find { text: Some("needle".into()), ..Find::default() });
-    let copy = Action::Copy { from: "keys".into(), to: "copied".into() };
+    let copy = Action::Copy(Carry::of("keys", "copied"));
     for door in Door::ALL {
         let world = place.world_by(&["keys/**"], &[], &[door]);
         let copied = world.prepare(&copy).settled;

@@ -4,7 +4,7 @@
 use crate::run::Usage;
 use cairn_engine::policy::subject_of;
 use cairn_surface::native;
-use cairn_types::{Action, EditBody, Effect, Exec, Find, OpName, Read, Subject};
+use cairn_types::{Action, Carry, Edit, EditBody, Effect, Exec, Find, OpName, Read, Subject};
 
 /// An op that nobody has asked for.
 pub struct Spoken {
@@ -74,20 +74,20 @@ pub fn op(words: &[&str]) -> Result<Spoken, Usage> {
             ("find", Effect::Read, Action::Find(Find { under, ..Find::default() }))
         }
         "read" => {
-            let read = Read { path: one()?, first: 1, limit: 1, hashes: false };
+            let read = Read { path: one()?, first: 1, limit: 1, ..Read::default() };
             ("read", Effect::Read, Action::Read(read))
         }
         "edit" => {
             let body = EditBody::Whole { content: String::new() };
-            ("write", Effect::World, Action::Edit { path: Some(one()?), body })
+            ("write", Effect::World, Action::Edit(Edit::of(Some(one()?), body)))
         }
         "copy" => {
             let (from, to) = two()?;
-            ("copy", Effect::World, Action::Copy { from, to })
+            ("copy", Effect::World, Action::Copy(Carry::of(from, to)))
         }
         "move" => {
             let (from, to) = two()?;
-            ("move", Effect::World, Action::Move { from, to })
+            ("move", Effect::World, Action::Move(Carry::of(from, to)))
         }
         "kill" => ("remove", Effect::World, Action::Kill { path: one()? }),
         other => return Err(usage(&format!("{other:?} is no op"))),

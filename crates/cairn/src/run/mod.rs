@@ -469,7 +469,7 @@ fn no_model() -> Usage {
     ))
 }
 
-fn world_settings(config: &Config, scrubber: &Scrubber) -> Result<cairn_world::Settings> {
+pub fn world_settings(config: &Config, scrubber: &Scrubber) -> Result<cairn_world::Settings> {
     Ok(cairn_world::Settings {
         shell: place::shell(config),
         runtimes: Arc::new(sandbox::runtimes(config)?),

@@ -86,6 +86,7 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         effort: None,
         schema: None,
         hooks: Vec::new(),
+        schemes: Vec::new(),
     };
     let intent = Intent {
         at,

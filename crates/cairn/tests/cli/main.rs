@@ -62,3 +62,4 @@ mod undo_direct;
 mod undo_later;
 mod unheard;
 mod wires;
+mod world;

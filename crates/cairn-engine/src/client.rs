@@ -1,0 +1,50 @@
+//! Ops that a person or program at a client asks for itself: the same intents and the same gates. Nobody
+//! else is asked, since whoever would be is the one who asks.
+
+use crate::admit::{Recording, intent};
+use crate::gates::{Leave, Refusal};
+use crate::reach::Reach;
+use crate::state::Engine;
+use cairn_types::{Body, By, Call, ContentRef, Coord, Surface, Writer};
+
+impl Engine {
+    /// A client asks for an op: a loop of its own, with one turn and one row.
+    #[must_use]
+    pub fn spoken(&self, tool: &str, args: &str) -> (Recording, Coord) {
+        let lap = self.laps.saturating_add(1);
+        let at = Coord { lap, turn: 1, seq: 1 };
+        let mut recording = Recording::default();
+        let input = recording.keep(args);
+        let call = Call { id: String::new(), name: tool.to_owned(), args: input };
+        let mut spoken = intent(at, &call, (args, self.schemes()), &mut recording);
+        (spoken.writer, spoken.surface) = (Writer::Client, Surface::Client);
+        let asked = self.prompted(&format!("{tool} {}", spoken.target), Writer::Client);
+        recording.facts = asked.facts;
+        recording.contents.extend(asked.contents);
+        recording.facts.push(Body::Intent(spoken));
+        (recording, at)
+    }
+
+    /// What the gates say of such an op before it changes anything: who let it, or why it is refused.
+    pub fn lets_client(
+        &self,
+        at: Coord,
+        prepared: &crate::Prepared,
+        by: By,
+    ) -> Result<Recording, Recording> {
+        let Some(op) = self.op(at) else { return Err(Recording::default()) };
+        if let Some(problem) = &op.intent.problem {
+            let told: ContentRef = problem.message;
+            return Err(Recording::outcome_by_ref(op, problem.status, told));
+        }
+        match self.leave(op, &Reach::from(prepared)) {
+            Leave::Granted(gates, _) | Leave::Ask(gates) => Ok(Recording::granted(op, gates, by)),
+            // There is nobody else to ask, and that is no reason not to do it.
+            Leave::Refused(gates, Refusal { is_final: false, .. }) => {
+                Ok(Recording::granted(op, gates, by))
+            }
+            Leave::Refused(gates, refusal) => Err(Recording::refused(op, gates, refusal)),
+            Leave::Hook(_) | Leave::Answered(..) => Err(Recording::default()),
+        }
+    }
+}

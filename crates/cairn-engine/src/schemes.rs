@@ -1,0 +1,46 @@
+//! What schemes declare, as far as it decides anything: what an op on their entries may reach, and who may
+//! change them. Those that every world has are known; a driver names its others.
+
+use crate::policy::Case;
+use crate::state::Engine;
+use cairn_types::{Action, Carry, Effect, Manifest, OpName, built_in, scheme_of};
+
+impl Engine {
+    /// The schemes that the present driver has besides those of every world.
+    pub(crate) fn schemes(&self) -> &[Manifest] {
+        self.drive.as_ref().map_or(&[], |drive| drive.schemes.as_slice())
+    }
+}
+
+/// What is declared of the scheme that a path is in; nothing where it is a file, or nobody knows.
+fn of<'a>(more: &'a [Manifest], path: &str) -> Option<&'a Manifest> {
+    let scheme = scheme_of(path)?;
+    more.iter().chain(built_in()).find(|manifest| manifest.name == scheme)
+}
+
+/// What an action may change: what its tool may, and what the schemes of its entries may besides.
+pub(crate) fn effect(action: &Action, of_tool: Effect, more: &[Manifest]) -> Effect {
+    let (reads, writes): (Vec<&str>, Vec<&str>) = match action {
+        Action::Read(read) => (vec![&read.path], vec![]),
+        Action::List { path, .. } => (vec![path], vec![]),
+        Action::Find(find) => (find.under.iter().map(String::as_str).collect(), vec![]),
+        Action::Edit(edit) => (vec![], edit.path.iter().map(String::as_str).collect()),
+        Action::Copy(Carry { from, to, .. }) => (vec![from], vec![to]),
+        Action::Move(Carry { from, to, .. }) => (vec![], vec![from, to]),
+        Action::Kill { path } => (vec![], vec![path]),
+        Action::Exec(_) | Action::Todo { .. } | Action::Consult(_) => (vec![], vec![]),
+    };
+    let reads = reads.into_iter().filter_map(|path| Some(of(more, path)?.reads));
+    let writes = writes.into_iter().filter_map(|path| Some(of(more, path)?.writes));
+    reads.chain(writes).fold(of_tool, Effect::max)
+}
+
+/// The scheme whose entries an op would change though its writer may not. Ending a command by its row
+/// is no change of the row.
+pub(crate) fn unwritable(case: &Case<'_>, more: &[Manifest]) -> Option<String> {
+    let mut written = case.subject.writes.iter().filter_map(|path| of(more, path));
+    let is_end = |manifest: &Manifest| case.op == OpName::Kill && manifest.name == "log";
+    written
+        .find(|manifest| !manifest.lets(case.writer) && !is_end(manifest))
+        .map(|manifest| manifest.name.clone())
+}

@@ -1,0 +1,173 @@
+//! An op that a person or program asks for from outside any run: read like a model's call, gated,
+//! performed and receipted like one, a row of the session's client run.
+
+use crate::act::{entries_alone, to_be_shown};
+use crate::client::Client;
+use crate::{RunError, rows};
+use cairn_engine::Recording;
+use cairn_surface::native;
+use cairn_types::{
+    Action, Begin, Body, By, Change, ContentRef, Coord, Effect, Outcome, RunId, Settled, Status,
+};
+use cairn_world::{Acting, Performed, Prepared};
+use tokio_util::sync::CancellationToken;
+
+/// What became of such an op.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The client run.
+    pub run: RunId,
+    /// The row.
+    pub at: Coord,
+    /// Its status.
+    pub status: Status,
+    /// What is told of it.
+    pub text: String,
+    /// What changed.
+    pub changes: Vec<Change>,
+    /// Its receipt.
+    pub receipt: Option<String>,
+}
+
+impl Client {
+    /// Does an op, named and written as a native tool's call.
+    pub async fn op(&mut self, tool: &str, args: &str, by: By) -> Result<Answer, RunError> {
+        let (recording, at) = self.engine.spoken(tool, args);
+        self.record(recording);
+        let action = native::parse(tool, args).action;
+        let performed = match action {
+            Err(_) => None,
+            Ok(action) if self.is_look(at) => self.look(at, &action, by).await?,
+            Ok(action) => self.change(at, &action, by).await?,
+        };
+        if let Some((performed, settled)) = performed {
+            let outcome = outcome(at, &performed, settled);
+            self.record(outcome);
+        }
+        // What makes no sense is settled by the engine.
+        self.end();
+        let receipt = self.commit().await?;
+        self.answer(at, receipt)
+    }
+
+    fn is_look(&self, at: Coord) -> bool {
+        let op = self.engine.op(at);
+        op.is_some_and(|op| op.intent.effect.is_read_only() || op.intent.effect == Effect::Network)
+    }
+
+    /// Looks. None when the row is settled already.
+    async fn look(
+        &mut self,
+        at: Coord,
+        action: &Action,
+        by: By,
+    ) -> Result<Option<(Performed, Settled)>, RunError> {
+        match self.engine.lets_client(at, &cairn_engine::Prepared::default(), by) {
+            Err(refused) => {
+                self.record(refused);
+                Ok(None)
+            }
+            Ok(allowed) => {
+                if !self.engine.op(at).is_some_and(|op| op.intent.effect.is_read_only()) {
+                    self.record(allowed);
+                }
+                let cancel = CancellationToken::new();
+                let looked = self.world.look(action, &rows::address(at), &cancel).await;
+                Ok(Some((looked, Settled::Performed)))
+            }
+        }
+    }
+
+    /// Changes something. None when the row is settled already.
+    async fn change(
+        &mut self,
+        at: Coord,
+        action: &Action,
+        by: By,
+    ) -> Result<Option<(Performed, Settled)>, RunError> {
+        if let Action::Exec(_) = action {
+            let text = "a command is run in a shell of one's own, or by an agent";
+            let performed = Performed::told(Status::NOT_IMPLEMENTED, text);
+            return Ok(Some((performed, Settled::NotPerformed)));
+        }
+        let alone = entries_alone(&self.store).await?;
+        let prepared = self.world.prepare_beside(action).await;
+        if let Some(settled) = prepared.settled {
+            return Ok(Some((settled, Settled::NotPerformed)));
+        }
+        match self.engine.lets_client(at, &to_be_shown(&prepared), by) {
+            Err(refused) => {
+                self.record(refused);
+                return Ok(None);
+            }
+            Ok(allowed) => self.record(allowed),
+        }
+        self.begin(at, &prepared).await?;
+        let cancel = CancellationToken::new();
+        let acting =
+            Acting { row: &rows::address(at), cancel: &cancel, on_output: &mut |_: &[u8]| {} };
+        let performed = self.world.act(action, &prepared, acting).await;
+        // Held until what changed is durable.
+        self.alone = Some(alone);
+        Ok(Some((performed, Settled::Performed)))
+    }
+
+    /// What changes only entries that the store keeps happens with its outcome; all else begins.
+    async fn begin(&mut self, at: Coord, prepared: &Prepared) -> Result<(), RunError> {
+        let contents = prepared.contents.clone();
+        let mut recording = Recording { facts: Vec::new(), contents };
+        if prepared.changes.iter().all(Change::is_stored) {
+            self.record(recording);
+            return Ok(());
+        }
+        let changes = prepared.changes.clone();
+        let begin = Begin { at, changes, again: false, told: None, ran: None };
+        recording.facts.push(Body::Begin(begin));
+        self.record(recording);
+        self.commit().await.map(drop)
+    }
+
+    /// What the row says.
+    fn answer(&self, at: Coord, receipt: Option<String>) -> Result<Answer, RunError> {
+        let facts = self.store.facts(self.lease.run(), 0)?;
+        let outcome = facts.into_iter().rev().find_map(|fact| match fact.body {
+            Body::Outcome(outcome) if outcome.at == at => Some(outcome),
+            _ => None,
+        });
+        let unreadable = || RunError::Unreadable {
+            run: self.lease.run().clone(),
+            at,
+            why: "it has no outcome".to_owned(),
+        };
+        let outcome = outcome.ok_or_else(unreadable)?;
+        let text = self.store.content(&outcome.result.hash)?;
+        Ok(Answer {
+            run: self.lease.run().clone(),
+            at,
+            status: outcome.status,
+            text: String::from_utf8_lossy(&text).into_owned(),
+            changes: outcome.changes,
+            receipt,
+        })
+    }
+}
+
+fn outcome(at: Coord, done: &Performed, settled: Settled) -> Recording {
+    let mut recording = Recording { facts: Vec::new(), contents: done.contents.clone() };
+    let result: ContentRef = recording.keep(done.text.as_str());
+    recording.facts.push(Body::Outcome(Outcome {
+        at,
+        status: done.status,
+        exit: done.exit,
+        result,
+        media: Vec::new(),
+        own: None,
+        output: done.output.clone(),
+        changes: done.changes.clone(),
+        seen: done.seen.clone(),
+        layers: done.layers.clone(),
+        settled,
+        ms: done.ms,
+    }));
+    recording
+}

@@ -1,0 +1,128 @@
+//! Looking at entries: reading one, listing and finding some. Changes nothing.
+
+use super::{one, text, there};
+use crate::find::{Kept, Lines, Page, Paths};
+use crate::scheme::{Listed, Schemes};
+use crate::settled::{Performed, Refusal};
+use cairn_text::matcher::{Hit, Matcher};
+use cairn_types::{Find, Hash, Read, Seen, Status, Uri};
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// Reads an entry's channel. One whose scheme can list has what is beneath it, where it is none itself.
+pub(crate) fn read(schemes: &Schemes, uri: &Uri, read: &Read) -> Result<Performed, Refusal> {
+    if uri.path.is_empty() && uri.host.is_empty() {
+        return list(schemes, uri);
+    }
+    let entry = match there(schemes, uri) {
+        Err(refusal) if refusal.status == Status::NOT_FOUND && uri.channel.is_none() => {
+            return list(schemes, uri).or(Err(refusal));
+        }
+        entry => entry?,
+    };
+    let name = uri.to_string();
+    let content = super::edit::text_of(uri, &entry)?;
+    let mut performed = text::read(&name, content, &entry.mime, read)?;
+    if !entry.tags.is_empty() && read.matcher.is_none() {
+        performed.text = format!("{}\ntags: {}", performed.text, entry.tags.join(", "));
+    }
+    let hash = Hash::of(&entry.content);
+    let part = read.scope.is_some() || read.matcher.is_some();
+    performed.seen.push(Seen { path: name, hash, part });
+    Ok(performed)
+}
+
+/// Lists the entries beneath an address.
+pub(crate) fn list(schemes: &Schemes, uri: &Uri) -> Result<Performed, Refusal> {
+    let listed = beneath(schemes, uri)?;
+    if listed.is_empty() && !uri.path.is_empty() {
+        return Err(Refusal::new(Status::NOT_FOUND, format!("{uri} does not exist")));
+    }
+    let mut page = Page::new(0);
+    listed.iter().for_each(|one| page.add_path(row(one).as_bytes()));
+    page.told()
+}
+
+/// An entry in a list: its address, how long it is and what it is tagged with.
+fn row(listed: &Listed) -> String {
+    let mut row = listed.uri.to_string();
+    if let Some(bytes) = listed.bytes {
+        row.push_str(&format!("  {bytes} bytes"));
+    }
+    if !listed.tags.is_empty() {
+        row.push_str(&format!("  [{}]", listed.tags.join(", ")));
+    }
+    row
+}
+
+/// The entries at an address and beneath it. What merely begins with the same letters is not.
+pub(crate) fn beneath(schemes: &Schemes, uri: &Uri) -> Result<Vec<Listed>, Refusal> {
+    let mut listed = schemes.of(uri)?.list(uri)?;
+    let inside = format!("{}/", uri.path);
+    listed.retain(|one| {
+        uri.path.is_empty() || one.uri.path == uri.path || one.uri.path.starts_with(&inside)
+    });
+    Ok(listed)
+}
+
+/// Finds entries by address, tags and content.
+pub(crate) fn find(
+    schemes: &Schemes,
+    find: &Find,
+    cancel: &CancellationToken,
+) -> Result<Performed, Refusal> {
+    let under = find.under.as_deref().unwrap_or_default();
+    let uri = match schemes.address(under) {
+        Some(uri) => uri?,
+        None => return Err(Refusal::new(Status::FAILED, format!("{under} is no address"))),
+    };
+    let (uri, inner) = glob_in(uri);
+    let given = find.glob.as_deref().map(|glob| Paths::new(glob, Path::new("/")));
+    let paths = given.or_else(|| inner.as_deref().map(Paths::whole)).transpose()?;
+    let bad = |why: cairn_text::matcher::BadMatcher| text::bad_matcher(&why);
+    let matcher = find.text.as_deref().map(Matcher::parse).transpose().map_err(bad)?;
+    let mut page = Page::new(find.skip);
+    for listed in beneath(schemes, &uri)? {
+        if cancel.is_cancelled() {
+            return Err(Refusal::new(Status::CANCELLED, "cancelled"));
+        }
+        let is_named = paths.as_ref().is_none_or(|paths| paths.matches(listed.uri.path.as_bytes()));
+        if !is_named || !find.tags.iter().all(|tag| listed.tags.contains(tag)) {
+            continue;
+        }
+        match &matcher {
+            None => page.add_path(listed.uri.to_string().as_bytes()),
+            Some(matcher) => look_into(schemes, &listed.uri, matcher, &mut page)?,
+        }
+        if page.is_over() {
+            break;
+        }
+    }
+    page.told()
+}
+
+/// Looks into one entry; one that is no text, or is gone by now, has nothing to find.
+fn look_into(
+    schemes: &Schemes,
+    uri: &Uri,
+    matcher: &Matcher,
+    page: &mut Page,
+) -> Result<(), Refusal> {
+    let Some(entry) = one(schemes, uri)?.get(uri)? else { return Ok(()) };
+    let Ok(content) = super::edit::text_of(uri, &entry) else { return Ok(()) };
+    let hits = text::hits(matcher, content, &entry.mime)?;
+    let kept = |hit: &Hit| Kept { text: hit.to_string(), rows: 1 };
+    let (count, kept) = (hits.len() as u64, hits.iter().map(kept).collect());
+    page.add_lines(uri.to_string().as_bytes(), &Lines { count, from: 0, kept });
+    Ok(())
+}
+
+/// An address whose path is a glob is the address before it and the glob.
+fn glob_in(uri: Uri) -> (Uri, Option<String>) {
+    let is_glob = |part: &str| part.contains(['*', '?', '[', '{']);
+    if !uri.path.split('/').any(is_glob) {
+        return (uri, None);
+    }
+    let lead: Vec<&str> = uri.path.split('/').take_while(|part| !is_glob(part)).collect();
+    (Uri { path: lead.join("/"), ..uri.clone() }, Some(uri.path))
+}

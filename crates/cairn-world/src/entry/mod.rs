@@ -1,0 +1,102 @@
+//! Ops on entries: the same ten over every scheme, worked out from what a scheme gives. Files are ends
+//! of a copy or move here, and otherwise not.
+
+pub(crate) mod carry;
+pub(crate) mod edit;
+pub(crate) mod look;
+pub(crate) mod text;
+
+use crate::scheme::{Entry, Scheme, Schemes};
+use crate::settled::{Prepared, Probe, Refusal};
+use cairn_text::shown::clean;
+use cairn_types::{Change, FileState, Status, Uri, UriError};
+
+fn bad(why: &UriError) -> Refusal {
+    Refusal::new(Status::BAD_REQUEST, why.to_string())
+}
+
+/// An op that cannot be done, under the line it would have had.
+pub(crate) fn refused(label: &str, refusal: Refusal) -> Prepared {
+    let settled = Some(refusal.into());
+    Prepared { label: clean(label), settled, ..Prepared::default() }
+}
+
+/// The scheme of an address that names one entry.
+pub(crate) fn one<'a>(schemes: &'a Schemes, uri: &Uri) -> Result<&'a dyn Scheme, Refusal> {
+    let scheme = schemes.with_channel(uri)?;
+    match uri.path.is_empty() && uri.host.is_empty() {
+        true => Err(Refusal::new(Status::BAD_REQUEST, format!("{uri} names no entry"))),
+        false => Ok(scheme),
+    }
+}
+
+/// An entry's channel as it stands, and that there is none.
+pub(crate) fn there(schemes: &Schemes, uri: &Uri) -> Result<Entry, Refusal> {
+    let missing = || Refusal::new(Status::NOT_FOUND, format!("{uri} does not exist"));
+    one(schemes, uri)?.get(uri)?.ok_or_else(missing)
+}
+
+/// What stands at the address of a change.
+pub(crate) fn state(schemes: &Schemes, address: &str) -> Result<Option<FileState>, Refusal> {
+    let uri: Uri = address.parse().map_err(|why| bad(&why))?;
+    let scheme = one(schemes, &uri)?;
+    Ok(scheme.get(&uri)?.map(|entry| entry.state(scheme)))
+}
+
+/// Whether the entries of these changes are as they were before; what the first is that is not.
+pub(crate) fn stale<'a>(schemes: &Schemes, changes: &'a [Change]) -> Option<&'a str> {
+    let mut entries = changes.iter().filter(|change| change.entry().is_some());
+    entries
+        .find(|change| state(schemes, &change.path) != Ok(change.before.clone()))
+        .map(|change| change.path.as_str())
+}
+
+/// How far the changes of entries came, by what stands there now.
+pub(crate) fn probe(schemes: &Schemes, changes: &[Change]) -> Option<Probe> {
+    let entries = changes.iter().filter(|change| change.entry().is_some());
+    let found = entries.map(|change| match state(schemes, &change.path) {
+        Ok(now) if now == change.after => Probe::Done,
+        Ok(now) if now == change.before => Probe::NotDone,
+        // What the store keeps is made true with the outcome, which there is none of.
+        _ if change.is_stored() => Probe::NotDone,
+        _ => Probe::Neither,
+    });
+    found.reduce(together)
+}
+
+/// Two parts of one op.
+pub(crate) fn together(one: Probe, other: Probe) -> Probe {
+    match (one, other) {
+        (one, other) if one == other => one,
+        (Probe::Neither, _) | (_, Probe::Neither) => Probe::Neither,
+        _ => Probe::Partly,
+    }
+}
+
+/// Makes the changes true whose schemes keep their entries themselves; those of the store are made true
+/// with the outcome.
+pub(crate) fn apply(
+    schemes: &Schemes,
+    changes: &[Change],
+    contents: &crate::Contents<'_>,
+) -> Result<(), Refusal> {
+    let own = |change: &&Change| change.entry().is_some_and(|entry| entry.own);
+    for change in changes.iter().filter(own) {
+        let uri: Uri = change.path.parse().map_err(|why| bad(&why))?;
+        let scheme = one(schemes, &uri)?;
+        if scheme.get(&uri)?.map(|entry| entry.state(scheme)) == change.after {
+            continue;
+        }
+        let after =
+            change.after.as_ref().and_then(|state| Some((state.hash?, state.entry.clone()?)));
+        match after {
+            None => scheme.delete(&uri)?,
+            Some((hash, entry)) => {
+                let gone = || Refusal::new(Status::GONE, format!("what {uri} held is freed"));
+                let content = contents(&hash).ok_or_else(gone)?;
+                scheme.put(&uri, &Entry { content, mime: entry.mime, tags: entry.tags })?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! `cairn op`: one op of a person or script, as a row of the session's client run.
+
+use crate::cli::{Ends, OpKind, Where};
+use crate::run::{Usage, block_on, world_settings};
+use crate::{cli, out, place, policy, secrets};
+use anyhow::{Context, Result};
+use cairn_engine::policy::Rulebook;
+use cairn_runtime::{Answer, Client, now_ms, session_here};
+use cairn_store::Store;
+use cairn_text::shown::clean;
+use cairn_types::{By, Policy};
+use cairn_world::{Ruled, Workspace, World};
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Does one op.
+pub fn op(args: &cli::Op) -> Result<ExitCode> {
+    let (tool, call, place) = call(&args.what)?;
+    let root = place::root(place.cwd.as_deref())?;
+    let store = place::store()?;
+    let (world, policy) = world(&store, &root)?;
+    let answer = block_on(async {
+        let mut client = Client::here(store, Arc::new(world), &root, policy).await?;
+        client.op(tool, &call.to_string(), By::Person(whose())).await
+    })??;
+    tell(&answer, place.json);
+    Ok(if answer.status.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Who does it, for the row.
+fn whose() -> String {
+    place::env("USER").or_else(|| place::env("LOGNAME")).unwrap_or_else(|| "somebody".to_owned())
+}
+
+/// The project's world, and the rules it is under.
+pub fn world(store: &Store, root: &Path) -> Result<(World, Policy)> {
+    let config = place::config(root)?;
+    let scrubber = secrets::scrubber(&config, store.salt()?);
+    let mut settings = world_settings(&config, &scrubber)?;
+    let mut policy = policy::configured(&config, root, &settings.shell);
+    let session = session_here(store, root)?;
+    policy.rules.extend(policy::remembered(store, session.as_ref(), root, now_ms())?);
+    let rules = Rulebook::read(policy.clone())?;
+    settings.unread = policy::unread(&rules);
+    settings.ruled = Ruled(rules.ruled().cloned().collect());
+    settings.little = policy.little;
+    let world = World::with_folders(Workspace::open(root)?, &[], settings)?;
+    Ok((world, policy))
+}
+
+/// The op as a tool's call, and where it is done.
+fn call(what: &OpKind) -> Result<(&'static str, Value, &Where)> {
+    Ok(match what {
+        OpKind::Find { under, glob, text, tags, skip, place } => {
+            let glob = glob
+                .clone()
+                .or_else(|| (text.is_none() && tags.is_empty()).then(|| "**".to_owned()));
+            let call =
+                json!({ "under": under, "glob": glob, "text": text, "tags": tags, "skip": skip });
+            ("find", call, place)
+        }
+        OpKind::Read { target, scope, matching, hashes, place } => {
+            let call =
+                json!({ "path": target, "scope": scope, "matching": matching, "hashes": hashes });
+            ("read", call, place)
+        }
+        OpKind::Edit { target, body, scope, old, new, all, patch, tags, place } => {
+            let (tool, call) = match (old, patch) {
+                (Some(old), _) => {
+                    ("edit", json!({ "path": target, "old": old, "new": new, "all": all }))
+                }
+                (None, Some(file)) => {
+                    let text = std::fs::read_to_string(file)
+                        .with_context(|| format!("{} cannot be read", file.display()))?;
+                    ("edit", json!({ "path": target, "patch": text }))
+                }
+                (None, None) => {
+                    let content = content(body.as_deref())?;
+                    let call =
+                        json!({ "path": target, "content": content, "scope": scope, "tags": tags });
+                    ("write", call)
+                }
+            };
+            (tool, call, place)
+        }
+        OpKind::Copy { ends } => ("copy", between(ends), &ends.place),
+        OpKind::Move { ends } => ("move", between(ends), &ends.place),
+        OpKind::Kill { target, place } => ("remove", json!({ "path": target }), place),
+    })
+}
+
+fn between(ends: &Ends) -> Value {
+    json!({ "from": ends.from, "to": ends.to, "tags": ends.tags })
+}
+
+/// What to write: what is given, else what is piped in.
+fn content(given: Option<&str>) -> Result<String> {
+    if let Some(given) = given {
+        return Ok(given.to_owned());
+    }
+    let mut input = std::io::stdin().lock();
+    if input.is_terminal() {
+        return Err(Usage("there is no content; give --body, or pipe it in".to_owned()).into());
+    }
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).context("what is piped in cannot be read")?;
+    let text = String::from_utf8(bytes);
+    Ok(text.map_err(|_| Usage("what is piped in is not UTF-8 text".to_owned()))?)
+}
+
+fn tell(answer: &Answer, is_json: bool) {
+    let row = format!("log://{}/{}", answer.run, answer.at);
+    if is_json {
+        out::line(json!({
+            "status": answer.status.0,
+            "text": answer.text,
+            "row": row,
+            "receipt": answer.receipt,
+            "changes": answer.changes,
+        }));
+        return;
+    }
+    match answer.status.is_success() {
+        true => out::line(clean(&answer.text)),
+        false => eprintln_line(&format!("{} {}", answer.status, clean(&answer.text))),
+    }
+}
+
+fn eprintln_line(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr().lock(), "cairn: {text}");
+}

@@ -1,0 +1,88 @@
+//! Entries at the command line: an agent and a person write and read the same ones, and what was done to
+//! them is shown, verified and undone like files.
+
+use crate::bench_world::Bench;
+use serde_json::{Value, json};
+
+fn call(tool: &str, args: Value) -> Value {
+    json!({"calls": [{"tool": tool, "args": args}]})
+}
+
+fn rows(bench: &Bench) -> Vec<(String, u64)> {
+    let rows = bench.cairn(&["log", "--json"]).out;
+    let row = |line: &str| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        (row["tool"].as_str().unwrap().to_owned(), row["status"].as_u64().unwrap())
+    };
+    rows.lines().map(row).collect()
+}
+
+// keeps: entries-like-files
+#[test]
+fn an_agent_writes_entries_unasked_and_a_person_reads_and_undoes_them() {
+    let script = json!([
+        call("write", json!({"path": "known:///france", "content": "Paris\n", "tags": ["eu"]})),
+        call("edit", json!({"path": "known:///france", "old": "Paris", "new": "Lyon"})),
+        call("copy", json!({"from": "known:///france", "to": "unknown:///lyon"})),
+        call("write", json!({"path": "skill:///cook", "content": "no"})),
+        call("write", json!({"path": "log:///1/1/1", "content": "no"})),
+        call("read", json!({"path": "known:///france", "matching": "Ly*"})),
+        call("find", json!({"under": "known:///", "tags": ["eu"]})),
+        {"say": "done"}
+    ]);
+    let bench = Bench::new(script);
+    let ran = bench.cairn(&["run", "work"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let statuses: Vec<u64> = rows(&bench).into_iter().map(|(_, status)| status).collect();
+    assert_eq!(statuses, [201, 200, 201, 403, 403, 200, 200], "{ran:?}");
+    let read = bench.cairn(&["op", "read", "known:///france"]);
+    assert_eq!(read.out, "1\tLyon\ntags: eu\n");
+    let diff = bench.cairn(&["diff"]).out;
+    assert!(diff.contains("known:///france") && diff.contains("+Lyon"), "{diff}");
+    let undone = bench.cairn(&["undo", "1/2"]);
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(bench.cairn(&["op", "read", "known:///france"]).out, "1\tParis\ntags: eu\n");
+    let redone = bench.cairn(&["redo"]);
+    assert_eq!(redone.code, 0, "{redone:?}");
+    assert_eq!(bench.cairn(&["op", "read", "known:///france"]).out, "1\tLyon\ntags: eu\n");
+    let taken = bench.cairn(&["undo", "1"]);
+    assert_eq!(taken.code, 0, "{taken:?}");
+    assert_eq!(bench.cairn(&["op", "read", "known:///france"]).code, 1);
+    let listed = bench.cairn(&["world", "--json", "known:///"]).out;
+    assert_eq!(serde_json::from_str::<Value>(&listed).unwrap(), json!([]));
+    let verified = bench.cairn(&["verify"]);
+    assert_eq!(verified.code, 0, "{verified:?}");
+}
+
+// keeps: entries-like-files
+#[test]
+fn a_persons_ops_are_rows_with_receipts_and_keep_to_the_policy() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    bench
+        .temp
+        .write("cairn.toml", "[policy]\ndeny = [\"edit[scheme=memory] **\", \"read *.key\"]\n");
+    bench.temp.write("a.key", "canary");
+    bench.temp.write("users.csv", "name,age\nada,36\nalan,41\n");
+    let made = bench.cairn(&["op", "edit", "known:///a.json", "--body", "[1, 2]", "--json"]);
+    let made: Value = serde_json::from_str(&made.out).unwrap();
+    assert_eq!(made["status"], 201);
+    assert!(made["receipt"].as_str().unwrap().starts_with("rcpt_"), "{made}");
+    assert_eq!(made["changes"][0]["path"], "known:///a.json");
+    let put = bench.cairn(&["op", "edit", "known:///a.json", "--scope", "-1", "--body", "3"]);
+    assert_eq!(put.code, 0, "{put:?}");
+    assert_eq!(bench.cairn(&["op", "read", "known:///a.json"]).out, "[1, 2, 3]\n");
+    let found = bench.cairn(&["op", "read", "users.csv", "--match", "$[?@.age > 40].name"]);
+    assert_eq!(found.out, "3:\t\"alan\"\n");
+    let kept = bench.cairn(&["op", "edit", "memory:///x", "--body", "x"]);
+    assert_eq!((kept.code, kept.err.contains("403")), (1, true), "{kept:?}");
+    let unread = bench.cairn(&["op", "read", "a.key"]);
+    assert_eq!(unread.code, 1);
+    assert!(!unread.out.contains("canary") && !unread.err.contains("canary"), "{unread:?}");
+    let moved = bench.cairn(&["op", "move", "known:///a.json", "out/a.json"]);
+    assert_eq!(moved.code, 0, "{moved:?}");
+    assert_eq!(bench.temp.read("out/a.json"), "[1, 2, 3]");
+    let bad = bench.cairn(&["op", "read", "known:///nope"]);
+    assert_eq!((bad.code, bad.err.as_str()), (1, "cairn: 404 known:///nope does not exist\n"));
+    assert_eq!(bench.cairn(&["world", "nowhere"]).code, 2);
+    assert_eq!(bench.cairn(&["verify"]).code, 0);
+}
