@@ -65,6 +65,15 @@ impl Recording {
         Recording { facts: vec![body], contents: Vec::new() }
     }
 
+    /// The loop and turn that the model is about to be asked for, if it is.
+    #[must_use]
+    pub fn asks(&self) -> Option<(u32, u32)> {
+        self.facts.iter().find_map(|body| match body {
+            Body::Ask(ask) => Some((ask.lap, ask.turn)),
+            _ => None,
+        })
+    }
+
     /// Keeps a content and names it.
     pub fn keep(&mut self, bytes: impl Into<Vec<u8>>) -> ContentRef {
         let bytes = bytes.into();
@@ -534,6 +543,12 @@ impl Engine {
             outcome.seen = prepared.changes.iter().filter_map(seen_before).collect();
         }
         Some(recording)
+    }
+
+    /// Whether the model may be shown what a file or an entry says, without having asked for it.
+    #[must_use]
+    pub fn may_show(&self, path: &str) -> bool {
+        self.may_read(path)
     }
 
     /// Whether the model may be shown a file unasked.

@@ -2,6 +2,7 @@
 //! only hashes. The state is the fold of recorded facts; what to do next is a function of the state.
 
 mod admit;
+mod around;
 mod budget;
 mod choice;
 mod client;

@@ -52,6 +52,10 @@ pub struct Engine {
     pub(crate) hooks: OfRun,
     /// The mode that a person chose for a plan, under the present driver.
     pub(crate) mode: Option<Mode>,
+    /// The receipt of the session up to which the run knows what others changed.
+    pub(crate) looked: Option<String>,
+    /// How many drivers it has had.
+    pub(crate) drives: u64,
 }
 
 /// The running loop.
@@ -154,6 +158,10 @@ impl Engine {
             Body::Run(run) => self.run = Some(run.clone()),
             Body::Drive(drive) => {
                 self.drive = Some(drive.clone());
+                self.drives += 1;
+                if self.looked.is_none() {
+                    self.looked.clone_from(&drive.since);
+                }
                 // What reaches beyond the run and still holds is among the driver's rules.
                 self.answers.retain(|(scope, _)| *scope == Remember::Run);
                 self.hooks = OfRun::default();
@@ -163,6 +171,10 @@ impl Engine {
             }
             Body::Prompt(prompt) => self.queued(prompt),
             Body::Steer(steer) => self.steered(steer),
+            Body::Delta(delta) => {
+                self.looked = Some(delta.upto.clone());
+                self.items.push(Item::words(delta.text));
+            }
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
             Body::Ask(ask) => {
                 self.release_prompt();

@@ -49,6 +49,13 @@ pub enum Event {
         #[serde(default)]
         writer: String,
     },
+    /// Others changed something, and the model is told.
+    #[serde(rename = "world/changed")]
+    WorldChanged {
+        text: String,
+        /// Of each path and source: `{path, source, kind, before, after, edits}`.
+        changes: serde_json::Value,
+    },
     #[serde(rename = "turn/asked")]
     TurnAsked { r#loop: u32, turn: u32 },
     #[serde(rename = "text/delta")]

@@ -170,6 +170,9 @@ impl Driver {
         if prepared.changes.iter().any(Change::is_stored) {
             return self.act_on_entries(at, again, &action, (&prepared, is_chosen)).await;
         }
+        if matches!(&action, Action::Exec(exec) if !exec.background) && prepared.ran.is_none() {
+            self.look_before().await?;
+        }
         self.begin(at, again, (&prepared, is_chosen)).await?;
         let performed = self.perform(at, &action, &prepared).await?;
         self.settled_by(at, performed, Settled::Performed)

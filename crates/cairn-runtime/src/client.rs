@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 /// The name of a session's client run. People cannot name a run so.
 pub const CLIENT_RUN: &str = "@client";
 
+/// The name of the run in which a session notes what nobody's op changed.
+pub const SYSTEM_RUN: &str = "@system";
+
 /// One session's client, while its run is held.
 pub struct Client {
     pub(crate) store: Store,
@@ -68,8 +71,12 @@ pub struct ClientDone {
 
 /// The client run of a session, if it has one.
 pub fn client_run(store: &Store, session: &SessionId) -> Result<Option<RunId>, RunError> {
+    run_named(store, session, CLIENT_RUN)
+}
+
+fn run_named(store: &Store, session: &SessionId, name: &str) -> Result<Option<RunId>, RunError> {
     let mut runs = store.runs(session)?.into_iter().filter(|run| !run.imported);
-    Ok(runs.find(|run| run.name.as_deref() == Some(CLIENT_RUN)).map(|run| run.id))
+    Ok(runs.find(|run| run.name.as_deref() == Some(name)).map(|run| run.id))
 }
 
 impl Client {
@@ -127,13 +134,31 @@ impl Client {
         session: &SessionId,
         policy: Policy,
     ) -> Result<Client, RunError> {
-        let existing = client_run(&store, session)?;
+        Client::take_named(store, world, session, (CLIENT_RUN, policy)).await
+    }
+
+    /// The run in which the session notes what nobody's op changed.
+    pub(crate) async fn system(
+        store: Store,
+        world: Arc<World>,
+        session: &SessionId,
+    ) -> Result<Client, RunError> {
+        Client::take_named(store, world, session, (SYSTEM_RUN, Policy::default())).await
+    }
+
+    async fn take_named(
+        store: Store,
+        world: Arc<World>,
+        session: &SessionId,
+        (name, policy): (&str, Policy),
+    ) -> Result<Client, RunError> {
+        let existing = run_named(&store, session, name)?;
         let id = existing.clone().unwrap_or_else(clock::new_run_id);
         let lease = store.lease(&id, &holder())?;
         let facts = if existing.is_some() { store.facts(&id, 0)? } else { Vec::new() };
         let engine = Engine::fold(&facts);
         let (pending, contents) = (Vec::new(), Vec::new());
-        let world = Arc::new(world.with_schemes(schemes::from_outside(&store, session)));
+        let world = Arc::new(world.with_schemes(schemes::from_outside(&store, session, &world)));
         let mut client = Client {
             store,
             world,
@@ -147,7 +172,7 @@ impl Client {
             new_session: None,
         };
         if existing.is_none() {
-            client.begin_run(session);
+            client.begin_run(session, name);
         }
         let drive = client.drive();
         client.record(Recording::of(Body::Drive(drive)));
@@ -155,8 +180,8 @@ impl Client {
         Ok(client)
     }
 
-    fn begin_run(&mut self, session: &SessionId) {
-        let name = Some(CLIENT_RUN.to_owned());
+    fn begin_run(&mut self, session: &SessionId, name: &str) {
+        let name = Some(name.to_owned());
         self.new_run = Some(NewRun {
             id: self.lease.run().clone(),
             session: session.clone(),
@@ -195,6 +220,7 @@ impl Client {
             schema: None,
             hooks: Vec::new(),
             schemes: Vec::new(),
+            since: None,
         }
     }
 
@@ -253,6 +279,61 @@ impl Client {
         let receipt = self.commit().await?;
         drop(alone);
         Ok(ClientDone { run: self.lease.run().clone(), at, receipt, changes: made })
+    }
+
+    /// Notes what was changed by nobody's op, as a row that says so. Gives its receipt.
+    pub(crate) async fn note(
+        &mut self,
+        changes: Vec<Change>,
+        told: String,
+        contents: Vec<Vec<u8>>,
+    ) -> Result<Option<String>, RunError> {
+        let target = match changes.as_slice() {
+            [one] => one.path.clone(),
+            many => format!("{} files", many.len()),
+        };
+        let mut recording = self.engine.prompted(&format!("note {target}"), Writer::System);
+        recording.contents.extend(contents);
+        let at = Coord { lap: self.engine.next_lap(), turn: 1, seq: 1 };
+        let input = recording.keep("{}");
+        let result = recording.keep(told);
+        recording.facts.push(Body::Intent(Intent {
+            at,
+            call: String::new(),
+            writer: Writer::System,
+            surface: Surface::Client,
+            tool: "note".to_owned(),
+            input,
+            op: Some(OpName::Edit),
+            target,
+            subject: None,
+            effect: Effect::World,
+            repeatable: false,
+            of: None,
+            repairs: Vec::new(),
+            problem: None,
+        }));
+        let by = By::Gate("system".to_owned());
+        recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, by, Vec::new())));
+        let (begun, told, ran) = (changes.clone(), None, None);
+        recording.facts.push(Body::Begin(Begin { at, changes: begun, again: false, told, ran }));
+        recording.facts.push(Body::Outcome(Outcome {
+            at,
+            status: Status::OK,
+            exit: None,
+            result,
+            media: Vec::new(),
+            own: None,
+            output: None,
+            changes,
+            seen: Vec::new(),
+            layers: Vec::new(),
+            settled: Settled::FoundDone,
+            ms: 0,
+        }));
+        self.record(recording);
+        self.end();
+        self.commit().await
     }
 
     /// The bytes that are about to be overwritten or removed become contents like any, so that the op

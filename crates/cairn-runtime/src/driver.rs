@@ -120,6 +120,8 @@ pub struct Driver {
     pub(crate) sending: bool,
     /// The commands in the background that the loop's end was last said to wait for.
     pub(crate) lingering: Vec<Coord>,
+    /// What it knows of what is around it.
+    pub(crate) around: crate::delta::Around,
 }
 
 impl Driver {
@@ -206,6 +208,11 @@ impl Driver {
     /// before it does. No loop ends while one runs that a person sent there, unless it is stopped; one that
     /// is over and cannot be told any more, since the model is being asked, is not waited for.
     pub(crate) async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
+        if let Some(turn) = recording.asks()
+            && self.look_around(turn).await?
+        {
+            return Ok(());
+        }
         let recording = self.afforded(recording)?;
         let recording = self.with_refused(recording);
         let is_waited_for = self.engine.lingers() && self.streams.sent().next().is_some();

@@ -44,6 +44,7 @@ pub(crate) fn told_with(body: &Body) -> Option<ContentRef> {
     match body {
         Body::Prompt(prompt) => Some(prompt.text),
         Body::Steer(steer) => Some(steer.text),
+        Body::Delta(delta) => Some(delta.text),
         Body::Reply(reply) => reply.text,
         Body::Proposal(proposal) => Some(proposal.shown),
         Body::Decision(decision) => decision.words,

@@ -70,6 +70,7 @@ fn exact(fact: &Body) -> Vec<Hash> {
         Body::Hook(hooked) => hooked.answer.input.iter().map(|input| input.hash).collect(),
         Body::Run(_)
         | Body::Steer(_)
+        | Body::Delta(_)
         | Body::Abort(_)
         | Body::Ask(_)
         | Body::Fault(_)
@@ -86,6 +87,7 @@ fn texts(fact: &mut Body) -> Vec<&mut ContentRef> {
         Body::Run(run) => vec![&mut run.system],
         Body::Prompt(prompt) => vec![&mut prompt.text],
         Body::Steer(steer) => vec![&mut steer.text],
+        Body::Delta(delta) => vec![&mut delta.text],
         Body::Reply(reply) => reply.text.iter_mut().chain(reply.reasoning.iter_mut()).collect(),
         Body::Intent(intent) => intent.problem.iter_mut().map(|p| &mut p.message).collect(),
         Body::Proposal(proposal) => vec![&mut proposal.shown],
@@ -129,6 +131,7 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         | Body::Drive(_)
         | Body::Prompt(_)
         | Body::Steer(_)
+        | Body::Delta(_)
         | Body::Ask(_)
         | Body::Reply(_)
         | Body::Begin(_)

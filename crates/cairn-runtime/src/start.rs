@@ -1,9 +1,7 @@
 //! Taking a run to drive it: a new one, or one that exists.
 
-use crate::client::client_run;
 use crate::pending::Pending;
 use crate::transcript::Transcript;
-use crate::undo::changed_since;
 use crate::{
     Command, Driver, RunError, Settings, Sink, Surroundings, clock, made, now_ms, schemes, system,
 };
@@ -122,19 +120,13 @@ impl Start {
         task: Option<impl Into<Task>>,
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>), RunError> {
         let (sender, inbox) = mpsc::unbounded_channel();
-        let (mut driver, undone) = match place {
-            Place::New { new_session, name } => {
-                (self.new_run(new_session, name, inbox).await?, Vec::new())
-            }
-            Place::Existing { run, session } => {
-                let undone = self.undone_since(&run, &session)?;
-                (self.existing(&run, session, inbox)?, undone)
-            }
+        let mut driver = match place {
+            Place::New { new_session, name } => self.new_run(new_session, name, inbox).await?,
+            Place::Existing { run, session } => self.existing(&run, session, inbox)?,
         };
         if let Some(Task { text, shown }) = task.map(Into::into) {
             driver.leave_inherited_loop()?;
             let text = with_folders(&text, &driver.settings.folders);
-            let text = with_undone(text, &undone);
             let shown = shown.into_iter().map(|s| (s.mime.to_owned(), s.name, s.bytes)).collect();
             let recording = driver.engine.prompted_with(&text, shown, Writer::Client);
             driver.record(recording)?;
@@ -143,15 +135,6 @@ impl Start {
             Step::Idle => Err(RunError::NothingToDo { run: driver.run_id().clone() }),
             _ => Ok((driver, sender)),
         }
-    }
-
-    /// The paths that a person took back, or brought again, since the run's last fact.
-    fn undone_since(&self, run: &RunId, session: &SessionId) -> Result<Vec<String>, RunError> {
-        if client_run(&self.store, session)?.is_none() {
-            return Ok(Vec::new());
-        }
-        let last = self.store.facts(run, 0)?.last().map_or(0, |fact| fact.at);
-        changed_since(&self.store, session, last)
     }
 
     async fn new_run(
@@ -188,7 +171,8 @@ impl Start {
             view: View::Transcript,
         };
         recording.facts.push(Body::Run(started));
-        recording.facts.push(Body::Drive(self.drive_fact(lease.epoch())));
+        let since = self.store.newest_receipt(&session)?.unwrap_or_default();
+        recording.facts.push(Body::Drive(self.drive_fact(lease.epoch(), Some(since))));
         let mut driver =
             self.driver(lease, session, Engine::default(), Transcript::default(), inbox);
         driver.pending = pending;
@@ -211,7 +195,11 @@ impl Start {
         }
         let transcript = Transcript::load(&engine, &self.store)?;
         made::tell(&self.world, &self.store, &facts)?;
-        let drive = self.drive_fact(lease.epoch());
+        let since = match engine.looked() {
+            Some(_) => None,
+            None => Some(self.store.newest_receipt(&session)?.unwrap_or_default()),
+        };
+        let drive = self.drive_fact(lease.epoch(), since);
         let mut driver = self.driver(lease, session, engine, transcript, inbox);
         let contents = driver.schema_content();
         driver.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
@@ -246,7 +234,7 @@ impl Start {
         }
     }
 
-    fn drive_fact(&self, epoch: u64) -> Drive {
+    fn drive_fact(&self, epoch: u64, since: Option<String>) -> Drive {
         Drive {
             epoch,
             holder: holder(),
@@ -264,6 +252,7 @@ impl Start {
             schema: self.settings.schema.as_ref().map(|text| ContentRef::of(text.as_bytes())),
             hooks: self.settings.hooks.plans(),
             schemes: Vec::new(),
+            since,
         }
     }
 
@@ -275,7 +264,8 @@ impl Start {
         transcript: Transcript,
         inbox: mpsc::UnboundedReceiver<Command>,
     ) -> Driver {
-        let world = self.world.with_schemes(schemes::of_session(&self.store, &session));
+        let world =
+            self.world.with_schemes(schemes::of_session(&self.store, &session, &self.world));
         Driver {
             store: self.store,
             lease,
@@ -298,6 +288,7 @@ impl Start {
             foreground: None,
             sending: false,
             lingering: Vec::new(),
+            around: crate::delta::Around::default(),
         }
     }
 }
@@ -331,17 +322,6 @@ pub fn folders_of(store: &Store, run: &RunId) -> Result<Folders, RunError> {
     }
     folders.elsewhere.retain(|folder| !folders.here.contains(folder));
     Ok(folders)
-}
-
-/// The prompt, and what a person took back before it.
-fn with_undone<'a>(prompt: Cow<'a, str>, paths: &[String]) -> Cow<'a, str> {
-    match paths {
-        [] => prompt,
-        paths => Cow::Owned(format!(
-            "{prompt}\n\nBefore this, the person undid or redid changes of these paths:\n{}",
-            paths.join("\n")
-        )),
-    }
 }
 
 /// The prompt, and which folders besides the project's are open.

@@ -118,7 +118,7 @@ impl Course {
             _ if !self.driven => Some("nobody drives it".to_owned()),
             Body::Prompt(prompt) => (prompt.lap <= self.laps)
                 .then(|| format!("loop {} was asked for before", prompt.lap)),
-            Body::Steer(_) | Body::Abort(_) => {
+            Body::Steer(_) | Body::Abort(_) | Body::Delta(_) => {
                 (self.open == 0).then(|| "no loop is open".to_owned())
             }
             Body::Ask(ask) => self.not_open(ask.lap).or_else(|| self.not_next(ask.turn, false)),
@@ -247,6 +247,7 @@ impl Course {
             | Body::Performed(_)
             | Body::Hook(_)
             | Body::Stream(_)
+            | Body::Delta(_)
             | Body::Unknown { .. } => {}
         }
     }

@@ -42,6 +42,11 @@ impl Home {
         self.0.join("leases")
     }
 
+    /// What is known of the members of projects, by session.
+    pub(crate) fn surveys(&self) -> PathBuf {
+        self.0.join("surveys")
+    }
+
     /// Where each run stands, kept outside the database.
     pub(crate) fn heads(&self) -> PathBuf {
         self.0.join("heads")

@@ -32,6 +32,7 @@ mod packed;
 mod read;
 mod remove;
 mod run;
+mod session_rows;
 mod store;
 mod verify;
 mod writer;

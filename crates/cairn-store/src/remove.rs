@@ -47,6 +47,8 @@ pub(crate) fn delete(
     let (deleted, files, runs) = done?;
     // A crash from here on leaves files that no row names; `gc` removes them.
     runs.iter().for_each(|run| remove_outside(home, run));
+    let _ = fs::remove_file(home.surveys().join(session.as_str()));
+    let _ = fs::remove_file(home.leases().join(format!("survey-{session}.lock")));
     conn.execute_batch("BEGIN IMMEDIATE")?;
     let removed = remove_unnamed(conn, home, &files);
     conn.execute_batch("COMMIT")?;

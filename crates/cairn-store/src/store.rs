@@ -6,7 +6,7 @@ use crate::contents::Readable;
 use crate::entries::{self, EntryRow};
 use crate::export::Exported;
 use crate::gc::{self, Freed, Gc};
-use crate::home::Home;
+use crate::home::{Home, make_dir};
 use crate::import::{Import, Imported};
 use crate::keys::Keys;
 use crate::lease::{HomeLock, Lease};
@@ -16,12 +16,13 @@ use crate::remove::{self, Deleted};
 use crate::run::RunState;
 use crate::verify::{HomeJudge, Report};
 use crate::writer::{Ask, Writer, Writing};
-use crate::{StoreError, bundle, contents, export, heads, lease, open};
+use crate::{StoreError, bundle, contents, export, heads, lease, open, session_rows};
 use cairn_types::{Fact, Hash, RunId, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashSet;
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -158,6 +159,45 @@ impl Store {
         each: &mut dyn FnMut(ReplyRow),
     ) -> Result<(), StoreError> {
         self.read(|conn| read::replies(conn, which, each))
+    }
+
+    /// The newest receipt of a session, if it has one.
+    pub fn newest_receipt(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        self.read(|conn| session_rows::newest(conn, session))
+    }
+
+    /// The outcomes of a session's runs after this receipt, each with its own, in the order in which they
+    /// were committed; all of them after an empty name. None where no such receipt is here.
+    pub fn outcomes_since(
+        &self,
+        session: &SessionId,
+        receipt: &str,
+    ) -> Result<Option<Vec<(String, Fact)>>, StoreError> {
+        self.read(|conn| session_rows::since(conn, session, receipt))
+    }
+
+    /// Where what is known of the members of a session's project is kept: a cache, not the store's to read.
+    #[must_use]
+    pub fn survey_file(&self, session: &SessionId) -> PathBuf {
+        self.0.home.surveys().join(session.as_str())
+    }
+
+    /// Keeps that, for its owner only. It is no harm if it is lost.
+    pub fn keep_survey(&self, session: &SessionId, packed: &[u8]) -> Result<(), StoreError> {
+        let (folder, file) = (self.0.home.surveys(), self.survey_file(session));
+        make_dir(&folder)?;
+        let beside = folder.join(format!("{session}.{}", std::process::id()));
+        let fail = |e| StoreError::io(&file, e);
+        let mut options = std::fs::OpenOptions::new();
+        let options = options.write(true).create(true).truncate(true).mode(0o600);
+        options.open(&beside).and_then(|mut new| new.write_all(packed)).map_err(fail)?;
+        std::fs::rename(&beside, &file).map_err(fail)
+    }
+
+    /// Takes the right to bring that up to date; absent when another has it for the moment.
+    pub fn try_lock_survey(&self, session: &SessionId) -> Result<Option<HomeLock>, StoreError> {
+        self.writer()?;
+        HomeLock::try_take(&self.0.home, &format!("survey-{session}"))
     }
 
     /// An entry that stands on no disk, by its address.

@@ -289,6 +289,7 @@ mod tests {
             schema: None,
             hooks: Vec::new(),
             schemes: Vec::new(),
+            since: None,
         };
         let body = Body::Drive(drive);
         let started = Body::Run(RunStarted {

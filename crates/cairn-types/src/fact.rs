@@ -2,9 +2,9 @@
 //! version does not know is kept as it is.
 
 use crate::{
-    Approval, Budgets, Change, ContentRef, Coord, Decision, Effect, Flags, Hash, HookPlan, Hooked,
-    Manifest, Mode, OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream, Subject,
-    Surface, Usage, View, Writer,
+    Approval, Budgets, Change, ContentRef, Coord, Decision, Delta, Effect, Flags, Hash, HookPlan,
+    Hooked, Manifest, Mode, OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream,
+    Subject, Surface, Usage, View, Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -145,6 +145,8 @@ bodies! {
     "hook" => Hook(Hooked),
     /// A command in the background is over.
     "stream" => Stream(Stream),
+    /// Others changed something.
+    "delta" => Delta(Delta),
     /// A loop ended.
     "end" => End(End),
 }
@@ -257,6 +259,10 @@ pub struct Drive {
     /// The schemes it has besides those that every world has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemes: Vec<Manifest>,
+    /// The newest receipt of the session then, empty where it has none: what is older did not change under
+    /// a run that begins here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
 }
 
 /// Limits of a loop.

@@ -7,6 +7,7 @@ mod canonical;
 mod change;
 mod command;
 mod content;
+pub mod delta;
 mod fact;
 mod hook;
 mod id;
@@ -31,6 +32,7 @@ pub use canonical::{CanonicalError, canonical, to_canonical};
 pub use change::{Aside, Change, ChangeKind, EntryState, FileKind, FileState};
 pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple};
 pub use content::{ContentRef, Hash, HashError};
+pub use delta::Delta;
 pub use fact::{
     Abort, Ask, Begin, Body, Call, Caps, CommandOutput, Drive, End, Fact, FactError, Fault, Finish,
     ForkPoint, Intent, Media, Outcome, Problem, Prompt, Rail, Ran, Reach, Reply, RunStarted, Seen,

@@ -81,6 +81,7 @@ pub fn built_in() -> &'static [Manifest] {
             Manifest::told("log", &["result", "output", "input"]),
             Manifest::told("prompt", &["body"]),
             Manifest::told("run", &["body"]),
+            Manifest::told("cairn", &["body"]),
         ]
     });
     &ALL

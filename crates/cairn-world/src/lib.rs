@@ -36,6 +36,7 @@ mod small;
 mod spelled;
 mod state;
 mod stored;
+mod survey;
 mod swap;
 mod temporary;
 mod todo;
@@ -61,6 +62,7 @@ pub use scheme::{Entry, Listed, Scheme, Schemes};
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::alike;
 pub use stored::Stored;
+pub use survey::{Noticed, Scanned, Survey, Surveyed};
 pub use trash::{Trash, TrashBatch, TrashSize};
 pub use unread::{Door, Kept, Unread};
 pub use workspace::{Workspace, WorldError};
@@ -480,6 +482,12 @@ impl World {
         }
         made.extend(entries);
         Ok(made)
+    }
+
+    /// Looks which members of the project changed since the survey was last brought up to date, and brings
+    /// it there.
+    pub fn scan(&self, survey: &mut Survey) -> Scanned {
+        survey::scan(self.roots.main(), survey)
     }
 
     /// The names in a directory, given as it really is.

@@ -178,6 +178,17 @@ impl<W: Write> Printer<'_, W> {
                 let who = if steer.writer == Writer::System { "told" } else { "steer" };
                 format!("{at}  {who}  > {}", self.text(&steer.text))
             }
+            Body::Delta(delta) => {
+                let rows = delta.noticed.iter().map(|one| {
+                    let times = if one.edits > 1 {
+                        format!(", {} edits", one.edits)
+                    } else {
+                        String::new()
+                    };
+                    format!("{at}  edit {} [{}{times}]", one.path, one.source)
+                });
+                clean(&rows.collect::<Vec<_>>().join("\n"))
+            }
             Body::Intent(intent) => {
                 let row = clean(&asked(intent));
                 self.rows.insert(intent.at, row);

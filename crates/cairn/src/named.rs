@@ -43,7 +43,7 @@ pub fn workable(store: &Store, address: Option<&str>, flag: Option<&str>) -> Res
     let run = addressed(store, address, flag)?;
     if is_client(store, &run)? {
         return Err(Usage(format!(
-            "run {} is the session's own record of undos, in which no agent works; name another \
+            "run {} is the session's own record, in which no agent works; name another \
              (`cairn sessions` lists them), and take back an undo with `cairn redo`",
             run.id
         ))

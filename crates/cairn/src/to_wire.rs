@@ -47,6 +47,10 @@ fn of_fact(
         t::Body::Run(run) => Event::RunStarted { name: run.name.clone() },
         t::Body::Drive(drive) => driven(drive),
         t::Body::Prompt(prompt) => Event::PromptTaken { r#loop: prompt.lap, text },
+        t::Body::Delta(delta) => Event::WorldChanged {
+            text,
+            changes: serde_json::to_value(&delta.noticed).unwrap_or_default(),
+        },
         t::Body::Steer(steer) => Event::SteerTaken { text, writer: word(&steer.writer) },
         t::Body::Abort(abort) => Event::LoopAborted { why: abort.why.clone() },
         t::Body::Ask(ask) => Event::TurnAsked { r#loop: ask.lap, turn: ask.turn },

@@ -53,7 +53,7 @@ impl Place {
         folders.sort();
         folders.dedup();
         let world = World::with_folders(workspace, &folders, settings)?;
-        let world = Arc::new(world.with_schemes(schemes::from_outside(&store, &session)));
+        let world = Arc::new(world.with_schemes(schemes::from_outside(&store, &session, &world)));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut place = Place { store, session, world, client: None, lease: None, runtime };
         if !how.dry_run {

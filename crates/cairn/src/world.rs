@@ -21,7 +21,7 @@ pub fn world(args: &cli::World) -> Result<ExitCode> {
         return Err(Usage(text).into());
     };
     let (files, _) = op::world(&store, &root)?;
-    let world = files.with_schemes(schemes::from_outside(&store, &session));
+    let world = files.with_schemes(schemes::from_outside(&store, &session, &files));
     match args.target.as_deref() {
         None => list_schemes(&world, args.json),
         Some(target) if scheme_of(target).is_none() => {

@@ -196,6 +196,7 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
         schema: None,
         hooks: Vec::new(),
         schemes: Vec::new(),
+        since: None,
     }
 }
 

@@ -1,22 +1,25 @@
 //! The schemes of a run's world: those that the store keeps, and those that tell of runs. One line each.
 
+mod catalog;
 mod log;
 mod prompt;
 mod run;
 
 use cairn_store::Store;
 use cairn_types::{Manifest, SessionId, built_in};
-use cairn_world::{Schemes, Stored};
+use cairn_world::{Schemes, Stored, World};
 use std::sync::Arc;
 
 /// The schemes that every run of a session has.
 #[must_use]
-pub fn of_session(store: &Store, session: &SessionId) -> Schemes {
+pub fn of_session(store: &Store, session: &SessionId, files: &World) -> Schemes {
     let mut schemes = Schemes::default();
     for manifest in built_in().iter().filter(|manifest| !manifest.writers.is_empty()) {
         let stored = Stored::new(store.clone(), session.clone(), manifest.clone());
         schemes.register(Arc::new(stored));
     }
+    let catalog = catalog::Catalog::new(store.clone(), session.clone(), files.clone());
+    schemes.register(Arc::new(catalog));
     schemes.register(Arc::new(prompt::Prompts::new(store.clone(), session.clone())));
     schemes.register(Arc::new(run::Runs::new(store.clone(), session.clone())));
     schemes
@@ -24,8 +27,8 @@ pub fn of_session(store: &Store, session: &SessionId) -> Schemes {
 
 /// The same, seen from outside all runs: with everybody's rows.
 #[must_use]
-pub fn from_outside(store: &Store, session: &SessionId) -> Schemes {
-    let mut schemes = of_session(store, session);
+pub fn from_outside(store: &Store, session: &SessionId, files: &World) -> Schemes {
+    let mut schemes = of_session(store, session, files);
     schemes.register(Arc::new(log::Rows::new(store.clone(), session.clone())));
     schemes
 }

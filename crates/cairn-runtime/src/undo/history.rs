@@ -3,15 +3,14 @@
 
 use super::standing::{Undone, standing};
 use crate::RunError;
-use crate::client::client_run;
+use crate::client::{SYSTEM_RUN, client_run};
 use cairn_store::{RunRow, Store};
 use cairn_types::{
     Begin, Body, Change, Coord, Effect, Fact, FileState, Hash, Intent, OpName, RunId, SessionId,
     Status,
 };
-use cairn_world::alike;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// A row that changed files.
 #[derive(Debug, Clone)]
@@ -94,7 +93,7 @@ impl History {
     pub fn read(store: &Store, session: &SessionId, run: &RunId) -> Result<History, RunError> {
         // What an imported run changed, it changed elsewhere.
         let (imported, runs): (Vec<_>, Vec<_>) =
-            store.runs(session)?.into_iter().partition(|run| run.imported);
+            undoable(store, session)?.into_iter().partition(|run| run.imported);
         let mut facts = store.facts(run, 0)?;
         facts.retain(|fact| !imported.iter().any(|run| run.id == fact.run));
         let (rows, commands) = rows(&facts);
@@ -198,7 +197,7 @@ impl History {
 /// The session's runs that changed something which is not undone, newest first.
 pub fn open_runs(store: &Store, session: &SessionId) -> Result<Vec<RunRow>, RunError> {
     let (imported, runs): (Vec<_>, Vec<_>) =
-        store.runs(session)?.into_iter().partition(|run| run.imported);
+        undoable(store, session)?.into_iter().partition(|run| run.imported);
     let client = client_run(store, session)?;
     let undone = standing(store, session)?;
     let is_undone =
@@ -263,25 +262,9 @@ fn direct(fact: &Fact, begin: &Begin, intent: &Intent) -> Option<Command> {
     is_direct.then_some(Command { run, at, when: fact.at, command })
 }
 
-/// The paths that clients of the session changed back or forth after `since`, by undos and redos, as
-/// long as something is different from then.
-pub(crate) fn changed_since(
-    store: &Store,
-    session: &SessionId,
-    since: u64,
-) -> Result<Vec<String>, RunError> {
-    let Some(client) = client_run(store, session)? else { return Ok(Vec::new()) };
-    let mut states: BTreeMap<String, Change> = BTreeMap::new();
-    for row in rows(&store.facts(&client, 0)?).0.into_iter().filter(|row| row.when > since) {
-        for change in row.changes {
-            let before = match states.get(&change.path) {
-                Some(earlier) => earlier.before.clone(),
-                None => change.before.clone(),
-            };
-            let path = change.path.clone();
-            states.insert(path, Change::between(change.path, before, change.after));
-        }
-    }
-    let differs = |c: &Change| !alike(c.before.as_ref(), c.after.as_ref());
-    Ok(states.into_iter().filter(|(_, change)| differs(change)).map(|(path, _)| path).collect())
+/// The runs of a session without the one that only notes what nobody's op changed.
+fn undoable(store: &Store, session: &SessionId) -> Result<Vec<RunRow>, RunError> {
+    let mut runs = store.runs(session)?;
+    runs.retain(|run| run.name.as_deref() != Some(SYSTEM_RUN));
+    Ok(runs)
 }

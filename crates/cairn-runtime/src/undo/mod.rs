@@ -7,7 +7,6 @@ mod plan;
 mod standing;
 
 pub use asides::{Asides, asides};
-pub(crate) use history::changed_since;
 pub use history::{Changed, Command as UncoveredCommand, History, Span, open_runs};
 pub use plan::{Conflict, Plan};
 pub use standing::{Undone, needed, standing};

@@ -11,6 +11,7 @@
 mod background;
 mod context;
 mod cut;
+mod delta;
 mod endurance;
 mod flood;
 mod hooks;

@@ -134,8 +134,9 @@ fn a_loop_waits_for_its_command_also_where_another_one_is_queued() {
     });
     assert_eq!(std::fs::read_to_string(bench.temp.workspace().join("a")).unwrap(), "mine\n");
     let kinds = bench.kinds(&run).join(" ");
-    let expected = "intent decision outcome ask reply stream intent decision begin outcome ask reply \
-                    end ask reply end";
+    // What the test itself wrote is told, too.
+    let expected = "intent decision outcome ask reply stream intent decision begin outcome delta ask \
+                    reply end ask reply end";
     assert!(kinds.ends_with(expected), "{kinds}");
     let outcomes = bench.outcomes(&run);
     assert_eq!((outcomes[0].0, outcomes[1].0), (102, 200));

@@ -235,6 +235,7 @@ impl Driver {
             schema: None,
             hooks: Vec::new(),
             schemes: Vec::new(),
+            since: None,
         })
     }
 

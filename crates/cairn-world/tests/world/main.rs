@@ -23,5 +23,6 @@ mod overlay_late;
 mod overlay_random;
 mod overlay_shown;
 mod rearrange;
+mod survey;
 mod trash;
 mod unread;

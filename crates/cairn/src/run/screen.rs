@@ -273,6 +273,13 @@ impl State {
             Body::Steer(_) => {
                 self.pen.line(Tone::Dim, "told the agent; it hears it after what it is doing")
             }
+            Body::Delta(delta) => {
+                let paths: Vec<&str> = delta.noticed.iter().map(|one| one.path.as_str()).collect();
+                self.pen.line(
+                    Tone::Dim,
+                    &format!("told the agent what others changed: {}", paths.join(", ")),
+                );
+            }
             Body::Abort(_) => self.pen.line(Tone::Dim, "stopping"),
             Body::Ask(ask) => self.turn = (ask.lap, ask.turn),
             Body::Reply(_) => self.replied(text),

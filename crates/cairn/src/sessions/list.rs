@@ -6,6 +6,7 @@ use crate::out::say;
 use crate::table::{Side, lined_up};
 use crate::{cli, place};
 use anyhow::Result;
+use cairn_runtime::SYSTEM_RUN;
 use cairn_store::{RunRow, SessionRow, Store};
 use cairn_text::shown::clean;
 use serde_json::{Value, json};
@@ -25,7 +26,8 @@ pub fn list(args: &cli::Sessions) -> Result<ExitCode> {
         say!("there is no session yet; start one: cairn run \"…\"");
     }
     for session in sessions {
-        let runs = store.runs(&session.id)?;
+        let mut runs = store.runs(&session.id)?;
+        runs.retain(|run| run.name.as_deref() != Some(SYSTEM_RUN));
         if args.json {
             say!("{}", as_json(&store, &session, &runs)?);
         } else {

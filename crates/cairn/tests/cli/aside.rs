@@ -87,6 +87,7 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         schema: None,
         hooks: Vec::new(),
         schemes: Vec::new(),
+        since: None,
     };
     let intent = Intent {
         at,

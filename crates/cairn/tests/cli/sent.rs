@@ -20,6 +20,7 @@ fn waiting(replies: &[Value]) -> Bench {
     let bench = Bench::confined(json!(replies));
     bench.temp.write("a.txt", "one\n");
     bench.temp.write("flag", "wait\n");
+    bench.temp.write(".ignore", "flag\n");
     bench
 }
 
@@ -155,7 +156,7 @@ fn what_was_changed_meanwhile_is_a_conflict_whoever_changed_it() {
         assert_eq!(settled["status"], 409, "{settled}");
         assert_eq!(talk.result()["status"], "done");
         assert_eq!(bench.temp.read("a.txt"), expected);
-        let told = heard(&bench, replies.len() + 1);
+        let told = bench.requests().pop().unwrap()["messages"].to_string();
         assert!(told.contains("a.txt was changed outside"), "{told}");
         is_sound(&bench);
     };
@@ -180,6 +181,7 @@ fn what_changed_nothing_is_not_asked_about_and_its_time_still_counts() {
         bench.temp.write("a.txt", "one\n");
         bench.temp.write(".gitignore", "out\n");
         bench.temp.write("flag", "wait\n");
+        bench.temp.write(".ignore", "flag\n");
         let talk = send(&bench, &[]);
         go(&bench);
         assert_eq!(talk.result()["status"], "done");
@@ -290,6 +292,7 @@ fn a_loop_that_cannot_afford_to_ask_again_does_not_wait_for_what_is_lost() {
         "[models.\"openai/test\"]\ninput = \"0.1\"\noutput = \"100\"\nmax_output = 400\n",
     );
     bench.temp.write("flag", "wait\n");
+    bench.temp.write(".ignore", "flag\n");
     let mut talk = send(&bench, &["--yolo", "--max-cost", "5"]);
     talk.until("turn/asked");
     talk.child.kill().unwrap();
@@ -320,6 +323,7 @@ const MUCH: &str = "echo begun; until grep -q go flag; do sleep 0.01; done; rm -
 fn much() -> Bench {
     let bench = Bench::confined(json!([bash(MUCH), {"say": "meanwhile"}, {"say": "done"}]));
     bench.temp.write("flag", "wait\n");
+    bench.temp.write(".ignore", "flag\n");
     bench.temp.write(".gitignore", "target/\n");
     for n in 1..=80 {
         bench.temp.write(&format!("kept/{n}"), "old\n");
@@ -385,6 +389,7 @@ fn several_are_sent_and_each_is_settled_by_itself() {
         {"say": "heard"}, {"say": "heard"}, {"say": "heard"}, {"say": "heard"},
     ]));
     bench.temp.write("flag", "wait\n");
+    bench.temp.write(".ignore", "flag\n");
     let mut talk = send(&bench, &["--yolo"]);
     for _ in 0..2 {
         printed(&mut talk, "begun");
@@ -418,6 +423,7 @@ fn much_output_is_kept_and_read_under_both_rows() {
         {"say": "done"},
     ]));
     bench.temp.write("flag", "wait\n");
+    bench.temp.write(".ignore", "flag\n");
     let mut talk = send(&bench, &["--yolo"]);
     talk.until("notice");
     go(&bench);
@@ -451,6 +457,7 @@ fn what_cannot_be_sent_is_answered_with_a_sentence_and_goes_on() {
     let command = WAITS.replace("echo mine > a.txt; ", "");
     let bench = Bench::confined(json!([call("env", json!({"command": command})), {"say": "done"}]));
     bench.temp.write("flag", "wait\n");
+    bench.temp.write(".ignore", "flag\n");
     let mut talk = bench.talk(&["run", "--json", "work"]);
     talk.until("op/requested");
     let said = loop {

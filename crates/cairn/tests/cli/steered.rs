@@ -15,6 +15,7 @@ fn waiting() -> Bench {
     let bench = Bench::confined(json!([calls, {"say": "heard"}, {"say": "heard again"}]));
     bench.temp.write("a.txt", "one\n");
     bench.temp.write("flag", "wait\n");
+    bench.temp.write(".ignore", "flag\n");
     bench
 }
 

@@ -196,9 +196,11 @@ impl Cut<'_> {
         let db = rusqlite::Connection::open(database).unwrap();
         let whole: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(whole, "ok");
-        let mut receipts = db.prepare("SELECT fact_n FROM receipts ORDER BY fact_n").unwrap();
+        let run = facts[0]["run"].as_str().unwrap();
+        let sql = "SELECT fact_n FROM receipts WHERE run = ? ORDER BY fact_n";
+        let mut receipts = db.prepare(sql).unwrap();
         let receipts: Vec<u64> =
-            receipts.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+            receipts.query_map([run], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         let outcomes: Vec<u64> = facts
             .iter()
             .filter(|fact| fact["kind"] == "outcome")
@@ -224,6 +226,7 @@ fn event_of(kind: &str) -> &'static str {
         "begin" => "op/began",
         "outcome" => "op/settled",
         "stream" => "op/ended",
+        "delta" => "world/changed",
         "end" => "loop/ended",
         other => panic!("no event tells {other}"),
     }

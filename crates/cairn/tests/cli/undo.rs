@@ -91,11 +91,11 @@ fn undo_walks_back_turn_by_turn_and_redo_forth() {
     let go_on = bench.cairn(&["run", "--yolo", "-c", "go on"]);
     assert_eq!((go_on.code, go_on.out.as_str()), (0, "after going back\n"), "{}", go_on.err);
     let told = bench.requests().pop().unwrap()["messages"].to_string();
-    assert!(!told.contains("undid or redid"), "all of it was done again: {told}");
+    assert!(!told.contains("Changed by others"), "all of it was done again: {told}");
     assert_eq!(bench.cairn(&["undo"]).code, 0);
     assert_eq!(bench.cairn(&["run", "--yolo", "-c", "go on"]).code, 0);
     let told = bench.requests().pop().unwrap()["messages"].to_string();
-    assert!(told.contains("undid or redid changes of these paths:\\na\""), "{told}");
+    assert!(told.contains("a: edited by the person\\n1\\ttwo"), "{told}");
 }
 
 // keeps: undo-respects
@@ -301,7 +301,7 @@ fn the_record_of_undos_is_no_run_to_work_in() {
         ] {
             let done = bench.cairn(args);
             assert_eq!(done.code, 2, "{args:?}: {}{}", done.out, done.err);
-            assert!(done.err.contains("record of undos"), "{args:?}: {}", done.err);
+            assert!(done.err.contains("own record"), "{args:?}: {}", done.err);
         }
     }
     assert!(bench.cairn(&["log", &client]).out.contains("undo"), "it can be read");
@@ -353,7 +353,10 @@ fn rewind_takes_files_and_conversation_back_together() {
     assert_eq!(on.code, 0, "{}", on.err);
     let messages = bench.requests()[before]["messages"].as_array().unwrap().clone();
     let said: Vec<&str> = messages.iter().filter_map(|m| m["role"].as_str()).collect();
-    assert_eq!(said, ["system", "user", "assistant", "tool", "tool", "user"]);
+    // What the command left is still there, and the fork has not seen it.
+    assert_eq!(said, ["system", "user", "assistant", "tool", "tool", "user", "user"]);
+    let told = messages[5]["content"].to_string();
+    assert!(told.contains("c: created by run") && !told.contains("a: "), "{told}");
 }
 
 #[test]

@@ -1,0 +1,43 @@
+//! What a run knows of what is around it: up to where it has looked, and what only it can have done.
+
+use crate::state::{Engine, OpState};
+use cairn_types::OpName;
+
+impl Engine {
+    /// The receipt of the session up to which the run knows what others changed.
+    #[must_use]
+    pub fn looked(&self) -> Option<&str> {
+        self.looked.as_deref()
+    }
+
+    /// Whether a command of the newest reply that was waited for worked on the files themselves, so that nobody
+    /// knows what of it changed them.
+    #[must_use]
+    pub fn worked_directly(&self) -> bool {
+        let is_direct = |op: &OpState| {
+            let begun = op.begin.as_ref();
+            op.intent.op == Some(OpName::Exec)
+                && !op.intent.subject.as_ref().is_some_and(|subject| subject.beside)
+                && begun.is_some_and(|begin| begin.ran.is_none() && begin.changes.is_empty())
+        };
+        self.lap.as_ref().is_some_and(|lap| lap.ops.iter().any(is_direct))
+    }
+
+    /// How many drivers it has had, this one included.
+    #[must_use]
+    pub fn drives(&self) -> u64 {
+        self.drives
+    }
+
+    /// Whether the model was never asked anything.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.turns == 0 && self.drives <= 1
+    }
+
+    /// The number of the next loop.
+    #[must_use]
+    pub fn next_lap(&self) -> u32 {
+        self.laps.saturating_add(1)
+    }
+}
