@@ -2,12 +2,14 @@
 
 use crate::client::client_run;
 use crate::pending::Pending;
+use crate::schemes::Leads;
 use crate::transcript::Transcript;
 use crate::undo::changed_since;
 use crate::{
     Command, Driver, RunError, Settings, Sink, Surroundings, clock, made, now_ms, schemes, system,
 };
 use cairn_engine::gates::Terms;
+use cairn_engine::policy::Rulebook;
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
@@ -267,6 +269,16 @@ impl Start {
         }
     }
 
+    /// Where reads of pages may be led.
+    fn leads(&self) -> Leads {
+        Leads {
+            rules: Rulebook::recorded(&self.policy),
+            mode: self.mode,
+            writer: Writer::Model,
+            is_hooked: !self.settings.hooks.plans().is_empty(),
+        }
+    }
+
     fn driver(
         self,
         lease: cairn_store::Lease,
@@ -275,7 +287,9 @@ impl Start {
         transcript: Transcript,
         inbox: mpsc::UnboundedReceiver<Command>,
     ) -> Driver {
-        let world = self.world.with_schemes(schemes::of_session(&self.store, &session));
+        let mut schemes = schemes::of_session(&self.store, &session);
+        schemes::add_web(&mut schemes, &self.settings.web, &self.leads());
+        let world = self.world.with_schemes(schemes);
         Driver {
             store: self.store,
             lease,

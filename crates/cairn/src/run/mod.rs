@@ -20,7 +20,7 @@ mod thought;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, hooks, membership, model, name, named, place, policy, sandbox, secrets};
+use crate::{cli, hooks, membership, model, name, named, network, place, policy, sandbox, secrets};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
@@ -312,6 +312,7 @@ impl Order<'_> {
                 scrubber,
                 max_output: chosen.longest,
                 hooks: found.hooks,
+                web: network::web(&self.config)?,
             },
         };
         let (driver, commands) = start.take(place, task).await?;
