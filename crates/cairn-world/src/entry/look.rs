@@ -2,6 +2,7 @@
 
 use super::{fetched, one, text};
 use crate::find::{Kept, Lines, Page, Paths};
+use crate::read::picture_of;
 use crate::scheme::{Listed, Schemes};
 use crate::settled::{Performed, Refusal};
 use cairn_text::matcher::{Hit, Matcher};
@@ -28,6 +29,9 @@ pub(crate) fn read(
     };
     let name = uri.to_string();
     if schemes.remote(&name).is_some() && mime::is_binary(&entry.mime) {
+        if let Some(shown) = picture_of(&name, &entry.content)? {
+            return Ok(shown);
+        }
         let text = format!("{uri} is {}, {} bytes, and not text", entry.mime, entry.content.len());
         return Err(Refusal::new(Status::NOT_TEXT, text));
     }
