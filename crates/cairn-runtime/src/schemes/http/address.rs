@@ -17,18 +17,24 @@ const RESOLVE: Duration = Duration::from_secs(10);
 /// that is read otherwise here than there could name one host to them and lead to another.
 pub(super) fn parsed(text: &str) -> Result<Url, Refusal> {
     let bad = |why: String| refusal(Status::BAD_REQUEST, format!("{text} is not read: {why}"));
-    let mut url = Url::parse(text).map_err(|why| bad(why.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad("it is neither http nor https".to_owned()));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(bad("it holds a user or a password, and none is sent".to_owned()));
-    }
-    url.set_fragment(None);
+    let url = Url::parse(text).map_err(|why| bad(why.to_string()))?;
+    let url = plain(url).map_err(|why| bad(why.to_owned()))?;
     match named_by(text) == named_in(&url) {
         true => Ok(url),
         false => Err(bad(format!("written in full it is {url}"))),
     }
+}
+
+/// An address without what is not sent; or why it is not read.
+pub(super) fn plain(mut url: Url) -> Result<Url, &'static str> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("it is neither http nor https");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("it holds a user or a password, and none is sent");
+    }
+    url.set_fragment(None);
+    Ok(url)
 }
 
 /// The hosts that rules and people are told of.

@@ -1,17 +1,19 @@
 //! One read of an address: a GET, and those it is led to. Each is connected to an address that was looked at; there
 //! are no cookies, no credentials and no proxy, and all of it has an end.
 
-use super::address::{parsed, resolved};
+use super::address::{plain, resolved};
 use super::leads::Leads;
 use super::{Web, refusal};
 use crate::now_ms;
 use cairn_types::Status;
 use cairn_world::Refusal;
+use reqwest::dns::{Name, Resolve, Resolving};
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, LOCATION,
 };
 use reqwest::{Certificate, Client, Response, StatusCode, Url, Version};
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -133,6 +135,7 @@ impl Exchange<'_> {
             .no_proxy()
             .http1_only()
             .pool_max_idle_per_host(0)
+            .dns_resolver(Arc::new(Unasked))
             .resolve_to_addrs(url.host_str().unwrap_or_default(), &addresses);
         let builder = match (url.scheme(), &self.web.ca_pem) {
             ("https", Some(pem)) => {
@@ -188,7 +191,18 @@ impl Exchange<'_> {
     }
 }
 
-/// Where an answer leads, if it does; read as strictly as any address.
+/// Resolves nothing: what is connected to was resolved before, and nothing else is.
+#[derive(Debug)]
+struct Unasked;
+
+impl Resolve for Unasked {
+    fn resolve(&self, name: Name) -> Resolving {
+        let why = format!("{} was not looked at", name.as_str());
+        Box::pin(std::future::ready(Err(why.into())))
+    }
+}
+
+/// Where an answer leads, if it does.
 fn leading(head: &Head) -> Result<Option<Url>, Refusal> {
     if !matches!(head.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
@@ -200,8 +214,7 @@ fn leading(head: &Head) -> Result<Option<Url>, Refusal> {
     };
     let location = location.to_str().map_err(|why| bad(why.to_string()))?;
     let to = head.url.join(location).map_err(|why| bad(why.to_string()))?;
-    // Written in full by now, so what is refused here is a scheme or a password.
-    parsed(to.as_str()).map(Some).map_err(|refusal| bad(refusal.text))
+    plain(to).map(Some).map_err(|why| bad(why.to_owned()))
 }
 
 /// A refusal of an address that another led to says so.

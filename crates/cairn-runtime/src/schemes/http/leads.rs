@@ -2,7 +2,7 @@
 //! another host's only where a rule lets it be read unasked.
 
 use cairn_engine::policy::{Case, Rulebook, subject_of};
-use cairn_types::{Action, Effect, Mode, OpName, Read, Removed, RuleWord, Writer};
+use cairn_types::{Action, Effect, LONGEST_ADDRESS, Mode, OpName, Read, Removed, RuleWord, Writer};
 use reqwest::Url;
 
 /// What decides where a read may be led.
@@ -19,8 +19,12 @@ pub(crate) struct Leads {
 }
 
 impl Leads {
-    /// Whether what leads from one address to another is followed, at this time.
+    /// Whether what leads from one address to another is followed, at this time. What is too long for an address
+    /// cannot be judged.
     pub(super) fn follows(&self, from: &Url, to: &Url, now: u64) -> bool {
+        if to.as_str().len() > LONGEST_ADDRESS {
+            return false;
+        }
         let read = Read { path: to.to_string(), ..Read::default() };
         let subject = subject_of(&Action::Read(read));
         let case = Case {
@@ -93,5 +97,7 @@ mod tests {
             false,
         );
         check(&[(RuleWord::Allow, "read")], "https://b.example/", false);
+        let long = format!("https://a.example/{}", "x".repeat(600));
+        check(&[(RuleWord::Allow, "read[effect=network]")], &long, false);
     }
 }

@@ -130,9 +130,11 @@ fn nothing_inside_is_connected_to_unless_it_is_named_with_its_port() {
     assert_eq!(read(&pages(&named, &[]), &format!("http://localhost:{port}/")).0, 403);
     let mut named = web(&[&format!("rebound.example:{port}")]);
     named.names.clone_from(&hidden.names);
+    let dotted = format!("http://rebound.example.:{port}/");
+    assert_eq!(read(&pages(&named, &[]), &dotted).0, 200);
     let rebound = format!("http://rebound.example:{port}/");
     assert_eq!(read(&pages(&named, &[]), &rebound), (200, "text/markdown canary\n".to_owned()));
-    assert_eq!(site.asked().len(), 2);
+    assert_eq!(site.asked().len(), 3);
 }
 
 // keeps: web-redirects
