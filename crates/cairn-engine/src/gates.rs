@@ -317,6 +317,10 @@ fn mode(asked: &Asked<'_>) -> Said {
             refuse("the run does not reach beyond this machine (no-web)", words::NO_WEB)
         }
         _ if case.effect.is_read_only() => pass("changes nothing"),
+        // Whether it may is a question for rules and people, not of the mode.
+        (Mode::ReadOnly | Mode::Plan, _) if case.op == OpName::Read => {
+            pass("changes nothing, and reaches beyond this machine")
+        }
         (Mode::ReadOnly, _) => refuse("the run is read-only", words::READ_ONLY),
         (Mode::Plan, _) if terms.can_be_asked() => {
             refuse("the run is planning", words::PLANNING_FIRST)

@@ -29,6 +29,7 @@ pub use budget::CallBudget;
 pub use choice::{LONGEST_TEXT, Misfit, NewText};
 pub use hooks::{HookAsk, Misread};
 pub use propose::{DecideError, Word};
+pub use schemes::effect as effect_of;
 pub use settle::{Found, Settlement};
 pub use state::{Engine, Lap, OpState, Reached};
 pub use step::Step;

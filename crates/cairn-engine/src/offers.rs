@@ -1,12 +1,16 @@
 //! What a yes may be remembered as: rules, the narrowest first. Only such as mean no more than they
 //! say; the last one is every op of this kind.
 
-use cairn_types::{CommandLine, Intent, OpName, Simple};
+use crate::policy::Rule;
+use cairn_types::{CommandLine, Effect, Intent, OpName, Simple, Subject};
 
 /// Rules that would have allowed this op.
 pub(crate) fn of(intent: &Intent) -> Vec<String> {
     let Some(op) = intent.op else { return Vec::new() };
     let subject = intent.subject.as_ref();
+    if let (Effect::Network, Some(subject)) = (intent.effect, subject) {
+        return of_host(op, subject);
+    }
     let mut offers = match (op, subject) {
         (OpName::Exec, Some(subject)) => match &subject.command {
             Some(CommandLine::Known(line)) => of_command(line),
@@ -55,6 +59,13 @@ const VERBS: [&str; 24] = [
     "install", "lint", "list", "log", "ls", "mod", "show", "stash", "status", "test", "tree",
     "update", "vet",
 ];
+
+/// The host that it reaches, and all others.
+fn of_host(op: OpName, subject: &Subject) -> Vec<String> {
+    let host = subject.hosts.last().map(|host| format!("{op}[effect=network,host={host}]"));
+    let host = host.filter(|rule| Rule::parse(rule).is_ok());
+    host.into_iter().chain([format!("{op}[effect=network]")]).collect()
+}
 
 /// The path, and what lies beside it.
 fn of_path(op: OpName, path: &str) -> Vec<String> {

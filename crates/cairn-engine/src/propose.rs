@@ -8,8 +8,8 @@ use crate::reach::{Reach, counts};
 use crate::state::{Engine, OpState};
 use crate::{offers, words};
 use cairn_types::{
-    Body, By, Change, Coord, Decision, EditedText, Hash, ItemChoice, Mode, OpName, Proposal,
-    ProposalId, ProposalItem, ProposalKind, Remember, Removed, Status, Verdict,
+    Body, By, Change, Coord, Decision, EditedText, Effect, Hash, ItemChoice, Mode, OpName,
+    Proposal, ProposalId, ProposalItem, ProposalKind, Remember, Removed, Status, Verdict,
 };
 
 /// Someone's word on a proposal.
@@ -31,7 +31,8 @@ pub struct Word {
     pub words: Option<String>,
     /// How far it reaches.
     pub remember: Remember,
-    /// What it is remembered for, as a rule; every op of this kind when absent.
+    /// What it is remembered for, as a rule; when absent, every op of this kind, and of one that reaches beyond
+    /// this machine those that reach the same host.
     pub rule: Option<String>,
     /// When what is remembered ends, milliseconds since 1970.
     pub until: Option<u64>,
@@ -177,7 +178,10 @@ impl Engine {
             return Err(DecideError::Stale(word.proposal.clone()));
         }
         let mode = self.fits(proposal.kind, word)?;
-        let all = || op.intent.op.map(|op| op.to_string());
+        let all = || match op.intent.effect {
+            Effect::Network => proposal.offers.first().cloned(),
+            _ => op.intent.op.map(|op| op.to_string()),
+        };
         let is_network = proposal.kind == ProposalKind::Network;
         let kept = word.rule.clone().or_else(all);
         let kept = kept.filter(|_| word.remember != Remember::Once && !is_network);
@@ -240,6 +244,7 @@ fn chosen_reach(word: &Word, proposal: &Proposal, items: &[ItemChoice]) -> Reach
 pub(crate) fn propose(op: &OpState, prepared: &Prepared, rules: &Rulebook) -> Recording {
     let kind = match op.intent.op {
         Some(OpName::Exec) if prepared.changes.is_empty() => ProposalKind::Exec,
+        Some(OpName::Read) => ProposalKind::Look,
         _ => ProposalKind::Edit,
     };
     let is_edit = op.intent.op == Some(OpName::Edit);

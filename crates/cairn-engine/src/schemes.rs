@@ -18,8 +18,15 @@ fn of<'a>(more: &'a [Manifest], path: &str) -> Option<&'a Manifest> {
     more.iter().chain(built_in()).find(|manifest| manifest.name == scheme)
 }
 
-/// What an action may change: what its tool may, and what the schemes of its entries may besides.
-pub(crate) fn effect(action: &Action, of_tool: Effect, more: &[Manifest]) -> Effect {
+/// Whether reading what a path names reaches beyond this machine.
+pub(crate) fn is_remote(path: &str) -> bool {
+    of(&[], path).is_some_and(|manifest| manifest.reads == Effect::Network)
+}
+
+/// What an action may change: what its tool may, and what the schemes of its entries may besides. `more` are
+/// schemes besides those of every world.
+#[must_use]
+pub fn effect(action: &Action, of_tool: Effect, more: &[Manifest]) -> Effect {
     let (reads, writes): (Vec<&str>, Vec<&str>) = match action {
         Action::Read(read) => (vec![&read.path], vec![]),
         Action::List { path, .. } => (vec![path], vec![]),

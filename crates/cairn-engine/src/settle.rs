@@ -48,7 +48,9 @@ impl Engine {
             |status, told, how| Settlement::Record(Recording::settled(op, status, told, how));
         let stopped = match self.lap.as_ref().is_some_and(Lap::is_aborted) {
             true => Some((Status::CANCELLED, words::ABORTED)),
-            false => (!self.may_act()).then_some((Status::REFUSED, words::READ_ONLY)),
+            false => {
+                (!self.may_act() && !op.is_look()).then_some((Status::REFUSED, words::READ_ONLY))
+            }
         };
         // A command that ran over an overlay has ended before it began to count; with nothing to be made of
         // it, it is done.

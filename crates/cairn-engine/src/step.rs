@@ -8,8 +8,8 @@ use crate::reach::Reach;
 use crate::state::{Engine, Lap, OpState, Reached};
 use crate::words;
 use cairn_types::{
-    Ask, Body, By, Coord, Decision, End, Finish, Proposal, ProposalKind, Rail, Settled, Status,
-    Steer, Surface, Verdict, Writer,
+    Ask, Body, By, Coord, Decision, End, Finish, OpName, Proposal, ProposalKind, Rail, Settled,
+    Status, Steer, Surface, Verdict, Writer,
 };
 
 /// For how many turns before the cap the model is told that it comes.
@@ -310,6 +310,12 @@ impl Engine {
 }
 
 impl OpState {
+    /// Whether it changes nothing, wherever it looks.
+    pub(crate) fn is_look(&self) -> bool {
+        let looks = matches!(self.intent.op, Some(OpName::Read | OpName::Find));
+        looks || self.intent.effect.is_read_only()
+    }
+
     /// The open question which hosts it may reach.
     fn question_of_hosts(&self) -> Option<&Proposal> {
         let question = self.proposal.as_ref().filter(|_| self.decision.is_none())?;
@@ -335,7 +341,7 @@ impl Lap {
         if self.steered && !op.has_run {
             return Some((Status::CANCELLED, words::STEERED.to_owned()));
         }
-        if op.intent.effect.is_read_only() {
+        if op.is_look() {
             return None;
         }
         let answered = |earlier: &OpState| {
@@ -346,8 +352,7 @@ impl Lap {
             return Some((Status::CANCELLED, words::BEFORE_ANSWER.to_owned()));
         }
         let stuck = self.ops.iter().find(|earlier| {
-            !earlier.intent.effect.is_read_only()
-                && earlier.status.is_some_and(|status| !status.is_success())
+            !earlier.is_look() && earlier.status.is_some_and(|status| !status.is_success())
         })?;
         let status = stuck.status.unwrap_or(Status::FAILED);
         Some((Status::CANCELLED, words::cascade(stuck.intent.at, status)))

@@ -6,8 +6,8 @@ use cairn_engine::{Found, Part, Recording, Settlement};
 use cairn_store::{HomeLock, Store, StoreError};
 use cairn_surface::native;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, Outcome, Proposal, ProposalKind,
-    Ran, Seen, Settled, Status,
+    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, OpName, Outcome, Proposal,
+    ProposalKind, Ran, Seen, Settled, Status,
 };
 use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
@@ -148,6 +148,9 @@ impl Driver {
                 return self.record(refused);
             }
         }
+        if self.world.fetches(&action) {
+            prepared = self.fetch(&action).await?;
+        }
         let (mut prepared, is_chosen) = self.as_decided(at, prepared)?;
         if let Some(settled) = prepared.settled {
             return self.settled_unacted(at, settled, unperformed);
@@ -176,6 +179,14 @@ impl Driver {
         self.begin(at, again, (&prepared, is_chosen)).await?;
         let performed = self.perform(at, &action, &prepared).await?;
         self.settled_by(at, performed, Settled::Performed)
+    }
+
+    /// What an op would change that was let fetch something from beyond this machine.
+    async fn fetch(&mut self, action: &Action) -> Result<Prepared, RunError> {
+        self.flush().await?;
+        let (world, cancel) = (self.world.clone(), CancellationToken::new());
+        let mut fetching = Box::pin(world.fetch(action, &cancel));
+        self.meanwhile(&mut fetching, &cancel).await
     }
 
     /// Changes entries that the store keeps: with the outcome, and nobody else changes one meanwhile.
@@ -344,7 +355,9 @@ impl Driver {
     /// What the model is told: the text, or the row where it has it already.
     fn as_told(&self, at: Coord, told: (Status, String), seen: &[Seen]) -> (Status, String) {
         let (status, text) = told;
-        let is_look = self.engine.op(at).is_some_and(|op| op.intent.effect == Effect::Read);
+        let is_look = self.engine.op(at).is_some_and(|op| {
+            op.intent.effect == Effect::Read || op.intent.op == Some(OpName::Read)
+        });
         // The same text of a file that changed where nothing is shown of it is no longer the same.
         let is_same = seen.iter().all(|file| self.engine.has_seen(file));
         if !is_look || !is_same || !status.is_success() {

@@ -2,8 +2,10 @@
 //! any other. No model is asked.
 
 use crate::act::entries_alone;
+use crate::schemes::{Leads, Web};
 use crate::scrubbed::scrubbed;
 use crate::{RunError, clock, holder, now_ms, schemes};
+use cairn_engine::policy::Rulebook;
 use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
 use cairn_store::{Batch, HomeLock, Kept, Lease, NewRun, NewSession, Store, StoreError};
 use cairn_types::{
@@ -178,6 +180,22 @@ impl Client {
         client.record(Recording::of(Body::Drive(drive)));
         client.settle().await?;
         Ok(client)
+    }
+
+    /// The same, who may read pages.
+    #[must_use]
+    pub fn reaching(mut self, web: &Web) -> Client {
+        let Some(session) = self.engine.run().map(|run| run.session.clone()) else { return self };
+        let leads = Leads {
+            rules: Rulebook::recorded(&self.policy),
+            mode: Mode::Act,
+            writer: Writer::Client,
+            is_hooked: false,
+        };
+        let mut schemes = schemes::from_outside(&self.store, &session, &self.world);
+        schemes::add_web(&mut schemes, web, &leads);
+        self.world = Arc::new(self.world.with_schemes(schemes));
+        self
     }
 
     fn begin_run(&mut self, session: &SessionId, name: &str) {
@@ -364,9 +382,15 @@ impl Client {
                 }
                 Probe::Neither => Found::Unknown,
             };
-            if let Settlement::Record(recording) = self.engine.found(at, found, "") {
-                self.record(recording);
-            }
+            let recording = match self.engine.found(at, found, "") {
+                Settlement::Record(recording) => recording,
+                // Whoever asked for a look and was cut off from it asks again.
+                Settlement::Repeat | Settlement::Finish => {
+                    let text = "it was interrupted before it ended".to_owned();
+                    outcome(at, &Err(Refusal { status: Status::CANCELLED, text }), 0)
+                }
+            };
+            self.record(recording);
         }
         self.end();
         if self.pending.iter().any(|fact| matches!(fact.body, Body::Outcome(_))) {

@@ -5,9 +5,10 @@ use crate::act::{entries_alone, to_be_shown};
 use crate::client::Client;
 use crate::{RunError, rows};
 use cairn_engine::Recording;
+use cairn_store::HomeLock;
 use cairn_surface::native;
 use cairn_types::{
-    Action, Begin, Body, By, Change, ContentRef, Coord, Effect, Outcome, RunId, Settled, Status,
+    Action, Begin, Body, By, Change, ContentRef, Coord, Outcome, RunId, Settled, Status,
 };
 use cairn_world::{Acting, Performed, Prepared};
 use tokio_util::sync::CancellationToken;
@@ -37,7 +38,8 @@ impl Client {
         let action = native::parse(tool, args).action;
         let performed = match action {
             Err(_) => None,
-            Ok(action) if self.is_look(at) => self.look(at, &action, by).await?,
+            Ok(action) if self.is_look(at, &action) => self.look(at, &action, by).await?,
+            Ok(action) if self.world.fetches(&action) => self.carry(at, &action, by).await?,
             Ok(action) => self.change(at, &action, by).await?,
         };
         if let Some((performed, settled)) = performed {
@@ -50,9 +52,9 @@ impl Client {
         self.answer(at, receipt)
     }
 
-    fn is_look(&self, at: Coord) -> bool {
-        let op = self.engine.op(at);
-        op.is_some_and(|op| op.intent.effect.is_read_only() || op.intent.effect == Effect::Network)
+    fn is_look(&self, at: Coord, action: &Action) -> bool {
+        let looks = matches!(action, Action::Read(_) | Action::Find(_) | Action::List { .. });
+        self.engine.op(at).is_some_and(|op| looks || op.intent.effect.is_read_only())
     }
 
     /// Looks. None when the row is settled already.
@@ -69,7 +71,12 @@ impl Client {
             }
             Ok(allowed) => {
                 if !self.engine.op(at).is_some_and(|op| op.intent.effect.is_read_only()) {
+                    let prepared = self.world.prepare_beside(action).await;
+                    if let Some(settled) = prepared.settled {
+                        return Ok(Some((settled, Settled::NotPerformed)));
+                    }
                     self.record(allowed);
+                    self.begin(at, &prepared).await?;
                 }
                 let cancel = CancellationToken::new();
                 let looked = self.world.look(action, &rows::address(at), &cancel).await;
@@ -102,6 +109,46 @@ impl Client {
             }
             Ok(allowed) => self.record(allowed),
         }
+        self.make(at, action, (prepared, alone)).await
+    }
+
+    /// Carries something here from beyond this machine: it is let first and fetched then, and nobody waits for it.
+    async fn carry(
+        &mut self,
+        at: Coord,
+        action: &Action,
+        by: By,
+    ) -> Result<Option<(Performed, Settled)>, RunError> {
+        let known = self.world.prepare_beside(action).await;
+        if let Some(settled) = known.settled {
+            return Ok(Some((settled, Settled::NotPerformed)));
+        }
+        match self.engine.lets_client(at, &to_be_shown(&known), by) {
+            Err(refused) => {
+                self.record(refused);
+                return Ok(None);
+            }
+            Ok(allowed) => self.record(allowed),
+        }
+        let prepared = self.world.fetch(action, &CancellationToken::new()).await;
+        if let Some(settled) = prepared.settled {
+            return Ok(Some((settled, Settled::NotPerformed)));
+        }
+        let alone = entries_alone(&self.store).await?;
+        if let Some(address) = self.world.stale(&prepared.changes) {
+            let text = format!("{address} was changed meanwhile");
+            return Ok(Some((Performed::told(Status::CONFLICT, text), Settled::NotPerformed)));
+        }
+        self.make(at, action, (prepared, alone)).await
+    }
+
+    /// Makes what was let.
+    async fn make(
+        &mut self,
+        at: Coord,
+        action: &Action,
+        (prepared, alone): (Prepared, HomeLock),
+    ) -> Result<Option<(Performed, Settled)>, RunError> {
         self.begin(at, &prepared).await?;
         let cancel = CancellationToken::new();
         let acting =
@@ -116,7 +163,7 @@ impl Client {
     async fn begin(&mut self, at: Coord, prepared: &Prepared) -> Result<(), RunError> {
         let contents = prepared.contents.clone();
         let mut recording = Recording { facts: Vec::new(), contents };
-        if prepared.changes.iter().all(Change::is_stored) {
+        if !prepared.changes.is_empty() && prepared.changes.iter().all(Change::is_stored) {
             self.record(recording);
             return Ok(());
         }

@@ -3,6 +3,7 @@
 
 use crate::background::Streams;
 use crate::pending::{Pending, told_with};
+use crate::schemes::Web;
 use crate::scrubbed::scrubbed;
 use crate::sent::{Foreground, Sending};
 use crate::transcript::{Transcript, text_of};
@@ -67,6 +68,8 @@ pub struct Settings {
     pub max_output: Option<u64>,
     /// Who is asked when something happens.
     pub hooks: Hooks,
+    /// What pages may be read.
+    pub web: Web,
 }
 
 /// What a driver has made durable so far.

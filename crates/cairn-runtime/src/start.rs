@@ -1,11 +1,13 @@
 //! Taking a run to drive it: a new one, or one that exists.
 
 use crate::pending::Pending;
+use crate::schemes::Leads;
 use crate::transcript::Transcript;
 use crate::{
     Command, Driver, RunError, Settings, Sink, Surroundings, clock, made, now_ms, schemes, system,
 };
 use cairn_engine::gates::Terms;
+use cairn_engine::policy::Rulebook;
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
@@ -256,6 +258,16 @@ impl Start {
         }
     }
 
+    /// Where reads of pages may be led.
+    fn leads(&self) -> Leads {
+        Leads {
+            rules: Rulebook::recorded(&self.policy),
+            mode: self.mode,
+            writer: Writer::Model,
+            is_hooked: !self.settings.hooks.plans().is_empty(),
+        }
+    }
+
     fn driver(
         self,
         lease: cairn_store::Lease,
@@ -264,8 +276,9 @@ impl Start {
         transcript: Transcript,
         inbox: mpsc::UnboundedReceiver<Command>,
     ) -> Driver {
-        let world =
-            self.world.with_schemes(schemes::of_session(&self.store, &session, &self.world));
+        let mut schemes = schemes::of_session(&self.store, &session, &self.world);
+        schemes::add_web(&mut schemes, &self.settings.web, &self.leads());
+        let world = self.world.with_schemes(schemes);
         Driver {
             store: self.store,
             lease,

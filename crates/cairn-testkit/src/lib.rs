@@ -6,6 +6,7 @@ mod cases;
 mod fault;
 mod origin;
 mod server;
+mod site;
 mod temp;
 mod wire;
 
@@ -13,4 +14,5 @@ pub use cases::cases;
 pub use fault::Fault;
 pub use origin::Origin;
 pub use server::{ModelServer, Options};
+pub use site::{Says, Site};
 pub use temp::TempHome;

@@ -82,6 +82,8 @@ pub fn built_in() -> &'static [Manifest] {
             Manifest::told("prompt", &["body"]),
             Manifest::told("run", &["body"]),
             Manifest::told("cairn", &["body"]),
+            page("http"),
+            page("https"),
         ]
     });
     &ALL
@@ -97,6 +99,17 @@ fn stored(name: &str, scope: Scope, writers: &[Writer]) -> Manifest {
         reads: Effect::Read,
         writes: Effect::World,
         visible: true,
+    }
+}
+
+/// A scheme whose entries are what servers answer: nobody writes them, and reading one reaches the server.
+fn page(name: &str) -> Manifest {
+    let headers = Channel { mime: "text/plain".to_owned(), ..channel("headers") };
+    Manifest {
+        channels: vec![channel("body"), headers],
+        reads: Effect::Network,
+        writes: Effect::Network,
+        ..stored(name, Scope::Session, &[])
     }
 }
 

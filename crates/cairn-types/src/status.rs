@@ -27,6 +27,8 @@ impl Status {
     pub const REFUSED: Status = Status(403);
     /// There is no such thing.
     pub const NOT_FOUND: Status = Status(404);
+    /// It took too long.
+    pub const TIMED_OUT: Status = Status(408);
     /// The world is not as the request assumed.
     pub const CONFLICT: Status = Status(409);
     /// It was there, and is no more.

@@ -4,6 +4,7 @@
 mod apply;
 mod aside;
 mod background;
+mod beyond;
 mod choose;
 mod context;
 mod edit;
@@ -72,7 +73,8 @@ use cairn_sandbox::Way;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Action, Carry, Change, Exec, FileState, Manifest, Removed, Status, UriError, scheme_of,
+    Action, Carry, Change, Exec, FileState, Find, Manifest, Read, Removed, Status, UriError,
+    scheme_of,
 };
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
@@ -248,7 +250,7 @@ impl World {
 
     fn worked_out(&self, action: &Action) -> Prepared {
         let (roots, schemes) = (&self.roots, self.schemes.as_ref());
-        let ends = entry::carry::Ends { roots, schemes };
+        let ends = entry::carry::Ends { roots, schemes, cancel: &CancellationToken::new() };
         let is_entry = |carry: &Carry| {
             [&carry.from, &carry.to].into_iter().any(|end| scheme_of(end).is_some())
         };
@@ -269,6 +271,13 @@ impl World {
             Action::Move(Carry { from, to, .. }) => rearrange::prepare_move(roots, from, to),
             Action::Copy(Carry { from, to, .. }) => rearrange::prepare_copy(roots, from, to),
             Action::Exec(exec) => exec::prepare(self.cwd(exec), &self.settings, exec),
+            Action::Find(Find { under: Some(path), .. })
+            | Action::List { path, .. }
+            | Action::Read(Read { path, .. })
+                if schemes.remote(path).is_some() =>
+            {
+                self.look_beyond(action, path)
+            }
             Action::Find(_)
             | Action::List { .. }
             | Action::Read(_)
@@ -284,10 +293,7 @@ impl World {
     pub async fn prepare_beside(&self, action: &Action) -> Prepared {
         let (world, action) = (self.clone(), action.clone());
         let prepared = tokio::task::spawn_blocking(move || world.prepare(&action));
-        prepared.await.unwrap_or_else(|e| {
-            let settled = Performed::told(Status::FAILED, format!("it could not be prepared: {e}"));
-            Prepared { settled: Some(settled), ..Prepared::default() }
-        })
+        prepared.await.unwrap_or_else(unprepared)
     }
 
     /// What is really to be done of an edit that was prepared, by what a person chose of it.
@@ -305,6 +311,7 @@ impl World {
             Action::Exec(exec) if prepared.ran.is_none() => {
                 exec::perform(&self.roots, &self.settings, exec, acting).await
             }
+            Action::Read(_) => return self.look(action, acting.row, acting.cancel).await,
             _ => self.change(prepared),
         };
         if let Some(ran) = &prepared.ran {
@@ -386,7 +393,7 @@ impl World {
         let _stop = cancelled.clone().drop_guard();
         let looked = tokio::task::spawn_blocking(move || match &action {
             Action::Read(read) => match schemes.address(&read.path) {
-                Some(uri) => entry::look::read(&schemes, &uri?, read),
+                Some(uri) => entry::look::read(&schemes, &uri?, read, &cancelled),
                 None => read::perform(roots.of(&read.path), read, &cancelled),
             },
             Action::List { path, .. } if scheme_of(path).is_some() => {
@@ -531,6 +538,11 @@ impl World {
             None => state::bytes_at(self.roots.of(path), path),
         }
     }
+}
+
+fn unprepared(why: tokio::task::JoinError) -> Prepared {
+    let settled = Performed::told(Status::FAILED, format!("it could not be prepared: {why}"));
+    Prepared { settled: Some(settled), ..Prepared::default() }
 }
 
 fn bad_address(why: UriError) -> Refusal {

@@ -100,16 +100,31 @@ fn picture(
     (path, bytes): (&str, u64),
     kind: Kind,
 ) -> Result<Performed, Refusal> {
-    let Kind { mime, most } = kind;
-    if bytes > most {
-        let text = format!("{path} is {mime}, {bytes} bytes: more than {most}, so it is not shown");
-        return Err(Refusal::new(Status::TOO_LARGE, text));
+    refuse_larger(path, bytes, kind)?;
+    let content = read_all(path, workspace.open_existing(path)?.fd, kind.most)?;
+    Ok(shown(path, content, kind))
+}
+
+fn refuse_larger(path: &str, bytes: u64, Kind { mime, most }: Kind) -> Result<(), Refusal> {
+    if bytes <= most {
+        return Ok(());
     }
-    let content = read_all(path, workspace.open_existing(path)?.fd, most)?;
+    let text = format!("{path} is {mime}, {bytes} bytes: more than {most}, so it is not shown");
+    Err(Refusal::new(Status::TOO_LARGE, text))
+}
+
+/// The same of bytes that are there already; none where they are neither.
+pub(crate) fn picture_of(path: &str, content: &[u8]) -> Result<Option<Performed>, Refusal> {
+    let Some(kind) = media::kind(content) else { return Ok(None) };
+    refuse_larger(path, content.len() as u64, kind)?;
+    Ok(Some(shown(path, content.to_vec(), kind)))
+}
+
+fn shown(path: &str, content: Vec<u8>, Kind { mime, .. }: Kind) -> Performed {
     let text = format!("{path}: {mime}, {} bytes", content.len());
     let seen = Seen { path: path.to_owned(), hash: Hash::of(&content), part: false };
     let shown = Shown { mime, name: path.to_owned(), bytes: content };
-    Ok(Performed { media: vec![shown], seen: vec![seen], ..Performed::told(Status::OK, text) })
+    Performed { media: vec![shown], seen: vec![seen], ..Performed::told(Status::OK, text) }
 }
 
 /// A notebook's cells; the file as it is, when it is none.

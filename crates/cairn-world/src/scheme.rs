@@ -3,10 +3,11 @@
 //! primitives.
 
 use crate::settled::Refusal;
-use cairn_types::{EntryState, FileState, Manifest, Place, Scope, Status, Uri};
+use cairn_types::{Effect, EntryState, FileState, Manifest, Place, Scope, Status, Uri};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The most that one channel holds.
 pub(crate) const MAX_CHANNEL: u64 = 100 << 20;
@@ -41,6 +42,20 @@ pub trait Scheme: Debug + Send + Sync {
 
     /// An entry's channel; none where there is no such entry, or it has nothing there.
     fn get(&self, uri: &Uri) -> Result<Option<Entry>, Refusal>;
+
+    /// Why an entry cannot be read, as far as that is known without looking at it: asked before anybody is asked
+    /// whether it may be.
+    fn admit(&self, uri: &Uri) -> Result<(), Refusal> {
+        let _ = uri;
+        Ok(())
+    }
+
+    /// An entry's channel, for an op that was let read it: only this reaches beyond this machine. It may take long,
+    /// and ends when it is cancelled.
+    fn fetch(&self, uri: &Uri, cancel: &CancellationToken) -> Result<Option<Entry>, Refusal> {
+        let _ = cancel;
+        self.get(uri)
+    }
 
     /// The entries whose path begins with that of `under`, in order of address.
     fn list(&self, under: &Uri) -> Result<Vec<Listed>, Refusal> {
@@ -112,6 +127,13 @@ impl Schemes {
             uri.channel = None;
         }
         Some(Ok(uri))
+    }
+
+    /// The address that a target is, if reading it reaches beyond this machine.
+    pub(crate) fn remote(&self, target: &str) -> Option<Uri> {
+        let uri = self.address(target)?.ok()?;
+        let manifest = self.0.get(&uri.scheme)?.manifest();
+        (manifest.reads == Effect::Network).then_some(uri)
     }
 
     /// The scheme of an address.

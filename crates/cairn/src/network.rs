@@ -1,9 +1,13 @@
-//! What lies between here and a provider: the configuration's word, or the usual variables for proxies.
+//! What lies between here and a provider: the configuration's word, or the usual variables for proxies. And what
+//! pages may be read.
 
 use crate::config::Config;
 use crate::run::Usage;
 use cairn_provider::Secret;
 use cairn_provider::http::Network;
+use cairn_runtime::schemes::Web;
+use cairn_sandbox::network::HostPort;
+use std::sync::Arc;
 
 /// The way to this address: what the user's file says, else what the environment does.
 pub fn network(
@@ -18,13 +22,29 @@ pub fn network(
     if let Some(hosts) = config.text("network.no_proxy") {
         network.no_proxy = hosts.to_owned();
     }
-    if let Some(path) = config.text("network.ca_file") {
-        let pem = std::fs::read(path).map_err(|why| {
-            Usage(format!("the certificates in {path} cannot be read ({why}); see network.ca_file"))
-        })?;
-        network.ca_pem = Some(pem.into());
+    if let Some(pem) = certificates(config)? {
+        network.ca_pem = Some(pem);
     }
     Ok(network)
+}
+
+/// What pages may be read, by the user's own configuration. No proxy is used for them: it would resolve names by
+/// itself, and what they lead to could not be looked at.
+pub fn web(config: &Config) -> Result<Web, Usage> {
+    let private = config.list("web.private").iter().map(|host| {
+        let bad = |why| Usage(format!("web.private holds {host:?}: {why}"));
+        host.parse::<HostPort>().map_err(bad)
+    });
+    let private = private.collect::<Result<_, _>>()?;
+    Ok(Web { private, ca_pem: certificates(config)?, ..Web::default() })
+}
+
+fn certificates(config: &Config) -> Result<Option<Arc<[u8]>>, Usage> {
+    let Some(path) = config.text("network.ca_file") else { return Ok(None) };
+    let pem = std::fs::read(path).map_err(|why| {
+        Usage(format!("the certificates in {path} cannot be read ({why}); see network.ca_file"))
+    })?;
+    Ok(Some(pem.into()))
 }
 
 /// The proxy for this address. Each variable counts in small letters first, as elsewhere.

@@ -2,7 +2,7 @@
 
 use crate::cli::{Ends, OpKind, Where};
 use crate::run::{Usage, block_on, world_settings};
-use crate::{cli, out, place, policy, secrets};
+use crate::{cli, network, out, place, policy, secrets};
 use anyhow::{Context, Result};
 use cairn_engine::policy::Rulebook;
 use cairn_runtime::{Answer, Client, now_ms, session_here};
@@ -22,8 +22,10 @@ pub fn op(args: &cli::Op) -> Result<ExitCode> {
     let root = place::root(place.cwd.as_deref())?;
     let store = place::store()?;
     let (world, policy) = world(&store, &root)?;
+    let web = network::web(&place::config(&root)?)?;
     let answer = block_on(async {
-        let mut client = Client::here(store, Arc::new(world), &root, policy).await?;
+        let client = Client::here(store, Arc::new(world), &root, policy).await?;
+        let mut client = client.reaching(&web);
         client.op(tool, &call.to_string(), By::Person(whose())).await
     })??;
     tell(&answer, place.json);

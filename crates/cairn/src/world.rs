@@ -28,6 +28,10 @@ pub fn world(args: &cli::World) -> Result<ExitCode> {
             let text = format!("{target:?} is no address, such as known:///");
             return Err(Usage(text).into());
         }
+        Some(target) if matches!(scheme_of(target), Some("http" | "https")) => {
+            let text = format!("nothing of {target} is kept here; `cairn op read` reads it");
+            return Err(Usage(text).into());
+        }
         Some(target) => return show(&world, target, args.json),
     }
     Ok(ExitCode::SUCCESS)

@@ -4,6 +4,7 @@
 use super::protected;
 use super::rule::{Rule, What};
 use super::{Judged, Rulebook};
+use crate::schemes::is_remote;
 use cairn_text::glob::{PathGlob, Stance, plain};
 use cairn_text::shell::{Denies, Pattern, allows_line, denies, denies_text};
 use cairn_types::{
@@ -228,7 +229,11 @@ impl Rulebook {
                 !(protected && source.from == RuleFrom::Answer && rule.is_broad())
             })
             .collect();
-        if let Some((_, source)) = rules.iter().find(|(rule, _)| rule.means_everything()) {
+        // Whoever let files be read did not think of what is beyond this machine.
+        let may_all = |rule: &Rule| {
+            rule.means_everything() && (case.effect != Effect::Network || rule.is_beyond())
+        };
+        if let Some((_, source)) = rules.iter().find(|(rule, _)| may_all(rule)) {
             return Some(source);
         }
         let rules: Vec<_> =
@@ -254,6 +259,7 @@ impl Rulebook {
                 let by = |touched: &Touched| {
                     rules.iter().find(|(rule, _)| {
                         is_scheme(rule, &touched.path)
+                            && (rule.is_beyond() || !is_remote(&touched.path))
                             && match &rule.what {
                                 What::Any => true,
                                 What::Path(glob) => names(rule, glob, &touched.path),
@@ -417,16 +423,29 @@ fn names(rule: &Rule, glob: &PathGlob, path: &str) -> bool {
     }
 }
 
-/// Whether a command names hosts of this rule only: where it has a condition on them, one command whose
-/// other words cannot be hosts.
+/// Whether an op names hosts of this rule only, where it has a condition on them. A command does as one
+/// whose other words cannot be hosts.
 fn names_only_its_host(rule: &Rule, subject: &Subject) -> bool {
     let Some(host) = &rule.host else { return true };
-    let Some(CommandLine::Known(line)) = &subject.command else { return false };
+    let line = match &subject.command {
+        None => return is_its_host(host, &subject.hosts),
+        Some(CommandLine::Known(line)) => line,
+        Some(CommandLine::Unsure { .. }) => return false,
+    };
     let [simple] = &line[..] else { return false };
     let plain = |text: &str| !text.contains(['.', ':', '@']);
     let own = |text: &str| super::subject::host(text).is_some_and(|one| is_host(host, &one));
     let mut words = simple.words.iter().skip(1);
     !subject.hosts.is_empty() && words.all(|word| plain(&word.text) || own(&word.text))
+}
+
+/// Whether the host of an entry is the rule's; on a port that is not a usual one only if the rule names it.
+fn is_its_host(host: &str, named: &[String]) -> bool {
+    match named {
+        [one] => is_host(host, one),
+        [_, with_port] => host != "*" && is_host(host, with_port),
+        _ => false,
+    }
 }
 
 /// Whether a word of the command holds this name.

@@ -62,7 +62,7 @@ impl Rulebook {
     /// The rules of a recorded policy. One that this version cannot read forbids everything, unless
     /// it would have allowed something.
     #[must_use]
-    pub(crate) fn recorded(policy: &Policy) -> Rulebook {
+    pub fn recorded(policy: &Policy) -> Rulebook {
         let mut book = Rulebook { policy: policy.clone(), rules: Vec::new() };
         book.policy.rules.retain(|source| match Rule::parse_in(&source.rule, policy) {
             Ok(rule) => {

@@ -127,6 +127,12 @@ impl Rule {
         self.effect == Some(Effect::Network)
     }
 
+    /// Whether it speaks of what is beyond this machine, by more than naming an op that mostly is not.
+    pub(super) fn is_beyond(&self) -> bool {
+        let beyond = self.scheme.as_deref().is_some_and(|scheme| scheme != "file");
+        self.ops.is_empty() || self.is_on_network() || self.host.is_some() || beyond
+    }
+
     /// The hosts it is about, if it is about any.
     pub(super) fn hosts(&self) -> Option<&str> {
         self.host.as_deref().or(self.is_on_network().then_some("*"))

@@ -1,8 +1,9 @@
 //! What an op touches, told from what was asked for: paths it looks at and changes, the command it
 //! runs, the hosts that names. Looks nothing up.
 
+use crate::schemes::is_remote;
 use cairn_text::{patch, shell};
-use cairn_types::{Action, Carry, CommandLine, EditBody, Exec, Subject};
+use cairn_types::{Action, Carry, CommandLine, EditBody, Exec, Place, Subject};
 
 /// The longest command whose text is kept for rules, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -10,7 +11,10 @@ const LONGEST: usize = 16 << 10;
 /// What this action touches.
 #[must_use]
 pub fn of(action: &Action) -> Subject {
-    let reads = |paths: Vec<String>| Subject { reads: paths, ..Subject::default() };
+    let reads = |paths: Vec<String>| {
+        let hosts = paths.iter().flat_map(|path| reached(path)).collect();
+        Subject { reads: paths, hosts, ..Subject::default() }
+    };
     let writes = |paths: Vec<String>| Subject { writes: paths, ..Subject::default() };
     match action {
         Action::Find(find) => reads(vec![find.under.clone().unwrap_or_else(|| ".".to_owned())]),
@@ -18,7 +22,7 @@ pub fn of(action: &Action) -> Subject {
         Action::Read(read) => reads(vec![read.path.clone()]),
         Action::Edit(edit) => writes(edited(edit.path.as_deref(), &edit.body)),
         Action::Copy(Carry { from, to, .. }) => {
-            Subject { reads: vec![from.clone()], writes: vec![to.clone()], ..Subject::default() }
+            Subject { writes: vec![to.clone()], ..reads(vec![from.clone()]) }
         }
         Action::Move(Carry { from, to, .. }) => writes(vec![from.clone(), to.clone()]),
         Action::Kill { path } => writes(vec![path.clone()]),
@@ -58,6 +62,26 @@ fn run(exec: &Exec) -> Subject {
         }
     };
     Subject { cwd: cwd.clone(), command: Some(line), text, hosts, ..Subject::default() }
+}
+
+/// The host that reading an entry reaches, and the same with its port where that is not a usual one.
+fn reached(path: &str) -> Vec<String> {
+    let uri = match Place::of(path) {
+        Ok(Place::Entry(uri)) if is_remote(path) => uri.to_string(),
+        _ => return Vec::new(),
+    };
+    let Some(named) = host(&uri) else { return Vec::new() };
+    let authority = uri.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = authority.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let port = match authority.rsplit_once(':') {
+        Some((_, port)) if !port.ends_with(']') && !USUAL.contains(&port) => Some(port),
+        _ => None,
+    };
+    let whole = port.map(|port| match named.contains(':') {
+        true => format!("[{named}]:{port}"),
+        false => format!("{named}:{port}"),
+    });
+    std::iter::once(named).chain(whole).collect()
 }
 
 /// The ports that a rule need not name.
@@ -115,6 +139,26 @@ mod tests {
         ] {
             assert_eq!(host(word).as_deref(), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn reading_a_page_reaches_the_host_that_it_names() {
+        let check = |path: &str, expected: &[&str]| {
+            let read = cairn_types::Read { path: path.to_owned(), ..Default::default() };
+            assert_eq!(of(&Action::Read(read)).hosts, expected, "{path}");
+        };
+        check("https://Docs.rs/a?b#headers", &["docs.rs"]);
+        check("https:///docs.rs/a", &["docs.rs"]);
+        check("http://docs.rs:80", &["docs.rs"]);
+        check("http://docs.rs:8080/", &["docs.rs", "docs.rs:8080"]);
+        check("http://me:pw@docs.rs:8080?x", &["docs.rs", "docs.rs:8080"]);
+        check("http://[::1]/", &["::1"]);
+        check("http://[::1]:8080/", &["::1", "[::1]:8080"]);
+        check("http://evil.org\\@docs.rs/", &["evil.org"]);
+        check("src/a.rs", &[]);
+        check("known:///https://docs.rs", &[]);
+        let copy = Carry::of("https://docs.rs/a".to_owned(), "a.md".to_owned());
+        assert_eq!(of(&Action::Copy(copy)).hosts, ["docs.rs"]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod hook_hosts;
 mod hooks;
 mod named;
 mod overlaid;
+mod pages;
 mod policy;
 mod rails;
 mod sent;

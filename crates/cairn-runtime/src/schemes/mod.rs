@@ -1,9 +1,13 @@
 //! The schemes of a run's world: those that the store keeps, and those that tell of runs. One line each.
 
 mod catalog;
+mod http;
 mod log;
 mod prompt;
 mod run;
+
+pub(crate) use http::Leads;
+pub use http::Web;
 
 use cairn_store::Store;
 use cairn_types::{Manifest, SessionId, built_in};
@@ -31,6 +35,13 @@ pub fn from_outside(store: &Store, session: &SessionId, files: &World) -> Scheme
     let mut schemes = of_session(store, session, files);
     schemes.register(Arc::new(log::Rows::new(store.clone(), session.clone())));
     schemes
+}
+
+/// Adds what is beyond this machine.
+pub(crate) fn add_web(schemes: &mut Schemes, web: &Web, leads: &Leads) {
+    for scheme in ["http", "https"] {
+        schemes.register(Arc::new(http::Pages::new(scheme, web, leads)));
+    }
 }
 
 /// What is declared of a scheme that every world has.

@@ -20,4 +20,5 @@ mod ops;
 mod sent;
 mod swarm;
 mod undo;
+mod web;
 mod wires;

@@ -23,6 +23,7 @@ pub use account::{Reached, Refusal};
 pub use host::{Host, HostError, HostPort};
 pub use pattern::HostPattern;
 pub use proxy::Proxy;
+pub use ranges::is_public;
 
 use std::net::IpAddr;
 use std::time::Duration;

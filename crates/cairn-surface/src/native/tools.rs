@@ -23,10 +23,11 @@ pub struct Tool {
 }
 
 fields! {
-    /// Read a text file with line numbers, or an entry. An image is shown, a notebook's cells are listed.
+    /// Read a text file with line numbers, or an entry. An image is shown, a notebook's cells are listed, a web page
+    /// is fetched by its URL and told as Markdown.
     ReadFile {
         /// Path relative to the project root, or an address such as log:///1/2/3#output or known:///topic.
-        path: String, or "file_path" "filename" "file" "target_file";
+        path: String, or "file_path" "filename" "file" "target_file" "url" "uri";
         /// First line to show, from 1. Default 1.
         first: Option<u64>, or "offset" "start_line" "line";
         /// How many lines at most. Default 2000.
@@ -404,7 +405,11 @@ const fn tool<T: Declared>(
 }
 
 static TOOLS: [Tool; 14] = [
-    tool::<ReadFile>("read", &["read_file", "view", "view_file", "open_file", "cat"], Effect::Read),
+    tool::<ReadFile>(
+        "read",
+        &["read_file", "view", "view_file", "open_file", "cat", "web_fetch", "webfetch", "fetch"],
+        Effect::Read,
+    ),
     tool::<Write>("write", &["write_file", "create_file", "create"], Effect::World),
     tool::<Edit>(
         "edit",

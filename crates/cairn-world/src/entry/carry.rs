@@ -1,7 +1,7 @@
 //! Copying, moving and removing where an entry is at one end or both, worked out. Changes nothing.
 
 use super::edit::checked;
-use super::{one, refused, there};
+use super::{beyond, fetched, one, refused, there};
 use crate::edit::{look, written};
 use crate::roots::Roots;
 use crate::scheme::{Entry, MAX_CHANNEL, Schemes, mime_of};
@@ -11,11 +11,14 @@ use crate::{apply, rearrange};
 use cairn_text::mime;
 use cairn_text::shown::clean;
 use cairn_types::{Carry, Change, Status, Uri};
+use tokio_util::sync::CancellationToken;
 
 /// Where both kinds of ends are.
 pub(crate) struct Ends<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) schemes: &'a Schemes,
+    /// Ends a read that takes long.
+    pub(crate) cancel: &'a CancellationToken,
 }
 
 /// What removing an entry would change.
@@ -40,8 +43,21 @@ pub(crate) fn prepare_kill(schemes: &Schemes, uri: &Uri) -> Prepared {
 }
 
 impl Ends<'_> {
-    /// What copying would change.
+    /// What copying would change, as far as that is known before it is let: what is beyond this machine is not
+    /// looked at.
     pub(crate) fn copy(&self, carry: &Carry) -> Prepared {
+        let Carry { from, to, .. } = carry;
+        match self.schemes.remote(from) {
+            None => self.copy_here(carry),
+            Some(uri) => {
+                let shown = format!("copy {from} to {to}; it is fetched once this is allowed\n");
+                beyond(self.schemes, &uri, (&format!("copy {from} → {to}"), &shown))
+            }
+        }
+    }
+
+    /// What copying would change. Reads what is copied, wherever it is.
+    pub(crate) fn copy_here(&self, carry: &Carry) -> Prepared {
         let label = format!("copy {} → {}", carry.from, carry.to);
         match self.arriving(carry) {
             Err(refusal) => refused(&label, refusal),
@@ -87,7 +103,7 @@ impl Ends<'_> {
 
     fn source(&self, carry: &Carry) -> Result<Entry, Refusal> {
         if let Some(uri) = self.schemes.address(&carry.from) {
-            return there(self.schemes, &uri?);
+            return fetched(self.schemes, &uri?, self.cancel);
         }
         let workspace = self.roots.of(&carry.from);
         let (real, before) = look(workspace, &carry.from)?;

@@ -1,26 +1,40 @@
 //! Looking at entries: reading one, listing and finding some. Changes nothing.
 
-use super::{one, text, there};
+use super::{fetched, one, text};
 use crate::find::{Kept, Lines, Page, Paths};
+use crate::read::picture_of;
 use crate::scheme::{Listed, Schemes};
 use crate::settled::{Performed, Refusal};
 use cairn_text::matcher::{Hit, Matcher};
+use cairn_text::mime;
 use cairn_types::{Find, Hash, Read, Seen, Status, Uri};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 /// Reads an entry's channel. One whose scheme can list has what is beneath it, where it is none itself.
-pub(crate) fn read(schemes: &Schemes, uri: &Uri, read: &Read) -> Result<Performed, Refusal> {
+pub(crate) fn read(
+    schemes: &Schemes,
+    uri: &Uri,
+    read: &Read,
+    cancel: &CancellationToken,
+) -> Result<Performed, Refusal> {
     if uri.path.is_empty() && uri.host.is_empty() {
         return list(schemes, uri);
     }
-    let entry = match there(schemes, uri) {
+    let entry = match fetched(schemes, uri, cancel) {
         Err(refusal) if refusal.status == Status::NOT_FOUND && uri.channel.is_none() => {
             return list(schemes, uri).or(Err(refusal));
         }
         entry => entry?,
     };
     let name = uri.to_string();
+    if schemes.remote(&name).is_some() && mime::is_binary(&entry.mime) {
+        if let Some(shown) = picture_of(&name, &entry.content)? {
+            return Ok(shown);
+        }
+        let text = format!("{uri} is {}, {} bytes, and not text", entry.mime, entry.content.len());
+        return Err(Refusal::new(Status::NOT_TEXT, text));
+    }
     let content = super::edit::text_of(uri, &entry)?;
     let mut performed = text::read(&name, content, &entry.mime, read)?;
     if !entry.tags.is_empty() && read.matcher.is_none() {

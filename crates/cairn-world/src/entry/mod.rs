@@ -10,6 +10,7 @@ use crate::scheme::{Entry, Scheme, Schemes};
 use crate::settled::{Prepared, Probe, Refusal};
 use cairn_text::shown::clean;
 use cairn_types::{Change, FileState, Status, Uri, UriError};
+use tokio_util::sync::CancellationToken;
 
 fn bad(why: &UriError) -> Refusal {
     Refusal::new(Status::BAD_REQUEST, why.to_string())
@@ -34,6 +35,25 @@ pub(crate) fn one<'a>(schemes: &'a Schemes, uri: &Uri) -> Result<&'a dyn Scheme,
 pub(crate) fn there(schemes: &Schemes, uri: &Uri) -> Result<Entry, Refusal> {
     let missing = || Refusal::new(Status::NOT_FOUND, format!("{uri} does not exist"));
     one(schemes, uri)?.get(uri)?.ok_or_else(missing)
+}
+
+/// An entry's channel, for an op that was let read it, and that there is none.
+pub(crate) fn fetched(
+    schemes: &Schemes,
+    uri: &Uri,
+    cancel: &CancellationToken,
+) -> Result<Entry, Refusal> {
+    let missing = || Refusal::new(Status::NOT_FOUND, format!("{uri} does not exist"));
+    one(schemes, uri)?.fetch(uri, cancel)?.ok_or_else(missing)
+}
+
+/// What is known of reading an entry beyond this machine before anybody let it: what would be reached, or why
+/// it cannot be.
+pub(crate) fn beyond(schemes: &Schemes, uri: &Uri, (label, shown): (&str, &str)) -> Prepared {
+    match one(schemes, uri).and_then(|scheme| scheme.admit(uri)) {
+        Err(refusal) => refused(label, refusal),
+        Ok(()) => Prepared { label: clean(label), shown: shown.to_owned(), ..Prepared::default() },
+    }
 }
 
 /// What stands at the address of a change.

@@ -31,6 +31,8 @@ pub enum Kind {
     Rules,
     /// A list of globs over paths.
     Globs,
+    /// A list of hosts, each with its port.
+    Hosts,
     /// Yes or no, of which yes allows less.
     Flag,
     /// One of these words.
@@ -160,6 +162,14 @@ pub const KEYS: &[Key] = &[
         None,
         "A PEM file of certificates to trust besides the system's.",
     ),
+    Key {
+        name: "web.private",
+        kind: Kind::Hosts,
+        default: Default::Empty,
+        project: Project::Never,
+        env: None,
+        docs: "Hosts of this machine and its networks whose pages may be read, each with its port, such as \"localhost:8080\"; all others there are refused: docs/world.md.",
+    },
     count(
         "max_turns",
         (1, 250, 10_000),

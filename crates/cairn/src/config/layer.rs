@@ -5,6 +5,7 @@ use super::keys::{self, Default, KEYS, Kind};
 use super::{ConfigError, Setting, Value};
 use cairn_engine::policy::{Rule, RuleError};
 use cairn_provider::catalogue::decimal::dollars;
+use cairn_sandbox::network::HostPort;
 use cairn_text::glob::PathGlob;
 use cairn_tools::hooks::{Declared, Entry, not_asked_yet};
 use cairn_types::{HookEvent, is_event_elsewhere};
@@ -314,6 +315,13 @@ fn fits(kind: Kind, value: Value) -> Result<Value, String> {
                 None => Ok(Value::List(globs)),
             }
         }
+        (Kind::Hosts, Value::List(hosts)) => {
+            let bad = |host: &String| Some((host.clone(), host.parse::<HostPort>().err()?));
+            match hosts.iter().find_map(bad) {
+                Some((host, why)) => Err(format!("holds {host:?}: {why}")),
+                None => Ok(Value::List(hosts)),
+            }
+        }
         (Kind::Count(low, high), Value::Count(n)) if (low..=high).contains(&n) => {
             Ok(Value::Count(n))
         }
@@ -348,6 +356,7 @@ fn wanted(kind: Kind) -> String {
         ),
         Kind::Rules => "must be a list of rules, such as [\"exec cargo test *\"]".to_owned(),
         Kind::Globs => "must be a list of globs, such as [\"docs/**\"]".to_owned(),
+        Kind::Hosts => "must be a list of hosts, such as [\"localhost:8080\"]".to_owned(),
         Kind::Flag => "must be true or false".to_owned(),
         Kind::Count(low, high) => format!("must be a whole number from {low} to {high}"),
         Kind::Word(words) | Kind::Ladder(words) => format!("must be one of {}", words.join(", ")),

@@ -77,6 +77,9 @@ impl Ground {
         if spoken.op == OpName::Exec && self.rules.policy().overlay && !spoken.subject.beside {
             all.push(OnHost { host: "any other".to_owned(), word: RuleWord::Ask, rule: None });
         }
+        if spoken.op != OpName::Exec {
+            return of_entry(spoken, leave);
+        }
         let Terms { approval, flags, .. } = self.terms;
         let nobody = approval == Approval::Nobody || flags.no_proposals;
         for one in &mut all {
@@ -104,6 +107,17 @@ impl Ground {
         let asked = events.iter().map(|event| (*event, self.asked(spoken, *event)));
         asked.filter(|(_, commands)| !commands.is_empty()).collect()
     }
+}
+
+/// What holds of the host that an op on an entry reaches: what holds of the op.
+fn of_entry(spoken: &Spoken, leave: &Leave) -> Vec<OnHost> {
+    let word = match leave {
+        Leave::Granted(..) | Leave::Answered(..) => RuleWord::Allow,
+        Leave::Ask(_) | Leave::Hook(_) => RuleWord::Ask,
+        Leave::Refused(..) => RuleWord::Deny,
+    };
+    let host = spoken.subject.hosts.last().cloned();
+    host.map(|host| OnHost { host, word, rule: None }).into_iter().collect()
 }
 
 /// What holds of a host, in a line.

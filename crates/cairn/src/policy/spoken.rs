@@ -2,6 +2,7 @@
 //! call.
 
 use crate::run::Usage;
+use cairn_engine::effect_of;
 use cairn_engine::policy::subject_of;
 use cairn_surface::native;
 use cairn_types::{Action, Carry, Edit, EditBody, Effect, Exec, Find, OpName, Read, Subject};
@@ -25,7 +26,7 @@ pub fn call(tool: &str, args: &str) -> Result<Spoken, Usage> {
         Ok(action) => Ok(Spoken {
             op: action.op(),
             tool: native::name_of(tool).unwrap_or(tool).to_owned(),
-            effect: parsed.effect,
+            effect: effect_of(&action, parsed.effect, &[]),
             subject: subject_of(&action),
         }),
         Err(misread) => Err(Usage(misread.message)),
@@ -93,6 +94,7 @@ pub fn op(words: &[&str]) -> Result<Spoken, Usage> {
         other => return Err(usage(&format!("{other:?} is no op"))),
     };
     let (op, tool) = (action.op(), tool.to_owned());
+    let effect = effect_of(&action, effect, &[]);
     Ok(Spoken { op, tool, effect, subject: subject_of(&action) })
 }
 

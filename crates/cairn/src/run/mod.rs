@@ -20,7 +20,7 @@ mod thought;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, hooks, membership, model, name, named, place, policy, sandbox, secrets};
+use crate::{cli, hooks, membership, model, name, named, network, place, policy, sandbox, secrets};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
@@ -302,16 +302,14 @@ impl Order<'_> {
             budgets: self.budgets()?,
             settings: Settings {
                 model: chosen.name,
-                decide_within: match self.config.count("approval_timeout_ms") {
-                    0 => None,
-                    ms => Some(Duration::from_millis(ms)),
-                },
+                decide_within: self.decide_within(),
                 folders: folders.iter().map(|folder| folder.display().to_string()).collect(),
                 effort: Effort::of_word(self.config.text("effort")),
                 schema: self.args.terms.output_schema.as_deref().map(schema::read).transpose()?,
                 scrubber,
                 max_output: chosen.longest,
                 hooks: found.hooks,
+                web: network::web(&self.config)?,
             },
         };
         let (driver, commands) = start.take(place, task).await?;
@@ -319,6 +317,12 @@ impl Order<'_> {
         let remarks: Vec<String> = remarks.collect();
         shown.began(&driver, &remarks);
         Ok((driver, commands, shown))
+    }
+
+    /// How long a question waits for an answer; for ever when absent.
+    fn decide_within(&self) -> Option<Duration> {
+        let ms = self.config.count("approval_timeout_ms");
+        (ms > 0).then(|| Duration::from_millis(ms))
     }
 
     /// How commands are confined.

@@ -61,5 +61,6 @@ mod undo;
 mod undo_direct;
 mod undo_later;
 mod unheard;
+mod web;
 mod wires;
 mod world;

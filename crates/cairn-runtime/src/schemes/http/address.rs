@@ -1,0 +1,241 @@
+//! Addresses of pages: which ones are read as what they seem to be, which hosts they name, and which machines a
+//! host may be. Reaches nothing but the resolver of names.
+
+use super::{Web, refusal};
+use cairn_engine::policy::subject_of;
+use cairn_sandbox::network::{Host, HostPort, is_public};
+use cairn_types::{Action, Read, Status};
+use cairn_world::Refusal;
+use reqwest::Url;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// How long a name may take to be resolved.
+const RESOLVE: Duration = Duration::from_secs(10);
+
+/// The address that a text is. Its host is the one that rules and people were told of, or it is refused: a text
+/// that is read otherwise here than there could name one host to them and lead to another.
+pub(super) fn parsed(text: &str) -> Result<Url, Refusal> {
+    let bad = |why: String| refusal(Status::BAD_REQUEST, format!("{text} is not read: {why}"));
+    let url = Url::parse(text).map_err(|why| bad(why.to_string()))?;
+    let url = plain(url).map_err(|why| bad(why.to_owned()))?;
+    match named_by(text) == named_in(&url) {
+        true => Ok(url),
+        false => Err(bad(format!("written in full it is {url}"))),
+    }
+}
+
+/// An address without what is not sent; or why it is not read.
+pub(super) fn plain(mut url: Url) -> Result<Url, &'static str> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("it is neither http nor https");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("it holds a user or a password, and none is sent");
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// The hosts that rules and people are told of.
+fn named_by(text: &str) -> Vec<String> {
+    subject_of(&Action::Read(Read { path: text.to_owned(), ..Read::default() })).hosts
+}
+
+/// The same by the address as it is connected to.
+fn named_in(url: &Url) -> Vec<String> {
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_matches(['[', ']']).trim_end_matches('.').to_owned();
+    let port = url.port().filter(|port| ![80, 443].contains(port));
+    let whole = port.map(|port| format!("{}:{port}", host.trim_end_matches('.')));
+    std::iter::once(bare).chain(whole).collect()
+}
+
+/// The host and port of an address.
+pub(super) fn host_of(url: &Url) -> Result<HostPort, Refusal> {
+    let bad = |why: String| refusal(Status::BAD_REQUEST, format!("{url} is not read: {why}"));
+    let host = url.host_str().unwrap_or_default().parse::<Host>();
+    let host = host.map_err(|why| bad(why.to_string()))?;
+    let port = url.port_or_known_default().unwrap_or_default();
+    Ok(HostPort { host, port })
+}
+
+/// Refuses what is known to be inside without resolving its name, unless the user's configuration names it.
+pub(super) fn refuse_inside(url: &Url, web: &Web) -> Result<HostPort, Refusal> {
+    let to = host_of(url)?;
+    let is_inside = match (to.host.address(), to.host.name()) {
+        (Some(address), _) => !is_public(address),
+        (None, name) => name.is_some_and(is_this_machine),
+    };
+    match is_inside && !web.private.contains(&to) {
+        true => Err(inside(url, &to)),
+        false => Ok(to),
+    }
+}
+
+/// Names that never leave the machine, whatever a resolver says.
+fn is_this_machine(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or_default();
+    last == "localhost" || name == "localhost.localdomain"
+}
+
+fn inside(url: &Url, to: &HostPort) -> Refusal {
+    let text = format!(
+        "{url} is not read: {to} is inside this machine's networks; web.private of the user's configuration can name it"
+    );
+    refusal(Status::REFUSED, text)
+}
+
+/// The addresses to connect to. All of them were looked at: if one is inside, none is used.
+pub(super) async fn resolved(url: &Url, web: &Web) -> Result<Vec<SocketAddr>, Refusal> {
+    let to = refuse_inside(url, web)?;
+    let addresses = found(url, &to, web).await?;
+    let is_inside = addresses.iter().any(|address| !is_public(address.ip()));
+    match is_inside && !web.private.contains(&to) {
+        true => Err(inside(url, &to)),
+        false => Ok(addresses),
+    }
+}
+
+async fn found(url: &Url, to: &HostPort, web: &Web) -> Result<Vec<SocketAddr>, Refusal> {
+    let Some(name) = to.host.name() else {
+        return Ok(to.host.address().map(|ip| SocketAddr::new(ip, to.port)).into_iter().collect());
+    };
+    if let Some((_, known)) = web.names.iter().find(|(host, _)| *host == to.host) {
+        return Ok(known.iter().map(|ip| SocketAddr::new(*ip, to.port)).collect());
+    }
+    let unknown = |why: String| {
+        refusal(
+            Status::FAILED,
+            format!("{url} could not be reached: {name} is not resolved: {why}"),
+        )
+    };
+    match tokio::time::timeout(RESOLVE, tokio::net::lookup_host((name, to.port))).await {
+        Err(_) => {
+            let text = format!("{url} could not be reached: {name} was not resolved in time");
+            Err(refusal(Status::TIMED_OUT, text))
+        }
+        Ok(Err(why)) => Err(unknown(why.to_string())),
+        Ok(Ok(found)) => {
+            let found: Vec<SocketAddr> = found.collect();
+            let is_empty = found.is_empty();
+            if is_empty { Err(unknown("it has no address".to_owned())) } else { Ok(found) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // keeps: web-inside
+    #[test]
+    fn an_address_is_read_as_it_is_written_or_not_at_all() {
+        let check = |text: &str, expected: &str| {
+            let said = match parsed(text) {
+                Ok(url) => url.to_string(),
+                Err(refusal) => format!("{} {}", refusal.status, refusal.text),
+            };
+            assert_eq!(said, expected, "{text}");
+        };
+        check("https://docs.rs", "https://docs.rs/");
+        check("https://docs.rs./a", "https://docs.rs./a");
+        check("https://docs.rs:443/a#b", "https://docs.rs/a");
+        check("http://docs.rs:8080/a?b", "http://docs.rs:8080/a?b");
+        check("http://[2606:2800::1]:81/", "http://[2606:2800::1]:81/");
+        check(
+            "http://me:pw@docs.rs/",
+            "400 http://me:pw@docs.rs/ is not read: it holds a user or a password, and none is sent",
+        );
+        for (text, whole) in [
+            ("http://134744072/", "http://8.8.8.8/"),
+            ("http://0x8.8.2056/", "http://8.8.8.8/"),
+            ("http://[2606:2800:0::1]/", "http://[2606:2800::1]/"),
+            ("http://b\u{fc}cher.example/", "http://xn--bcher-kva.example/"),
+            ("http://docs%2ers/", "http://docs.rs/"),
+            ("http://docs.rs:080/", "http://docs.rs/"),
+            ("http://\\evil.org/", "http://evil.org/"),
+        ] {
+            check(text, &format!("400 {text} is not read: written in full it is {whole}"));
+        }
+        check("http://a b/", "400 http://a b/ is not read: invalid international domain name");
+        check(
+            "http://docs.rs:99999/",
+            "400 http://docs.rs:99999/ is not read: invalid port number",
+        );
+    }
+
+    // keeps: web-inside
+    #[test]
+    fn what_is_inside_is_known_without_asking_anybody() {
+        let web = Web { private: vec!["localhost:8080".parse().unwrap()], ..Web::default() };
+        let check = |text: &str, inside: bool| {
+            let said = refuse_inside(&Url::parse(text).unwrap(), &web);
+            let expected = inside.then_some(Status::REFUSED);
+            assert_eq!(said.err().map(|refusal| refusal.status), expected, "{text}");
+        };
+        for text in [
+            "http://localhost/",
+            "http://LOCALHOST./",
+            "http://a.localhost/",
+            "http://localhost.localdomain/",
+            "http://127.0.0.1/",
+            "http://127.1/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://0177.0.0.1/",
+            "http://0/",
+            "http://[::]/",
+            "http://[::1]/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://[::127.0.0.1]/",
+            "http://10.0.0.1/",
+            "http://172.16.0.1/",
+            "http://192.168.1.1/",
+            "http://169.254.169.254/",
+            "http://100.64.0.1/",
+            "http://[fd00::1]/",
+            "http://[fe80::1]/",
+            "http://[ff02::1]/",
+            "http://224.0.0.1/",
+            "http://[64:ff9b::10.0.0.1]/",
+            "http://[2002:7f00:1::]/",
+            "http://localhost:8081/",
+            "https://localhost/",
+            "http://127.0.0.1:8080/",
+        ] {
+            check(text, true);
+        }
+        for text in [
+            "http://localhost:8080/",
+            "http://8.8.8.8/",
+            "https://docs.rs/",
+            "http://[2606:2800::1]/",
+        ] {
+            check(text, false);
+        }
+    }
+
+    // keeps: web-inside
+    #[test]
+    fn a_name_that_also_leads_inside_leads_nowhere() {
+        let mut web = Web::default();
+        let addresses = ["8.8.8.8", "10.0.0.1"].map(|address| address.parse().unwrap());
+        for (name, known) in
+            [("mixed.example", &addresses[..]), ("public.example", &addresses[..1])]
+        {
+            web.names.push((name.parse().unwrap(), known.to_vec()));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let check = |web: &Web, url: &str| {
+            let found = runtime.block_on(resolved(&Url::parse(url).unwrap(), web));
+            found.map_or_else(|refusal| refusal.status.to_string(), |found| format!("{found:?}"))
+        };
+        assert_eq!(check(&web, "http://mixed.example/"), "403");
+        assert_eq!(check(&web, "https://public.example/"), "[8.8.8.8:443]");
+        assert_eq!(check(&web, "http://[::ffff:10.0.0.1]/"), "403");
+        web.private.push("mixed.example:80".parse().unwrap());
+        assert_eq!(check(&web, "http://mixed.example/"), "[8.8.8.8:80, 10.0.0.1:80]");
+        assert_eq!(check(&web, "https://mixed.example/"), "403");
+    }
+}
