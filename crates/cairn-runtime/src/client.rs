@@ -194,7 +194,7 @@ impl Client {
             effort: None,
             schema: None,
             hooks: Vec::new(),
-            schemes: Vec::new(),
+            schemes: self.world.added(),
         }
     }
 

@@ -4,6 +4,7 @@
 mod apply;
 mod aside;
 mod background;
+mod caught;
 mod choose;
 mod context;
 mod edit;
@@ -70,7 +71,8 @@ use cairn_sandbox::Way;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Action, Carry, Change, Exec, FileState, Manifest, Removed, Status, UriError, scheme_of,
+    Action, Carry, Change, Exec, FileState, Manifest, Removed, Status, UriError, built_in,
+    scheme_of,
 };
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
@@ -179,10 +181,23 @@ impl World {
         Ok(World { roots, settings, known: Arc::default(), schemes: Arc::default() })
     }
 
-    /// The same world with these schemes besides its files.
+    /// Adds a scheme, which stays when a run or a client takes the world. A name that every session has a
+    /// scheme of is not to be had.
+    pub fn register(&mut self, scheme: Arc<dyn Scheme>) {
+        Arc::make_mut(&mut self.schemes).register(scheme);
+    }
+
+    /// The same world with these schemes, besides its files and the others that were added.
     #[must_use]
     pub fn with_schemes(&self, schemes: Schemes) -> World {
-        World { schemes: Arc::new(schemes), ..self.clone() }
+        World { schemes: Arc::new(schemes.or(&self.schemes)), ..self.clone() }
+    }
+
+    /// What the schemes declare of themselves that not every world has.
+    #[must_use]
+    pub fn added(&self) -> Vec<Manifest> {
+        let is_everywhere = |one: &Manifest| built_in().iter().any(|known| known.name == one.name);
+        self.manifests().filter(|one| !is_everywhere(one)).cloned().collect()
     }
 
     /// What its schemes declare of themselves.
@@ -235,7 +250,8 @@ impl World {
     }
 
     fn refuse_read_only(&self, changes: &[Change]) -> Result<(), Refusal> {
-        changes.iter().try_for_each(|one| self.roots.of(&one.path).refuse_read_only(&one.path))
+        let mut files = changes.iter().filter(|change| change.entry().is_none());
+        files.try_for_each(|one| self.roots.of(&one.path).refuse_read_only(&one.path))
     }
 
     /// What these changes made is a member from now on, whatever rules say of it. Callers tell of those that
@@ -303,6 +319,7 @@ impl World {
             Action::Exec(exec) if prepared.ran.is_none() => {
                 exec::perform(&self.roots, &self.settings, exec, acting).await
             }
+            _ if prepared.changes.iter().any(is_own) => self.change_beside(prepared).await,
             _ => self.change(prepared),
         };
         if let Some(ran) = &prepared.ran {
@@ -349,6 +366,13 @@ impl World {
             Action::Exec(exec) => exec::start(&self.roots, &self.settings, exec),
             _ => Err(Refusal::new(Status::FAILED, "not a command")),
         }
+    }
+
+    /// The same beside the caller's thread, since a scheme of somebody's own may take its time.
+    async fn change_beside(&self, prepared: &Prepared) -> Performed {
+        let (world, prepared) = (self.clone(), prepared.clone());
+        let changed = tokio::task::spawn_blocking(move || world.change(&prepared)).await;
+        changed.unwrap_or_else(|e| Performed::told(Status::FAILED, format!("it did not end: {e}")))
     }
 
     fn change(&self, prepared: &Prepared) -> Performed {
@@ -523,6 +547,11 @@ impl World {
             None => state::bytes_at(self.roots.of(path), path),
         }
     }
+}
+
+/// Whether it is of an entry that its scheme keeps itself.
+fn is_own(change: &Change) -> bool {
+    change.entry().is_some_and(|entry| entry.own)
 }
 
 fn bad_address(why: UriError) -> Refusal {

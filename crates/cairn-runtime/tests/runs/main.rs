@@ -16,6 +16,7 @@ mod flood;
 mod hooks;
 mod kit;
 mod ops;
+mod own_scheme;
 mod sent;
 mod swarm;
 mod undo;
