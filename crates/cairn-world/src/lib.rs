@@ -236,6 +236,9 @@ impl World {
     /// What an action would do, without doing anything.
     #[must_use]
     pub fn prepare(&self, action: &Action) -> Prepared {
+        if let Err(refusal) = refuse_tags(action) {
+            return entry::refused(&format!("{} {}", action.op(), action.target()), refusal);
+        }
         let mut prepared = self.worked_out(action);
         if !matches!(action, Action::Exec(_))
             && let Err(refusal) = self.refuse_read_only(&prepared.changes)
@@ -422,6 +425,10 @@ impl World {
             {
                 entry::look::find(&schemes, find, &cancelled)
             }
+            Action::Find(find) if !find.tags.is_empty() => {
+                let text = "files have no tags; to look for entries, say under what, as known:///";
+                Err(Refusal::new(Status::BAD_REQUEST, text))
+            }
             Action::Find(find) => {
                 let query = find::Query {
                     glob: find.glob.as_deref(),
@@ -545,6 +552,22 @@ impl World {
         match self.schemes.address(path) {
             Some(uri) => Ok(entry::there(&self.schemes, &uri?)?.content),
             None => state::bytes_at(self.roots.of(path), path),
+        }
+    }
+}
+
+/// Refuses to tag a file, which has nowhere to keep it.
+fn refuse_tags(action: &Action) -> Result<(), Refusal> {
+    let (tags, path) = match action {
+        Action::Edit(edit) => (&edit.tags, edit.path.as_deref()),
+        Action::Copy(carry) | Action::Move(carry) => (&carry.tags, Some(carry.to.as_str())),
+        _ => return Ok(()),
+    };
+    match path.filter(|path| !tags.is_empty() && scheme_of(path).is_none()) {
+        None => Ok(()),
+        Some(path) => {
+            let text = format!("{path} is a file, and files have no tags");
+            Err(Refusal::new(Status::BAD_REQUEST, text))
         }
     }
 }

@@ -16,6 +16,8 @@ mod flood;
 mod hooks;
 mod kit;
 mod ops;
+mod ops_model;
+mod ops_random;
 mod own_scheme;
 mod sent;
 mod swarm;

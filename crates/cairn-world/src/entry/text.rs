@@ -29,6 +29,10 @@ pub(crate) fn read(
         (None, Some(scope)) if mime::is_json(mime) => {
             let selected = items::select(content, &scope_of(scope)?);
             let selected = selected.map_err(|why| refused(why.status(), name, &why))?;
+            if selected.last < selected.first {
+                let text = format!("{scope} selects no items");
+                return Err(Refusal::new(Status::NOTHING_FOUND, text));
+            }
             let all = Read { first: 1, limit: 0, hashes: false, ..read.clone() };
             of_bytes(name, selected.text.as_bytes(), &all, false)
         }
