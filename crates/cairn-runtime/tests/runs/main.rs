@@ -19,6 +19,7 @@ mod ops;
 mod ops_model;
 mod ops_random;
 mod own_scheme;
+mod same_facts;
 mod sent;
 mod swarm;
 mod undo;
