@@ -14,6 +14,7 @@ mod cut;
 mod endurance;
 mod flood;
 mod hooks;
+mod hostile;
 mod kit;
 mod ops;
 mod ops_model;
