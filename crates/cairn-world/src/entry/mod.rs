@@ -55,10 +55,11 @@ pub(crate) fn stale<'a>(schemes: &Schemes, changes: &'a [Change]) -> Option<&'a 
 pub(crate) fn probe(schemes: &Schemes, changes: &[Change]) -> Option<Probe> {
     let entries = changes.iter().filter(|change| change.entry().is_some());
     let found = entries.map(|change| match state(schemes, &change.path) {
-        Ok(now) if now == change.after => Probe::Done,
+        // What the store keeps is made true with the outcome, which there is none of: whatever else
+        // stands there is somebody else's.
+        Ok(now) if change.is_stored() && now == change.before => Probe::NotDone,
+        Ok(now) if !change.is_stored() && now == change.after => Probe::Done,
         Ok(now) if now == change.before => Probe::NotDone,
-        // What the store keeps is made true with the outcome, which there is none of.
-        _ if change.is_stored() => Probe::NotDone,
         _ => Probe::Neither,
     });
     found.reduce(together)
