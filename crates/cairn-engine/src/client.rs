@@ -37,11 +37,13 @@ impl Engine {
             let told: ContentRef = problem.message;
             return Err(Recording::outcome_by_ref(op, problem.status, told));
         }
-        match self.leave(op, &Reach::from(prepared)) {
-            Leave::Granted(gates, _) | Leave::Ask(gates) => Ok(Recording::granted(op, gates, by)),
+        let reach = Reach::from(prepared);
+        match self.leave(op, &reach) {
             // There is nobody else to ask, and that is no reason not to do it.
-            Leave::Refused(gates, Refusal { is_final: false, .. }) => {
-                Ok(Recording::granted(op, gates, by))
+            Leave::Granted(gates, _)
+            | Leave::Ask(gates)
+            | Leave::Refused(gates, Refusal { is_final: false, .. }) => {
+                Ok(self.also(op, &reach, Recording::granted(op, gates, by)))
             }
             Leave::Refused(gates, refusal) => Err(Recording::refused(op, gates, refusal)),
             Leave::Hook(_) | Leave::Answered(..) => Err(Recording::default()),

@@ -13,7 +13,7 @@ use cairn_types::{
     Hash, Intent, Mode, OpName, Outcome, Policy, RunId, RunStarted, SessionId, Settled, Status,
     Surface, Verdict, View, Writer,
 };
-use cairn_world::{Probe, Refusal, World};
+use cairn_world::{Probe, Refusal, World, inverse};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -237,7 +237,7 @@ impl Client {
             effort: None,
             schema: None,
             hooks: Vec::new(),
-            schemes: Vec::new(),
+            schemes: self.world.added(),
             since: None,
         }
     }
@@ -372,31 +372,48 @@ impl Client {
         if let Step::Settle(at) = self.engine.step() {
             let begin = self.engine.op(at).and_then(|op| op.begin.clone());
             let changes = begin.map(|begin| begin.changes).unwrap_or_default();
-            let found = match self.world.probe(&changes) {
-                Probe::Done => Found::Done,
-                Probe::NotDone | Probe::Partly => {
-                    match self.world.apply(&changes, &|hash| self.store.content(hash).ok()) {
-                        Ok(_) => Found::Done,
-                        Err(_) => Found::Unknown,
-                    }
-                }
-                Probe::Neither => Found::Unknown,
-            };
-            let recording = match self.engine.found(at, found, "") {
-                Settlement::Record(recording) => recording,
-                // Whoever asked for a look and was cut off from it asks again.
-                Settlement::Repeat | Settlement::Finish => {
-                    let text = "it was interrupted before it ended".to_owned();
-                    outcome(at, &Err(Refusal { status: Status::CANCELLED, text }), 0)
-                }
-            };
-            self.record(recording);
+            if changes.iter().any(Change::is_stored) {
+                self.alone = Some(entries_alone(&self.store).await?);
+            }
+            let settled = self.settled(at, &changes);
+            self.record(settled);
         }
         self.end();
         if self.pending.iter().any(|fact| matches!(fact.body, Body::Outcome(_))) {
             self.commit().await?;
         }
         Ok(())
+    }
+
+    /// What such an op comes to. It is finished, unless somebody changed an entry of it since: then what was
+    /// made of it is taken back.
+    fn settled(&self, at: Coord, changes: &[Change]) -> Recording {
+        let contents = |hash: &Hash| self.store.content(hash).ok();
+        let stored: Vec<Change> =
+            changes.iter().filter(|change| change.is_stored()).cloned().collect();
+        if let Some(address) = self.world.stale(&stored) {
+            let back: Vec<Change> = self.world.made(changes).iter().rev().map(inverse).collect();
+            if back.is_empty() || self.world.apply(&back, &contents).is_ok() {
+                let text = format!("{address} was changed by another run meanwhile");
+                return outcome(at, &Err(Refusal { status: Status::CONFLICT, text }), 0);
+            }
+        }
+        let found = match self.world.probe(changes) {
+            Probe::Done => Found::Done,
+            Probe::NotDone | Probe::Partly => match self.world.apply(changes, &contents) {
+                Ok(_) => Found::Done,
+                Err(_) => Found::Unknown,
+            },
+            Probe::Neither => Found::Unknown,
+        };
+        match self.engine.found(at, found, "") {
+            Settlement::Record(recording) => recording,
+            // Whoever asked for a look and was cut off from it asks again.
+            Settlement::Repeat | Settlement::Finish => {
+                let text = "it was interrupted before it ended".to_owned();
+                outcome(at, &Err(Refusal { status: Status::CANCELLED, text }), 0)
+            }
+        }
     }
 
     /// Ends the loop, when nothing of it is open.

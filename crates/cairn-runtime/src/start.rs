@@ -253,7 +253,7 @@ impl Start {
             effort: self.settings.effort.word().map(str::to_owned),
             schema: self.settings.schema.as_ref().map(|text| ContentRef::of(text.as_bytes())),
             hooks: self.settings.hooks.plans(),
-            schemes: Vec::new(),
+            schemes: self.world.added(),
             since,
         }
     }

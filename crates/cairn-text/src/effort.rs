@@ -22,6 +22,13 @@ pub(crate) struct Effort {
     pub(crate) repeats: usize,
 }
 
+/// How many steps a linear engine takes for each byte of a text at worst, for an expression with its flags
+/// written within it.
+#[must_use]
+pub fn steps(expression: &str) -> usize {
+    Effort::of(expression).states
+}
+
 impl Effort {
     /// Judges an expression, its flags written within it.
     pub(crate) fn of(expression: &str) -> Effort {

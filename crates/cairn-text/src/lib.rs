@@ -3,7 +3,7 @@
 
 pub mod diff;
 pub mod edit;
-mod effort;
+pub mod effort;
 pub mod glob;
 pub mod hunks;
 pub mod items;

@@ -5,6 +5,7 @@ mod apply;
 mod aside;
 mod background;
 mod beyond;
+mod caught;
 mod choose;
 mod context;
 mod edit;
@@ -74,7 +75,7 @@ use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
     Action, Carry, Change, Exec, FileState, Find, Manifest, Read, Removed, Status, UriError,
-    scheme_of,
+    built_in, scheme_of,
 };
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
@@ -183,10 +184,23 @@ impl World {
         Ok(World { roots, settings, known: Arc::default(), schemes: Arc::default() })
     }
 
-    /// The same world with these schemes besides its files.
+    /// Adds a scheme, which stays when a run or a client takes the world. A name that every session has a
+    /// scheme of is not to be had.
+    pub fn register(&mut self, scheme: Arc<dyn Scheme>) {
+        Arc::make_mut(&mut self.schemes).register(scheme);
+    }
+
+    /// The same world with these schemes, besides its files and the others that were added.
     #[must_use]
     pub fn with_schemes(&self, schemes: Schemes) -> World {
-        World { schemes: Arc::new(schemes), ..self.clone() }
+        World { schemes: Arc::new(schemes.or(&self.schemes)), ..self.clone() }
+    }
+
+    /// What the schemes declare of themselves that not every world has.
+    #[must_use]
+    pub fn added(&self) -> Vec<Manifest> {
+        let is_everywhere = |one: &Manifest| built_in().iter().any(|known| known.name == one.name);
+        self.manifests().filter(|one| !is_everywhere(one)).cloned().collect()
     }
 
     /// What its schemes declare of themselves.
@@ -225,6 +239,9 @@ impl World {
     /// What an action would do, without doing anything.
     #[must_use]
     pub fn prepare(&self, action: &Action) -> Prepared {
+        if let Err(refusal) = refuse_tags(action) {
+            return entry::refused(&format!("{} {}", action.op(), action.target()), refusal);
+        }
         let mut prepared = self.worked_out(action);
         if !matches!(action, Action::Exec(_))
             && let Err(refusal) = self.refuse_read_only(&prepared.changes)
@@ -239,7 +256,8 @@ impl World {
     }
 
     fn refuse_read_only(&self, changes: &[Change]) -> Result<(), Refusal> {
-        changes.iter().try_for_each(|one| self.roots.of(&one.path).refuse_read_only(&one.path))
+        let mut files = changes.iter().filter(|change| change.entry().is_none());
+        files.try_for_each(|one| self.roots.of(&one.path).refuse_read_only(&one.path))
     }
 
     /// What these changes made is a member from now on, whatever rules say of it. Callers tell of those that
@@ -312,6 +330,7 @@ impl World {
                 exec::perform(&self.roots, &self.settings, exec, acting).await
             }
             Action::Read(_) => return self.look(action, acting.row, acting.cancel).await,
+            _ if prepared.changes.iter().any(is_own) => self.change_beside(prepared).await,
             _ => self.change(prepared),
         };
         if let Some(ran) = &prepared.ran {
@@ -360,6 +379,13 @@ impl World {
         }
     }
 
+    /// The same beside the caller's thread, since a scheme of somebody's own may take its time.
+    async fn change_beside(&self, prepared: &Prepared) -> Performed {
+        let (world, prepared) = (self.clone(), prepared.clone());
+        let changed = tokio::task::spawn_blocking(move || world.change(&prepared)).await;
+        changed.unwrap_or_else(|e| Performed::told(Status::FAILED, format!("it did not end: {e}")))
+    }
+
     fn change(&self, prepared: &Prepared) -> Performed {
         let kept: Vec<_> =
             prepared.contents.iter().map(|bytes| (cairn_types::Hash::of(bytes), bytes)).collect();
@@ -406,6 +432,10 @@ impl World {
                 if find.under.as_deref().is_some_and(|under| scheme_of(under).is_some()) =>
             {
                 entry::look::find(&schemes, find, &cancelled)
+            }
+            Action::Find(find) if !find.tags.is_empty() => {
+                let text = "files have no tags; to look for entries, say under what, as known:///";
+                Err(Refusal::new(Status::BAD_REQUEST, text))
             }
             Action::Find(find) => {
                 let query = find::Query {
@@ -543,6 +573,27 @@ impl World {
 fn unprepared(why: tokio::task::JoinError) -> Prepared {
     let settled = Performed::told(Status::FAILED, format!("it could not be prepared: {why}"));
     Prepared { settled: Some(settled), ..Prepared::default() }
+}
+
+/// Refuses to tag a file, which has nowhere to keep it.
+fn refuse_tags(action: &Action) -> Result<(), Refusal> {
+    let (tags, path) = match action {
+        Action::Edit(edit) => (&edit.tags, edit.path.as_deref()),
+        Action::Copy(carry) | Action::Move(carry) => (&carry.tags, Some(carry.to.as_str())),
+        _ => return Ok(()),
+    };
+    match path.filter(|path| !tags.is_empty() && scheme_of(path).is_none()) {
+        None => Ok(()),
+        Some(path) => {
+            let text = format!("{path} is a file, and files have no tags");
+            Err(Refusal::new(Status::BAD_REQUEST, text))
+        }
+    }
+}
+
+/// Whether it is of an entry that its scheme keeps itself.
+fn is_own(change: &Change) -> bool {
+    change.entry().is_some_and(|entry| entry.own)
 }
 
 fn bad_address(why: UriError) -> Refusal {

@@ -2,6 +2,7 @@
 //! Changes nothing; `apply` does. Links are taken as links and never followed.
 
 use crate::apply::missing_directories;
+use crate::edit;
 use crate::members::{Ground, Judge, Judged, Stands, around, counted};
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
@@ -69,7 +70,7 @@ pub(crate) fn prepare_kill(workspace: &Workspace, path: &str) -> Prepared {
         let shown = listing(&format!("remove {real}{}", tree.counted()), &real, &tree);
         Ok(Worked { tree, changes, told, shown })
     };
-    prepared(&format!("remove {path}"), work_out())
+    prepared(&format!("remove {path}"), Status::OK, work_out())
 }
 
 /// What moving would change.
@@ -88,7 +89,7 @@ pub(crate) fn prepare_move(roots: &Roots, from: &str, to: &str) -> Prepared {
         }
         Ok(ends.worked(("move", "moved"), "left behind", tree, changes))
     };
-    prepared(&format!("move {from} → {to}"), work_out())
+    prepared(&format!("move {from} → {to}"), Status::CREATED, work_out())
 }
 
 /// What copying would change.
@@ -108,7 +109,7 @@ pub(crate) fn prepare_copy(roots: &Roots, from: &str, to: &str) -> Prepared {
         }
         Ok(ends.worked(("copy", "copied"), "left out", tree, changes))
     };
-    prepared(&format!("copy {from} → {to}"), work_out())
+    prepared(&format!("copy {from} → {to}"), Status::CREATED, work_out())
 }
 
 /// Both ends of a move or copy.
@@ -132,8 +133,7 @@ impl Ends {
             Err(refusal) => return Err(refusal),
             Ok(there) => {
                 workspace.refuse_stranger(&to, &there.path, there.is_directory())?;
-                let text = format!("{} is there already", there.path);
-                return Err(Refusal::new(Status::CONFLICT, text));
+                return Err(taken(roots.of(&from), &from, (workspace, &there.path)));
             }
         };
         if to.starts_with(&format!("{from}/")) {
@@ -181,7 +181,27 @@ struct Worked {
     shown: String,
 }
 
-fn prepared(label: &str, worked: Result<Worked, Refusal>) -> Prepared {
+/// What there is to say where something stands at the other end.
+fn taken(workspace: &Workspace, from: &str, (other, to): (&Workspace, &str)) -> Refusal {
+    if state::kind_at(workspace, from).is_none() {
+        return Refusal::new(Status::NOT_FOUND, format!("{from} does not exist"));
+    }
+    match same((workspace, from), (other, to)) {
+        true => Refusal::new(Status::UNCHANGED, format!("{to} is the same already")),
+        false => Refusal::new(Status::CONFLICT, format!("{to} is there already")),
+    }
+}
+
+/// Whether two files hold the same. A link is not the file that it leads to.
+fn same(one: (&Workspace, &str), other: (&Workspace, &str)) -> bool {
+    let bytes = |(workspace, real): (&Workspace, &str)| {
+        let (path, there) = edit::look(workspace, real).ok()?;
+        there.filter(|_| path == real).map(|(bytes, _)| bytes)
+    };
+    bytes(one).is_some_and(|held| bytes(other) == Some(held))
+}
+
+fn prepared(label: &str, done: Status, worked: Result<Worked, Refusal>) -> Prepared {
     let label = clean(label);
     match worked {
         Err(refusal) => Prepared { label, settled: Some(refusal.into()), ..Prepared::default() },
@@ -190,7 +210,7 @@ fn prepared(label: &str, worked: Result<Worked, Refusal>) -> Prepared {
             changes: worked.changes,
             contents: worked.tree.contents,
             shown: worked.shown,
-            told: Some((Status::OK, worked.told)),
+            told: Some((done, worked.told)),
             ..Prepared::default()
         },
     }

@@ -2,6 +2,7 @@
 //! with this trait in it and one line where it is registered; ops are the world's, over these few
 //! primitives.
 
+use crate::caught::Caught;
 use crate::settled::Refusal;
 use cairn_types::{Effect, EntryState, FileState, Manifest, Place, Scope, Status, Uri};
 use std::collections::BTreeMap;
@@ -34,8 +35,8 @@ pub struct Listed {
     pub tags: Vec<String>,
 }
 
-/// A scheme. Its functions may block: they are called beside the threads that must not. What panics
-/// or fails in them becomes the row of the op that asked.
+/// A scheme. Its functions may block: ops call them beside the threads that must not. What panics or
+/// fails in them becomes the row of the op that asked.
 pub trait Scheme: Debug + Send + Sync {
     /// What it declares of itself.
     fn manifest(&self) -> &Manifest;
@@ -107,7 +108,13 @@ pub struct Schemes(BTreeMap<String, Arc<dyn Scheme>>);
 impl Schemes {
     /// Adds a scheme; one of the same name is replaced.
     pub fn register(&mut self, scheme: Arc<dyn Scheme>) {
-        self.0.insert(scheme.manifest().name.clone(), scheme);
+        let caught = Caught::new(scheme);
+        self.0.insert(caught.manifest().name.clone(), Arc::new(caught));
+    }
+
+    /// These, and the others where these have none of the same name.
+    pub(crate) fn or(self, others: &Schemes) -> Schemes {
+        Schemes(others.0.clone().into_iter().chain(self.0).collect())
     }
 
     /// What they declare, in order of name.

@@ -3,6 +3,7 @@
 use crate::kit::{block_on, store};
 use cairn_runtime::{Answer, Client};
 use cairn_testkit::TempHome;
+use cairn_text::glob::PathGlob;
 use cairn_types::{By, Policy};
 use cairn_world::{Settings, Workspace, World};
 use std::fs;
@@ -87,4 +88,24 @@ fn every_op_on_every_scheme_comes_to_what_the_table_says() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(done > 300, "{done} lines");
+}
+
+#[test]
+fn what_is_said_of_files_is_not_said_of_entries() {
+    let holder = TempHome::new();
+    let root = holder.path().join("root");
+    fs::create_dir(&root).unwrap();
+    let mut settings = Settings::new("/bin/sh".into(), Vec::new());
+    settings.membership.read_only = vec![PathGlob::parse("**").unwrap()];
+    let world = Arc::new(World::new(Workspace::open(&root).unwrap(), settings));
+    let store = store(&holder.path().join("home"));
+    block_on(async {
+        let mut client = Client::here(store, world, &root, Policy::default()).await.unwrap();
+        let mut check = async |path: &str, status| {
+            let args = format!(r#"{{"path":"{path}","content":"x"}}"#);
+            assert_eq!(ask(&mut client, "write", &args).await.status.0, status, "{path}");
+        };
+        check("a.md", 403).await;
+        check("known:///a.md", 201).await;
+    });
 }

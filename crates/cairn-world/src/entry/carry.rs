@@ -138,15 +138,15 @@ impl Ends<'_> {
     fn to_file(&self, to: &str, entry: Entry) -> Result<Arriving, Refusal> {
         let workspace = self.roots.of(to);
         let (real, before) = look(workspace, to)?;
+        if let Some(mime) = mime::of_path(&real) {
+            refuse_other_type(&real, &entry.mime, mime)?;
+        }
         match before {
             Some((content, _)) if content == entry.content => {
                 return Err(Refusal::new(Status::UNCHANGED, format!("{real} is the same already")));
             }
             Some(_) => return Err(taken(&real)),
             None => {}
-        }
-        if let Some(mime) = mime::of_path(&real) {
-            refuse_other_type(&real, &entry.mime, mime)?;
         }
         let mut changes = apply::missing_directories(workspace, &real);
         let state = written(workspace, None, &entry.content);

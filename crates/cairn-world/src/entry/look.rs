@@ -1,11 +1,11 @@
 //! Looking at entries: reading one, listing and finding some. Changes nothing.
 
 use super::{fetched, one, text};
-use crate::find::{Kept, Lines, Page, Paths};
+use crate::find::{Kept, Lines, Page, Paths, Unseen};
 use crate::read::picture_of;
 use crate::scheme::{Listed, Schemes};
 use crate::settled::{Performed, Refusal};
-use cairn_text::matcher::{Hit, Matcher};
+use cairn_text::matcher::{Hit, Matched, Matcher};
 use cairn_text::mime;
 use cairn_types::{Find, Hash, Read, Seen, Status, Uri};
 use std::path::Path;
@@ -124,7 +124,14 @@ fn look_into(
 ) -> Result<(), Refusal> {
     let Some(entry) = one(schemes, uri)?.get(uri)? else { return Ok(()) };
     let Ok(content) = super::edit::text_of(uri, &entry) else { return Ok(()) };
-    let hits = text::hits(matcher, content, &entry.mime)?;
+    let hits = match matcher.over(content, &entry.mime) {
+        Matched::Hits(hits) => hits,
+        Matched::None | Matched::Unreadable { .. } => Vec::new(),
+        Matched::TooMuch { .. } => {
+            page.pass_over(Unseen::Long);
+            return Ok(());
+        }
+    };
     let kept = |hit: &Hit| Kept { text: hit.to_string(), rows: 1 };
     let (count, kept) = (hits.len() as u64, hits.iter().map(kept).collect());
     page.add_lines(uri.to_string().as_bytes(), &Lines { count, from: 0, kept });

@@ -75,10 +75,11 @@ pub(crate) fn stale<'a>(schemes: &Schemes, changes: &'a [Change]) -> Option<&'a 
 pub(crate) fn probe(schemes: &Schemes, changes: &[Change]) -> Option<Probe> {
     let entries = changes.iter().filter(|change| change.entry().is_some());
     let found = entries.map(|change| match state(schemes, &change.path) {
-        Ok(now) if now == change.after => Probe::Done,
+        // What the store keeps is made true with the outcome, which there is none of: whatever else
+        // stands there is somebody else's.
+        Ok(now) if change.is_stored() && now == change.before => Probe::NotDone,
+        Ok(now) if !change.is_stored() && now == change.after => Probe::Done,
         Ok(now) if now == change.before => Probe::NotDone,
-        // What the store keeps is made true with the outcome, which there is none of.
-        _ if change.is_stored() => Probe::NotDone,
         _ => Probe::Neither,
     });
     found.reduce(together)
@@ -94,29 +95,46 @@ pub(crate) fn together(one: Probe, other: Probe) -> Probe {
 }
 
 /// Makes the changes true whose schemes keep their entries themselves; those of the store are made true
-/// with the outcome.
+/// with the outcome. Where one cannot be made, those before it are taken back.
 pub(crate) fn apply(
     schemes: &Schemes,
     changes: &[Change],
     contents: &crate::Contents<'_>,
 ) -> Result<(), Refusal> {
-    let own = |change: &&Change| change.entry().is_some_and(|entry| entry.own);
-    for change in changes.iter().filter(own) {
-        let uri: Uri = change.path.parse().map_err(|why| bad(&why))?;
-        let scheme = one(schemes, &uri)?;
-        if scheme.get(&uri)?.map(|entry| entry.state(scheme)) == change.after {
-            continue;
-        }
-        let after =
-            change.after.as_ref().and_then(|state| Some((state.hash?, state.entry.clone()?)));
-        match after {
-            None => scheme.delete(&uri)?,
-            Some((hash, entry)) => {
-                let gone = || Refusal::new(Status::GONE, format!("what {uri} held is freed"));
-                let content = contents(&hash).ok_or_else(gone)?;
-                scheme.put(&uri, &Entry { content, mime: entry.mime, tags: entry.tags })?;
-            }
+    let own: Vec<&Change> = changes.iter().filter(|change| crate::is_own(change)).collect();
+    for (done, change) in own.iter().enumerate() {
+        if let Err(refusal) = make(schemes, change, contents) {
+            let begun = own[..=done].iter().rev().map(|change| crate::inverse(change));
+            let left: Vec<String> = begun
+                .filter(|back| make(schemes, back, contents).is_err())
+                .map(|back| back.path)
+                .collect();
+            return Err(match left.as_slice() {
+                [] => refusal,
+                left => {
+                    let text = format!("{}; not as before: {}", refusal.text, left.join(", "));
+                    Refusal { text, ..refusal }
+                }
+            });
         }
     }
     Ok(())
+}
+
+/// Makes one of them true; leaves it where it is.
+fn make(schemes: &Schemes, change: &Change, contents: &crate::Contents<'_>) -> Result<(), Refusal> {
+    let uri: Uri = change.path.parse().map_err(|why| bad(&why))?;
+    let scheme = one(schemes, &uri)?;
+    if scheme.get(&uri)?.map(|entry| entry.state(scheme)) == change.after {
+        return Ok(());
+    }
+    let after = change.after.as_ref().and_then(|state| Some((state.hash?, state.entry.clone()?)));
+    match after {
+        None => scheme.delete(&uri),
+        Some((hash, entry)) => {
+            let gone = || Refusal::new(Status::GONE, format!("what {uri} held is freed"));
+            let content = contents(&hash).ok_or_else(gone)?;
+            scheme.put(&uri, &Entry { content, mime: entry.mime, tags: entry.tags })
+        }
+    }
 }

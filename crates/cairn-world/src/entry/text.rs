@@ -3,7 +3,7 @@
 
 use crate::read::of_bytes;
 use crate::settled::{Performed, Refusal};
-use cairn_text::matcher::{BadMatcher, Hit, Matched, Matcher, listing};
+use cairn_text::matcher::{BadMatcher, Matched, Matcher, listing};
 use cairn_text::scope::Scope;
 use cairn_text::{items, mime, slice};
 use cairn_types::{Read, Status};
@@ -29,6 +29,10 @@ pub(crate) fn read(
         (None, Some(scope)) if mime::is_json(mime) => {
             let selected = items::select(content, &scope_of(scope)?);
             let selected = selected.map_err(|why| refused(why.status(), name, &why))?;
+            if selected.last < selected.first {
+                let text = format!("{scope} selects no items");
+                return Err(Refusal::new(Status::NOTHING_FOUND, text));
+            }
             let all = Read { first: 1, limit: 0, hashes: false, ..read.clone() };
             of_bytes(name, selected.text.as_bytes(), &all, false)
         }
@@ -68,15 +72,6 @@ fn matched(content: &str, mime: &str, expression: &str) -> Result<Performed, Ref
         }
         Matched::TooMuch { reason } => return Err(Refusal::new(Status::UNPROCESSABLE, reason)),
     })
-}
-
-/// The hits of a matcher in a text that may not have the structure it asks for.
-pub(crate) fn hits(matcher: &Matcher, content: &str, mime: &str) -> Result<Vec<Hit>, Refusal> {
-    match matcher.over(content, mime) {
-        Matched::Hits(hits) => Ok(hits),
-        Matched::None | Matched::Unreadable { .. } => Ok(Vec::new()),
-        Matched::TooMuch { reason } => Err(Refusal::new(Status::UNPROCESSABLE, reason)),
-    }
 }
 
 /// That a matcher is none, or of a kind that is not there.

@@ -2,7 +2,9 @@
 //! it is handed the open file.
 
 use super::page::{PAGE_BYTES, PAGE_ROWS};
+use super::pattern::LineMatcher;
 use super::row;
+use super::trial::Trial;
 use crate::read::{SNIFF, is_binary};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -28,6 +30,8 @@ pub(crate) enum Seen {
     Binary,
     /// It is larger than what is looked into.
     Large,
+    /// What is looked for takes too long to be found in it.
+    Long,
     /// It could not be read.
     Unreadable,
 }
@@ -64,6 +68,7 @@ pub(crate) struct Window {
 /// Looks into files, one after another.
 pub(crate) struct Looker<'a> {
     matcher: &'a RegexMatcher,
+    trial: Trial<'a>,
     cancel: &'a CancellationToken,
     searcher: Searcher,
     buffer: Vec<u8>,
@@ -72,10 +77,11 @@ pub(crate) struct Looker<'a> {
 impl<'a> Looker<'a> {
     /// Looks for what matches, and for so many lines before and after it.
     pub(crate) fn new(
-        matcher: &'a RegexMatcher,
+        lines: &'a LineMatcher,
         context: usize,
         cancel: &'a CancellationToken,
     ) -> Self {
+        let (matcher, trial) = (&lines.regex, Trial::new(&lines.pace));
         let searcher = SearcherBuilder::new()
             .line_number(true)
             .line_terminator(matcher.line_terminator().unwrap_or_default())
@@ -83,7 +89,7 @@ impl<'a> Looker<'a> {
             .before_context(context)
             .after_context(context)
             .build();
-        Self { matcher, cancel, searcher, buffer: vec![0; AT_ONCE] }
+        Self { matcher, trial, cancel, searcher, buffer: vec![0; AT_ONCE] }
     }
 
     /// Looks into a file.
@@ -95,15 +101,29 @@ impl<'a> Looker<'a> {
         }
         let mut rows = Rows::new(self.matcher, window);
         let searched = if read < AT_ONCE {
+            if !self.trial.is_little(read) && !self.trial.passes(start) {
+                return Seen::Long;
+            }
             self.searcher.search_slice(self.matcher, start, &mut rows)
         } else {
-            match file.metadata() {
+            let bytes = match file.metadata() {
                 Ok(metadata) if metadata.len() > MAX_FILE => return Seen::Large,
-                Ok(_) => {}
+                Ok(metadata) => usize::try_from(metadata.len()).unwrap_or(usize::MAX),
                 Err(_) => return Seen::Unreadable,
+            };
+            let mut rest = Watched { inner: start.chain(file.take(MAX_FILE)), cancel: self.cancel };
+            if self.trial.is_little(bytes) {
+                self.searcher.search_reader(self.matcher, rest, &mut rows)
+            } else {
+                let mut whole = Vec::with_capacity(bytes);
+                if rest.read_to_end(&mut whole).is_err() {
+                    return Seen::Unreadable;
+                }
+                if !self.trial.passes(&whole) {
+                    return Seen::Long;
+                }
+                self.searcher.search_slice(self.matcher, &whole, &mut rows)
             }
-            let rest = Watched { inner: start.chain(file.take(MAX_FILE)), cancel: self.cancel };
-            self.searcher.search_reader(self.matcher, rest, &mut rows)
         };
         match searched {
             Ok(()) => Seen::Lines(rows.lines),

@@ -11,13 +11,14 @@ pub(crate) mod rules;
 mod search;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use crate::members::Judge;
 use crate::settled::{Performed, Refusal};
 use crate::workspace::Workspace;
 use cairn_types::Status;
 pub(crate) use look::{Kept, Lines};
-pub(crate) use page::Page;
+pub(crate) use page::{Page, Unseen};
 pub(crate) use pattern::Paths;
 use pattern::line_matcher;
 use plan::Plan;

@@ -19,6 +19,8 @@ pub(crate) enum Unseen {
     Binary,
     Large,
     Unreadable,
+    /// What is looked for takes too long to be found in it.
+    Long,
 }
 
 /// A page, as far as it is known.
@@ -35,7 +37,7 @@ pub(crate) struct Page {
     files_beyond: u64,
     is_full: bool,
     is_of_lines: bool,
-    unseen: [u64; 3],
+    unseen: [u64; 4],
 }
 
 impl Page {
@@ -155,6 +157,12 @@ impl Page {
             let text = format!("{} {results}, none after skip={}", self.found, self.skip);
             return Err(Refusal::new(Status::OUT_OF_RANGE, text));
         }
+        // That nothing was found would be taken for an answer.
+        if self.found == 0 && self.unseen[Unseen::Long as usize] > 0 {
+            let note = self.unseen_note().unwrap_or_default();
+            let text = format!("nothing found; {note}; a simpler one may get through");
+            return Err(Refusal::new(Status::UNPROCESSABLE, text));
+        }
         let notes = [self.unseen_note(), self.more_note()];
         let is_empty = self.told == 0;
         let mut text = if is_empty { "nothing found".to_owned() } else { self.text };
@@ -169,7 +177,7 @@ impl Page {
     }
 
     fn unseen_note(&self) -> Option<String> {
-        let whys = ["binary", "larger than 16 MiB", "not readable"];
+        let whys = ["binary", "larger than 16 MiB", "not readable", "too much for this expression"];
         let notes: Vec<String> = self
             .unseen
             .iter()

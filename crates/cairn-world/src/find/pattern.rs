@@ -1,5 +1,6 @@
 //! What is looked for: a glob over paths, and a literal or regular expression over lines.
 
+use super::trial::Pace;
 use crate::settled::Refusal;
 use cairn_types::Status;
 use globset::{GlobBuilder, GlobSet};
@@ -7,6 +8,11 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+/// How large a compiled expression is, in bytes.
+const SIZE: usize = 8 << 20;
+/// How much memory an engine takes to be fast, in bytes, for each thread.
+const CACHE: usize = 8 << 20;
 
 /// A glob over whole paths.
 #[derive(Debug)]
@@ -73,16 +79,25 @@ fn lead(pattern: &str) -> &[u8] {
     &plain.as_bytes()[..plain.rfind('/').map_or(0, |at| at + 1)]
 }
 
+/// What lines are looked for by.
+#[derive(Debug)]
+pub(crate) struct LineMatcher {
+    pub(crate) regex: RegexMatcher,
+    pub(crate) pace: Pace,
+}
+
 /// A matcher over lines: `/regex/flags`, or the text itself.
-pub(crate) fn line_matcher(text: &str) -> Result<RegexMatcher, Refusal> {
+pub(crate) fn line_matcher(text: &str) -> Result<LineMatcher, Refusal> {
     let bad = |why: String| Refusal::new(Status::BAD_REQUEST, format!("{text}: {why}"));
     if text.is_empty() || text.contains('\n') {
         return Err(bad("text is looked for within one line, and must not be empty".to_owned()));
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.line_terminator(Some(b'\n')).multi_line(true);
+    builder.size_limit(SIZE).dfa_size_limit(CACHE);
     let Some(rest) = text.strip_prefix('/') else {
-        return builder.fixed_strings(true).build(text).map_err(|e| bad(e.to_string()));
+        let regex = builder.fixed_strings(true).build(text).map_err(|e| bad(e.to_string()))?;
+        return Ok(LineMatcher { regex, pace: Pace::of_literal() });
     };
     let (expression, flags) = rest
         .rsplit_once('/')
@@ -97,12 +112,18 @@ pub(crate) fn line_matcher(text: &str) -> Result<RegexMatcher, Refusal> {
             other => return Err(bad(format!("read as /regex/flags, and {other} is not a flag"))),
         };
     }
+    let flagged: String = flags.chars().filter(|flag| matches!(flag, 'i' | 'x')).collect();
+    let flagged = match flagged.as_str() {
+        "" => expression.to_owned(),
+        flags => format!("(?{flags}){expression}"),
+    };
     // An end of line is one whichever way the file writes it. An expression that speaks of `\r`
     // itself cannot be read like that, and means what it says.
-    if expression.contains('$')
-        && let Ok(matcher) = builder.clone().crlf(true).build(expression)
-    {
-        return Ok(matcher);
-    }
-    builder.build(expression).map_err(|e| bad(e.to_string()))
+    let of_ends = match expression.contains('$') {
+        true => builder.clone().crlf(true).build(expression).ok(),
+        false => None,
+    };
+    let built = of_ends.map_or_else(|| builder.build(expression), Ok);
+    let regex = built.map_err(|e| bad(e.to_string()))?;
+    Ok(LineMatcher { regex, pace: Pace::of(&flagged, SIZE, CACHE) })
 }

@@ -3,12 +3,11 @@
 
 use super::look::Seen;
 use super::order::Piece;
-use super::pattern::Paths;
+use super::pattern::{LineMatcher, Paths};
 use crate::members::{Ground, Judge, Judged, Stands};
 use crate::path;
 use crate::walk::{Name, names};
 use crate::workspace::{Workspace, entry};
-use grep_regex::RegexMatcher;
 use rustix::fs::OFlags;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -22,7 +21,7 @@ const BATCH: usize = 16;
 /// What is looked for, and where.
 pub(crate) struct Plan<'a> {
     pub(crate) paths: Option<Paths>,
-    pub(crate) lines: Option<RegexMatcher>,
+    pub(crate) lines: Option<LineMatcher>,
     /// The path, beneath the root, of the only thing looked at; empty for all.
     pub(crate) under: Vec<u8>,
     /// Which paths are members.

@@ -179,6 +179,7 @@ impl Search<'_> {
         match seen {
             Seen::Binary => page.pass_over(Unseen::Binary),
             Seen::Large => page.pass_over(Unseen::Large),
+            Seen::Long => page.pass_over(Unseen::Long),
             Seen::Unreadable => page.pass_over(Unseen::Unreadable),
             Seen::Lines(lines) => {
                 let Some(from) = page.lacks(&lines) else {

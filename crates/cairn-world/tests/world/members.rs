@@ -332,7 +332,7 @@ fn no_other_name_makes_a_member_of_what_is_none() {
     }
     // A link is its own name, and may be taken away; so may a file's other name be read.
     assert_eq!(prepare(&world, &kill("link.txt")).0, Status::OK);
-    assert_eq!(told(&world.prepare(&copied("hard", "new"))).0, Status::OK);
+    assert_eq!(told(&world.prepare(&copied("hard", "new"))).0, Status::CREATED);
     let all = Find { glob: Some("*".to_owned()), ..Find::default() };
     assert_eq!(look(&world, &Action::Find(all)).1, ".gitignore\ndir/in.txt\nhard\nplain.txt");
 }
@@ -402,7 +402,7 @@ fn a_directory_is_copied_and_moved_without_what_is_no_member_and_removed_with_it
     let world = place.world();
     let (status, text) = prepare(&world, &copied("a", "copy"));
     let expected = "copied a to copy (3 files, 6 bytes); 2 that are not members left out";
-    assert_eq!((status, text.as_str()), (Status::OK, expected));
+    assert_eq!((status, text.as_str()), (Status::CREATED, expected));
     act(&world, &copied("a", "copy"));
     assert!(!place.root().join("copy/.env").exists() && place.root().join("copy/b/g").exists());
     let (_, text) = prepare(&world, &moved("a", "moved"));
@@ -452,7 +452,7 @@ fn settings_add_leave_out_and_keep_from_being_changed() {
     }
     assert_eq!(shown(&world), [".gitignore", "a.log", "out/doc/x", "plain.txt", "vendor/v"]);
     assert_eq!(look(&world, &read("vendor/v")).1, "1\ta");
-    assert_eq!(prepare(&world, &copied("vendor/v", "new")).0, Status::OK);
+    assert_eq!(prepare(&world, &copied("vendor/v", "new")).0, Status::CREATED);
     for action in [
         replace("vendor/v"),
         write("vendor/v", "b\n"),

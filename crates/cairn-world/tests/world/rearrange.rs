@@ -87,7 +87,7 @@ async fn trees_are_moved_copied_and_removed_with_their_modes_links_and_times() {
     let before = picture(root);
     assert_eq!(
         act(&world, &mv("src", "lib/new")).await,
-        "200 moved src to lib/new (3 files, 4 bytes)"
+        "201 moved src to lib/new (3 files, 4 bytes)"
     );
     assert_eq!(
         paths(root),
@@ -103,10 +103,10 @@ async fn trees_are_moved_copied_and_removed_with_their_modes_links_and_times() {
     }
     assert_eq!(
         act(&world, &cp("lib/new/deep", "other2")).await,
-        "200 copied lib/new/deep to other2 (1 file, 2 bytes)"
+        "201 copied lib/new/deep to other2 (1 file, 2 bytes)"
     );
     assert!(picture(root)["other2/b.sh"].starts_with("file 755 \"b\\n\""));
-    assert_eq!(act(&world, &cp("other", "lib")).await, "200 copied other to lib/other");
+    assert_eq!(act(&world, &cp("other", "lib")).await, "201 copied other to lib/other");
     assert_eq!(act(&world, &rm("lib")).await, "200 removed lib (4 files, 6 bytes)");
     assert_eq!(act(&world, &rm("other2/b.sh")).await, "200 removed other2/b.sh");
     assert_eq!(paths(root), "other other2");

@@ -32,6 +32,7 @@ mod machine;
 mod members;
 mod models;
 mod names;
+mod op_crash;
 mod outputs;
 mod overlay;
 mod overlay_crash;

@@ -61,7 +61,7 @@ fn an_ignored_file_is_not_read_by_any_tool_for_files_and_its_bytes_are_nowhere()
     std::os::unix::fs::symlink(".env", bench.file("link")).unwrap();
     let done = bench.cairn(&["run", "--yolo", "work"]);
     assert_eq!(done.code, 0, "{}", done.err);
-    let expected = [403, 204, 204, 200, 403, 403, 403, 403, 403, 200, 403, 403, 403, 404];
+    let expected = [403, 204, 204, 200, 403, 403, 403, 403, 403, 201, 403, 403, 403, 404];
     assert_eq!(statuses(&bench), expected, "{}", done.err);
     let said = bench.cairn(&["show", "log:///1/1/1"]).out;
     assert!(said.contains(".env is not a member of the project: .gitignore names it"), "{said}");

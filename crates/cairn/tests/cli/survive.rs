@@ -167,10 +167,12 @@ impl Cut<'_> {
                 other => panic!("{at} is {other:?}"),
             }
         }
-        for tool in ["move", "remove"] {
+        for (tool, status) in [("move", 201), ("remove", 200)] {
             let at = &kind("intent").find(|f| f["body"]["tool"] == tool).unwrap()["body"]["at"];
             let outcome = kind("outcome").find(|fact| fact["body"]["at"] == *at).unwrap();
-            assert_eq!(outcome["body"]["status"], 200, "{outcome}");
+            // What was found done after a crash is only known to be done.
+            let known = [json!(status), json!(200)];
+            assert!(known.contains(&outcome["body"]["status"]), "{outcome}");
         }
         assert!(!self.bench.file("made").exists() && !self.bench.file("moved").exists());
         let outcomes: Vec<&str> =
