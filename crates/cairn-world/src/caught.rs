@@ -7,6 +7,7 @@ use cairn_types::{Manifest, Status, Uri};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// A scheme, and what it said of itself when it was registered.
 #[derive(Debug)]
@@ -55,6 +56,14 @@ impl Scheme for Caught {
 
     fn get(&self, uri: &Uri) -> Result<Option<Entry>, Refusal> {
         self.ask(("reading", uri), |scheme| scheme.get(uri))
+    }
+
+    fn admit(&self, uri: &Uri) -> Result<(), Refusal> {
+        self.ask(("reading", uri), |scheme| scheme.admit(uri))
+    }
+
+    fn fetch(&self, uri: &Uri, cancel: &CancellationToken) -> Result<Option<Entry>, Refusal> {
+        self.ask(("reading", uri), |scheme| scheme.fetch(uri, cancel))
     }
 
     fn list(&self, under: &Uri) -> Result<Vec<Listed>, Refusal> {
