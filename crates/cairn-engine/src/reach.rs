@@ -80,18 +80,7 @@ mod tests {
     use cairn_types::{FileKind, FileState};
 
     fn directory() -> Option<FileState> {
-        Some(FileState {
-            kind: FileKind::Directory,
-            hash: None,
-            bytes: None,
-            mode: 0o755,
-            mtime_ns: None,
-            link: None,
-            uid: None,
-            gid: None,
-            aside: None,
-            entry: None,
-        })
+        Some(FileState::of(FileKind::Directory, 0o755))
     }
 
     /// By which paths a directory is judged that goes, comes or is replaced, with these things in it.

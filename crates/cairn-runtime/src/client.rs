@@ -21,9 +21,6 @@ use std::time::{Duration, Instant};
 /// The name of a session's client run. People cannot name a run so.
 pub const CLIENT_RUN: &str = "@client";
 
-/// The name of the run in which a session notes what nobody's op changed.
-pub const SYSTEM_RUN: &str = "@system";
-
 /// One session's client, while its run is held.
 pub struct Client {
     pub(crate) store: Store,
@@ -139,16 +136,7 @@ impl Client {
         Client::take_named(store, world, session, (CLIENT_RUN, policy)).await
     }
 
-    /// The run in which the session notes what nobody's op changed.
-    pub(crate) async fn system(
-        store: Store,
-        world: Arc<World>,
-        session: &SessionId,
-    ) -> Result<Client, RunError> {
-        Client::take_named(store, world, session, (SYSTEM_RUN, Policy::default())).await
-    }
-
-    async fn take_named(
+    pub(crate) async fn take_named(
         store: Store,
         world: Arc<World>,
         session: &SessionId,
@@ -297,61 +285,6 @@ impl Client {
         let receipt = self.commit().await?;
         drop(alone);
         Ok(ClientDone { run: self.lease.run().clone(), at, receipt, changes: made })
-    }
-
-    /// Notes what was changed by nobody's op, as a row that says so. Gives its receipt.
-    pub(crate) async fn note(
-        &mut self,
-        changes: Vec<Change>,
-        told: String,
-        contents: Vec<Vec<u8>>,
-    ) -> Result<Option<String>, RunError> {
-        let target = match changes.as_slice() {
-            [one] => one.path.clone(),
-            many => format!("{} files", many.len()),
-        };
-        let mut recording = self.engine.prompted(&format!("note {target}"), Writer::System);
-        recording.contents.extend(contents);
-        let at = Coord { lap: self.engine.next_lap(), turn: 1, seq: 1 };
-        let input = recording.keep("{}");
-        let result = recording.keep(told);
-        recording.facts.push(Body::Intent(Intent {
-            at,
-            call: String::new(),
-            writer: Writer::System,
-            surface: Surface::Client,
-            tool: "note".to_owned(),
-            input,
-            op: Some(OpName::Edit),
-            target,
-            subject: None,
-            effect: Effect::World,
-            repeatable: false,
-            of: None,
-            repairs: Vec::new(),
-            problem: None,
-        }));
-        let by = By::Gate("system".to_owned());
-        recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, by, Vec::new())));
-        let (begun, told, ran) = (changes.clone(), None, None);
-        recording.facts.push(Body::Begin(Begin { at, changes: begun, again: false, told, ran }));
-        recording.facts.push(Body::Outcome(Outcome {
-            at,
-            status: Status::OK,
-            exit: None,
-            result,
-            media: Vec::new(),
-            own: None,
-            output: None,
-            changes,
-            seen: Vec::new(),
-            layers: Vec::new(),
-            settled: Settled::FoundDone,
-            ms: 0,
-        }));
-        self.record(recording);
-        self.end();
-        self.commit().await
     }
 
     /// The bytes that are about to be overwritten or removed become contents like any, so that the op

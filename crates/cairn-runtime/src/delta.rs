@@ -1,7 +1,8 @@
 //! What others changed since a run last looked, told to its model before it is asked again: by other runs, by
 //! a person's ops, and on disk. Complete and in order; nobody is woken for it.
 
-use crate::client::{CLIENT_RUN, SYSTEM_RUN};
+use crate::client::CLIENT_RUN;
+use crate::note::SYSTEM_RUN;
 use crate::reconcile::{self, Looked, Sight};
 use crate::{Driver, RunError};
 use cairn_engine::Recording;

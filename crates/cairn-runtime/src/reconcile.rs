@@ -262,15 +262,8 @@ fn may_keep(world: &World, content: &[u8]) -> bool {
 
 fn state(known: &Surveyed) -> FileState {
     FileState {
-        kind: FileKind::File,
         hash: known.hash,
         bytes: Some(known.bytes),
-        mode: known.mode,
-        mtime_ns: None,
-        link: None,
-        uid: None,
-        gid: None,
-        aside: None,
-        entry: None,
+        ..FileState::of(FileKind::File, known.mode)
     }
 }

@@ -128,21 +128,34 @@ pub struct EntryState {
 }
 
 impl FileState {
-    /// The state of an entry's channel with this content.
+    /// Something of this kind and with these permissions, of which nothing else is said.
     #[must_use]
-    pub fn of_entry(content: ContentRef, entry: EntryState) -> FileState {
+    pub fn of(kind: FileKind, mode: u32) -> FileState {
         FileState {
-            kind: FileKind::File,
-            hash: Some(content.hash),
-            bytes: Some(content.bytes),
-            mode: 0,
+            kind,
+            hash: None,
+            bytes: None,
+            mode,
             mtime_ns: None,
             link: None,
             uid: None,
             gid: None,
             aside: None,
-            entry: Some(entry),
+            entry: None,
         }
+    }
+
+    /// A file with this content and with these permissions.
+    #[must_use]
+    pub fn of_file(content: ContentRef, mode: u32) -> FileState {
+        let (hash, bytes) = (Some(content.hash), Some(content.bytes));
+        FileState { hash, bytes, ..FileState::of(FileKind::File, mode) }
+    }
+
+    /// The state of an entry's channel with this content.
+    #[must_use]
+    pub fn of_entry(content: ContentRef, entry: EntryState) -> FileState {
+        FileState { entry: Some(entry), ..FileState::of_file(content, 0) }
     }
 }
 

@@ -376,18 +376,7 @@ pub(crate) fn missing_directories(workspace: &Workspace, path: &str) -> Vec<Chan
     let mut directory = path::split(path).0;
     let mode = workspace.new_directory_mode() | workspace.group_bit(directory);
     while directory != "." && matches!(workspace.directory(directory), Err(Errno::NOENT)) {
-        let state = FileState {
-            kind: FileKind::Directory,
-            hash: None,
-            bytes: None,
-            mode,
-            mtime_ns: None,
-            link: None,
-            uid: None,
-            gid: None,
-            aside: None,
-            entry: None,
-        };
+        let state = FileState::of(FileKind::Directory, mode);
         made.push(Change::between(directory.to_owned(), None, Some(state)));
         directory = path::split(directory).0;
     }

@@ -12,7 +12,7 @@ use crate::workspace::{Opened, Workspace};
 use cairn_text::edit::{EditProblem, Edited};
 use cairn_text::shown::clean;
 use cairn_text::{diff, lines, mime};
-use cairn_types::{Change, Edit, EditBody, FileKind, FileState, Hash, Status};
+use cairn_types::{Change, ContentRef, Edit, EditBody, FileState, Hash, Status};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -215,17 +215,11 @@ pub(crate) fn written(
     before: Option<&FileState>,
     after: &[u8],
 ) -> FileState {
+    let mode = before.map_or(workspace.new_file_mode(), |state| state.mode);
     FileState {
-        kind: FileKind::File,
-        hash: Some(Hash::of(after)),
-        bytes: Some(after.len() as u64),
-        mode: before.map_or(workspace.new_file_mode(), |state| state.mode),
-        mtime_ns: None,
-        link: None,
         uid: before.and_then(|state| state.uid),
         gid: before.and_then(|state| state.gid),
-        aside: None,
-        entry: None,
+        ..FileState::of_file(ContentRef::of(after), mode)
     }
 }
 

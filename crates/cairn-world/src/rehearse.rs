@@ -441,18 +441,7 @@ mod tests {
 
     /// What the model is told of a command that ended so, made these changes and left out these things.
     fn check(status: Status, changed: &[&str], left_out: &[&str], expected: &str) {
-        let state = FileState {
-            kind: cairn_types::FileKind::File,
-            hash: None,
-            bytes: None,
-            mode: 0o644,
-            mtime_ns: None,
-            link: None,
-            uid: None,
-            gid: None,
-            aside: None,
-            entry: None,
-        };
+        let state = FileState::of(cairn_types::FileKind::File, 0o644);
         let change = |path: &&str| Change::between((*path).to_owned(), None, Some(state.clone()));
         let found = Found {
             changes: changed.iter().map(change).collect(),

@@ -3,18 +3,7 @@
 use super::*;
 
 fn file(text: &str) -> FileState {
-    FileState {
-        kind: FileKind::File,
-        hash: Some(Hash::of(text.as_bytes())),
-        bytes: Some(text.len() as u64),
-        mode: 0o644,
-        mtime_ns: None,
-        link: None,
-        uid: None,
-        gid: None,
-        aside: None,
-        entry: None,
-    }
+    FileState::of_file(ContentRef::of(text.as_bytes()), 0o644)
 }
 
 /// An edit with two hunks in `a`, a file that moves from `old` to `new`, and one that goes.

@@ -44,18 +44,7 @@ fn sent(approval: Approval, rules: &[&str]) -> Sim {
 
 /// What it changed when it is over.
 pub(super) fn changed(path: &str) -> Prepared {
-    let after = FileState {
-        kind: FileKind::File,
-        hash: Some(Hash::of(b"new")),
-        bytes: Some(3),
-        mode: 0o644,
-        mtime_ns: None,
-        link: None,
-        uid: None,
-        gid: None,
-        aside: None,
-        entry: None,
-    };
+    let after = FileState::of_file(ContentRef::of(b"new"), 0o644);
     let changes = vec![Change::between(path.to_owned(), None, Some(after))];
     Prepared { changes, shown: "diff".into(), label: "a".into(), ..Prepared::default() }
 }

@@ -5,18 +5,7 @@ use crate::*;
 use cairn_types::*;
 
 fn state(content: &str) -> FileState {
-    FileState {
-        kind: FileKind::File,
-        hash: Some(Hash::of(content.as_bytes())),
-        bytes: Some(content.len() as u64),
-        mode: 0o644,
-        mtime_ns: None,
-        link: None,
-        uid: None,
-        gid: None,
-        aside: None,
-        entry: None,
-    }
+    FileState::of_file(ContentRef::of(content.as_bytes()), 0o644)
 }
 
 /// An edit of `a` from one content to another, prepared.

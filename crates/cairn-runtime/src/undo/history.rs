@@ -3,7 +3,8 @@
 
 use super::standing::{Undone, standing};
 use crate::RunError;
-use crate::client::{SYSTEM_RUN, client_run};
+use crate::client::client_run;
+use crate::note::SYSTEM_RUN;
 use cairn_store::{RunRow, Store};
 use cairn_types::{
     Begin, Body, Change, Coord, Effect, Fact, FileState, Hash, Intent, OpName, RunId, SessionId,
