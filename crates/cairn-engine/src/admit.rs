@@ -164,6 +164,8 @@ pub(crate) fn outcome(
         changes: begin.map(|begin| begin.changes.clone()).unwrap_or_default(),
         seen: Vec::new(),
         layers,
+        stream: None,
+        letter: None,
         settled,
         ms: 0,
     }
@@ -195,6 +197,8 @@ impl Engine {
             text,
             media,
             writer,
+            from: None,
+            of: None,
         }));
         recording
     }
@@ -206,7 +210,7 @@ impl Engine {
         self.lap.as_ref().filter(|lap| lap.aborted.is_none() && lap.fault.is_none())?;
         let mut recording = Recording::default();
         let text = recording.keep(text);
-        recording.facts.push(Body::Steer(Steer { text, writer, begun }));
+        recording.facts.push(Body::Steer(Steer { text, writer, begun, from: None }));
         Some(recording)
     }
 

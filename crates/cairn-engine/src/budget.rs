@@ -64,7 +64,7 @@ impl Engine {
     #[must_use]
     pub fn money_left(&self) -> Option<PicoUsd> {
         let cap = self.drive.as_ref()?.caps.cost?;
-        let cost = self.lap.as_ref()?.cost.unwrap_or_default();
+        let cost = self.lap.as_ref()?.spent().cost.unwrap_or_default();
         Some(PicoUsd(cap.0.saturating_sub(cost.0)))
     }
 

@@ -3,14 +3,17 @@
 
 mod admit;
 mod around;
+mod broadcast;
 mod budget;
 mod choice;
 mod client;
 mod consult;
 mod duplicate;
+mod fold;
 pub mod gates;
 mod hooks;
 mod hosts;
+mod letters;
 mod offers;
 pub mod policy;
 mod propose;
@@ -21,12 +24,14 @@ mod sent;
 mod settle;
 mod state;
 mod step;
+mod streams;
 mod view;
 mod words;
 
 pub use admit::{Part, Prepared, Recording};
 pub use budget::CallBudget;
 pub use choice::{LONGEST_TEXT, Misfit, NewText};
+pub use fold::Folding;
 pub use hooks::{HookAsk, Misread};
 pub use propose::{DecideError, Word};
 pub use schemes::effect as effect_of;

@@ -3,7 +3,7 @@
 
 use crate::policy::Case;
 use crate::state::Engine;
-use cairn_types::{Action, Carry, Effect, Manifest, OpName, built_in, scheme_of};
+use cairn_types::{Action, Carry, Effect, Manifest, OpName, Post, Status, built_in, scheme_of};
 
 impl Engine {
     /// The schemes that the present driver has besides those of every world.
@@ -35,18 +35,36 @@ pub fn effect(action: &Action, of_tool: Effect, more: &[Manifest]) -> Effect {
         Action::Copy(Carry { from, to, .. }) => (vec![from], vec![to]),
         Action::Move(Carry { from, to, .. }) => (vec![], vec![from, to]),
         Action::Kill { path } => (vec![], vec![path]),
-        Action::Exec(_) | Action::Todo { .. } | Action::Consult(_) => (vec![], vec![]),
+        Action::Send(Post { to: Some(to), status, .. }) => return of_tool.max(said(to, *status)),
+        Action::Send(_)
+        | Action::Open { .. }
+        | Action::Fold { .. }
+        | Action::Exec(_)
+        | Action::Todo { .. }
+        | Action::Consult(_) => (vec![], vec![]),
     };
     let reads = reads.into_iter().filter_map(|path| Some(of(more, path)?.reads));
     let writes = writes.into_iter().filter_map(|path| Some(of(more, path)?.writes));
     reads.chain(writes).fold(of_tool, Effect::max)
 }
 
+/// What saying something to an address may change: what a command reads it may do, a socket's other end is
+/// beyond this machine, and another run is of this world.
+fn said(to: &str, status: u16) -> Effect {
+    match scheme_of(to) {
+        Some("exec" | "log") if status != Status::CANCELLED.0 => Effect::Host,
+        Some("ws" | "wss") if status != Status::CANCELLED.0 => Effect::Network,
+        Some("exec" | "log" | "ws" | "wss" | "sse" | "sses" | "run") => Effect::World,
+        _ => Effect::Read,
+    }
+}
+
 /// The scheme whose entries an op would change though its writer may not. Ending a command by its row
 /// is no change of the row.
 pub(crate) fn unwritable(case: &Case<'_>, more: &[Manifest]) -> Option<String> {
     let mut written = case.subject.writes.iter().filter_map(|path| of(more, path));
-    let is_end = |manifest: &Manifest| case.op == OpName::Kill && manifest.name == "log";
+    let is_stream = |name: &str| ["log", "exec", "sse", "sses", "ws", "wss"].contains(&name);
+    let is_end = |manifest: &Manifest| case.op == OpName::Kill && is_stream(&manifest.name);
     written
         .find(|manifest| !manifest.lets(case.writer) && !is_end(manifest))
         .map(|manifest| manifest.name.clone())

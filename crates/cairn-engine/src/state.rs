@@ -5,11 +5,12 @@ use crate::hooks::{OfLap, OfOp, OfRun};
 use crate::policy::Rulebook;
 use crate::rails::{Came, Rails};
 use crate::sent::Sent;
+use crate::streams::Spent;
 use crate::view::Item;
 use cairn_types::{
-    Begin, Body, By, ContentRef, Coord, Decision, Drive, Effect, End, Fact, Hash, Intent, Mode,
-    OpName, Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, ProposalKind, Remember,
-    Reply, RuleFrom, RuleWord, RunId, RunStarted, Seen, Status, Steer, Usage, Verdict, Writer,
+    Begin, Body, By, ContentRef, Coord, Decision, Drive, End, Fact, Hash, Intent, Mode, OpName,
+    Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, ProposalKind, Remember, Reply,
+    RuleFrom, RuleWord, RunId, RunStarted, Seen, Status, Usage, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -56,6 +57,10 @@ pub struct Engine {
     pub(crate) looked: Option<String>,
     /// How many drivers it has had.
     pub(crate) drives: u64,
+    /// How often rows were folded or opened.
+    pub(crate) folds: u64,
+    /// What each loop that ended used up.
+    pub(crate) spent: BTreeMap<u32, Spent>,
 }
 
 /// The running loop.
@@ -87,6 +92,12 @@ pub struct Lap {
     pub(crate) worked_ms: u64,
     /// The turn for which the model was told how many are left.
     pub(crate) told_left: Option<u32>,
+    /// What was used up before of what it may use.
+    pub(crate) before: Spent,
+    /// What is told with the turn's end, and is no reason for another.
+    pub(crate) news: Vec<Item>,
+    /// The last word, where it was said.
+    pub(crate) last_word: Option<Status>,
     pub(crate) hooks: OfLap,
 }
 
@@ -200,10 +211,7 @@ impl Engine {
             }
             Body::Outcome(outcome) => self.took_outcome(outcome),
             Body::Hook(hooked) => self.took_hook(hooked),
-            Body::Stream(stream) => {
-                self.streams.remove(&stream.at);
-                self.sent_is_over(stream);
-            }
+            Body::Stream(stream) => self.stream_is_over(stream),
             Body::End(end) => self.finished(end),
             Body::Unknown { .. } => {}
         }
@@ -265,27 +273,10 @@ impl Engine {
         if self.lap.is_some() {
             return;
         }
-        if let Some(Prompt { lap, text, media, .. }) = self.queue.pop_front() {
-            self.lap = Some(Lap { lap, ..Lap::default() });
+        if let Some(Prompt { lap, text, media, of, .. }) = self.queue.pop_front() {
+            let before = of.and_then(|of| self.spent.get(&of.lap).copied()).unwrap_or_default();
+            self.lap = Some(Lap { lap, before, ..Lap::default() });
             self.in_lap(|lap| lap.hooks.held.push(Item::User { text, media }));
-        }
-    }
-
-    fn steered(&mut self, Steer { text, writer, begun }: &Steer) {
-        let Some(lap) = &mut self.lap else { return };
-        let text = *text;
-        if *writer == Writer::System {
-            lap.told_left = Some(lap.turn.saturating_add(1));
-            self.told_with_prompt(&[text]);
-        } else if lap.asked.is_some() || lap.has_open_ops() {
-            lap.waiting.push(text);
-            lap.steered = true;
-            let begun = lap.ops.iter_mut().find(|op| Some(op.intent.at) == *begun);
-            begun.into_iter().for_each(|op| op.has_run = true);
-        } else {
-            lap.finish = None;
-            lap.rails.heard();
-            self.told_with_prompt(&[text]);
         }
     }
 
@@ -378,18 +369,20 @@ impl Engine {
             op.status = Some(outcome.status);
             op.came = Some(Came::of(outcome));
             call = Some(op.intent.call.clone());
-            is_look = op.intent.effect == Effect::Read;
+            is_look = op.is_shown();
         });
         self.note_running(outcome);
         self.saw(outcome, is_look);
         self.count_call(outcome);
         self.keep_pure(outcome);
+        self.took_fold(outcome);
+        self.took_word(outcome);
         if let Some(row) = of {
             self.items.push(Item::Over { row, content: outcome.result });
         } else if let Some(call) = call {
             let failed = outcome.status.0 >= 400;
-            let (content, media) = (outcome.result, outcome.media.clone());
-            self.items.push(Item::Result { call, content, media, failed });
+            let (at, content, media) = (outcome.at, outcome.result, outcome.media.clone());
+            self.items.push(Item::Result { at, call, content, media, failed, folded: false });
         }
         match self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
             true if of.is_some() => self.heard_of_sent(),
@@ -455,6 +448,7 @@ impl Engine {
             lap.finish = None;
             lap.rails.heard();
         }
+        self.items.append(&mut lap.news);
         self.items.extend(lap.waiting.drain(..).map(Item::words));
         lap.steered = false;
         self.settled = Some((lap.lap, lap.turn));
@@ -468,6 +462,8 @@ impl Engine {
         self.sent.clear();
         if let Some(lap) = self.lap.take() {
             self.ended_cost = lap.cost;
+            self.spent.insert(lap.lap, lap.spent());
+            self.items.extend(lap.news);
             self.items.extend(lap.waiting.into_iter().map(Item::words));
         }
         self.ended = Some(end.clone());

@@ -8,8 +8,8 @@ use crate::reach::Reach;
 use crate::state::{Engine, Lap, OpState, Reached};
 use crate::words;
 use cairn_types::{
-    Ask, Body, By, Coord, Decision, End, Finish, OpName, Proposal, ProposalKind, Rail, Settled,
-    Status, Steer, Surface, Verdict, Writer,
+    Ask, Body, By, Coord, Decision, Effect, End, Finish, OpName, Proposal, ProposalKind, Rail,
+    Settled, Status, Steer, Surface, Verdict, Writer,
 };
 
 /// For how many turns before the cap the model is told that it comes.
@@ -85,6 +85,9 @@ impl Engine {
         if let Some(why) = &lap.fault {
             return end(lap, Status::FAILED, why);
         }
+        if let Some(status) = lap.last_word {
+            return end(lap, status, "");
+        }
         if self.run.as_ref().is_some_and(|run| run.surface == Surface::Client) {
             return end(lap, Status::OK, "");
         }
@@ -126,10 +129,10 @@ impl Engine {
         let mut messages = (self.items.len() + lap.hooks.held.len()) as u64;
         let mut recording = Recording::default();
         let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
-        let left = cap.saturating_sub(lap.turn);
+        let left = cap.saturating_sub(lap.spent().turns);
         if left <= TOLD_BEFORE && lap.told_left != Some(turn) {
             let text = recording.keep(words::turns_left(left));
-            let steer = Steer { text, writer: Writer::System, begun: None };
+            let steer = Steer { text, writer: Writer::System, begun: None, from: None };
             recording.facts.push(Body::Steer(steer));
             messages += 1;
         }
@@ -141,19 +144,20 @@ impl Engine {
     /// one that nobody can count is not risked twice.
     fn capped(&self, lap: &Lap) -> Option<(Rail, String)> {
         let caps = self.drive.as_ref()?.caps;
-        if lap.turn >= caps.turns {
+        let spent = lap.spent();
+        if spent.turns >= caps.turns {
             return Some((Rail::Turns, format!("the loop reached its {} turns", caps.turns)));
         }
         let minutes = self.drive.as_ref()?.budgets.minutes;
-        if let Some(cap) = minutes.filter(|cap| lap.worked_ms >= cap.saturating_mul(60_000)) {
+        if let Some(cap) = minutes.filter(|cap| spent.worked_ms >= cap.saturating_mul(60_000)) {
             let why = format!(
                 "the loop was worked on for {} minutes; its cap is {cap}",
-                lap.worked_ms / 60_000
+                spent.worked_ms / 60_000
             );
             return Some((Rail::Time, why));
         }
         let cap = caps.cost?;
-        if let Some(cost) = lap.cost.filter(|cost| *cost >= cap) {
+        if let Some(cost) = spent.cost.filter(|cost| *cost >= cap) {
             let why = format!("the loop has cost {cost}; its cap is {cap}");
             return Some((Rail::Cost, why));
         }
@@ -314,6 +318,13 @@ impl OpState {
     pub(crate) fn is_look(&self) -> bool {
         let looks = matches!(self.intent.op, Some(OpName::Read | OpName::Find));
         looks || self.intent.effect.is_read_only()
+    }
+
+    /// Whether its result is something that it was asked to show.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        let tells = matches!(self.intent.op, Some(OpName::Open | OpName::Fold | OpName::Send));
+        self.intent.effect == Effect::Read && !tells
     }
 
     /// The open question which hosts it may reach.

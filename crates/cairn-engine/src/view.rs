@@ -1,6 +1,7 @@
-//! The transcript view: a run's log as chat items. It only grows; an item once there never changes.
+//! The transcript view: a run's log as chat items. It only grows; an item once there changes only when its
+//! run folds or opens it.
 
-use cairn_types::{Call, ContentRef, Coord, Media, Reply};
+use cairn_types::{Call, ContentRef, Coord, Media, Reply, Stream};
 
 /// One item of the transcript, by hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +29,12 @@ pub enum Item {
         /// What the model is told.
         content: ContentRef,
     },
+    /// A stream that an op opened is over.
+    Ended(Stream),
     /// What became of a call.
     Result {
+        /// Its row.
+        at: Coord,
         /// The call's id.
         call: String,
         /// What the model is told.
@@ -38,6 +43,8 @@ pub enum Item {
         media: Vec<Media>,
         /// Whether the op could not be done.
         failed: bool,
+        /// Only where it stands is shown.
+        folded: bool,
     },
 }
 
@@ -58,6 +65,8 @@ impl Item {
                 args + text.map_or(0, |text| text.bytes)
             }
             Item::Over { content, .. } => content.bytes,
+            Item::Ended(_) => 64,
+            Item::Result { folded: true, .. } => 0,
             Item::Result { content, media, .. } => content.bytes + all(media),
         }
     }

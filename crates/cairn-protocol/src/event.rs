@@ -126,6 +126,9 @@ pub enum Event {
     OpRunning { op_at: String },
     #[serde(rename = "op/output")]
     OpOutput { op_at: String, text: String },
+    /// A stream that goes on brought something.
+    #[serde(rename = "stream/event")]
+    StreamEvent { op_at: String, text: String },
     #[serde(rename = "op/settled")]
     OpSettled {
         op_at: String,

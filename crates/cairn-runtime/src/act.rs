@@ -2,12 +2,12 @@
 
 use crate::sent::Foreground;
 use crate::{Driver, Event, RunError, rows};
-use cairn_engine::{Found, Part, Recording, Settlement};
+use cairn_engine::{Engine, Folding, Found, Part, Recording, Settlement};
 use cairn_store::{HomeLock, Store, StoreError};
 use cairn_surface::native;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Effect, Media, OpName, Outcome, Proposal,
-    ProposalKind, Ran, Seen, Settled, Status,
+    Action, Begin, Body, Change, ContentRef, Coord, Media, OpName, Outcome, Proposal, ProposalKind,
+    Ran, RunId, Seen, Settled, Status,
 };
 use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
@@ -42,6 +42,7 @@ impl Driver {
         let args = self.content(&op.intent.input.hash)?;
         native::parse(&op.intent.tool, &String::from_utf8_lossy(&args))
             .action
+            .map(|action| own_commands(self.run_id(), action))
             .map_err(|misread| unreadable(misread.message))
     }
 
@@ -103,6 +104,7 @@ impl Driver {
             async move {
                 match action {
                     Action::Read(read) if rows::is_row(&read.path) => None,
+                    Action::Open { .. } | Action::Fold { .. } => None,
                     action => Some(world.look(action, &rows::address(*at), cancel).await),
                 }
             }
@@ -116,6 +118,7 @@ impl Driver {
         for ((at, action), looked) in ats.iter().zip(&actions).zip(performed) {
             let performed = match (action, looked) {
                 (Action::Read(read), None) => self.read_row(read)?,
+                (Action::Open { .. } | Action::Fold { .. }, None) => folded(&self.engine, *at),
                 (_, None) => continue,
                 (_, Some(performed)) => performed,
             };
@@ -170,6 +173,10 @@ impl Driver {
             let (status, text) = prepared.told.clone().unwrap_or((ran.status, ran.text.clone()));
             return self.settled_by(at, Performed { status, text, ..ran }, Settled::Performed);
         }
+        if let Action::Send(post) = &action {
+            let performed = self.say(at, post).await?;
+            return self.settled_by(at, performed, Settled::Performed);
+        }
         if prepared.changes.iter().any(Change::is_stored) {
             return self.act_on_entries(at, again, &action, (&prepared, is_chosen)).await;
         }
@@ -214,28 +221,16 @@ impl Driver {
     }
 
     /// Makes it durable that an op begins, and what it is about to change.
-    async fn begin(
+    pub(crate) async fn begin(
         &mut self,
         at: Coord,
         again: bool,
         (prepared, is_chosen): (&Prepared, bool),
     ) -> Result<(), RunError> {
-        let mut recording = Recording { facts: Vec::new(), contents: prepared.contents.clone() };
-        let is_known = is_chosen || prepared.ran.is_some();
-        let told = prepared.told.as_ref().filter(|_| is_known);
-        let told = told.map(|(_, told)| recording.keep(told.as_str()));
-        let ran = prepared.ran.as_ref().map(|ran| Ran {
-            exit: ran.exit,
-            output: ran.output.clone(),
-            layers: ran.layers.clone(),
-        });
         if let Some(ran) = &prepared.ran {
-            recording.contents.extend(ran.contents.iter().cloned());
             self.keep_spooled(ran);
         }
-        let begin = Begin { at, changes: prepared.changes.clone(), again, told, ran };
-        recording.facts.push(Body::Begin(begin));
-        self.record(recording)?;
+        self.record(beginning((at, again), (prepared, is_chosen)))?;
         self.flush().await
     }
 
@@ -345,6 +340,8 @@ impl Driver {
             changes: done.changes,
             seen: done.seen,
             layers: done.layers,
+            stream: done.stream,
+            letter: done.letter,
             settled,
             ms: done.ms,
         };
@@ -355,9 +352,10 @@ impl Driver {
     /// What the model is told: the text, or the row where it has it already.
     fn as_told(&self, at: Coord, told: (Status, String), seen: &[Seen]) -> (Status, String) {
         let (status, text) = told;
-        let is_look = self.engine.op(at).is_some_and(|op| {
-            op.intent.effect == Effect::Read || op.intent.op == Some(OpName::Read)
-        });
+        let is_look = self
+            .engine
+            .op(at)
+            .is_some_and(|op| op.is_shown() || op.intent.op == Some(OpName::Read));
         // The same text of a file that changed where nothing is shown of it is no longer the same.
         let is_same = seen.iter().all(|file| self.engine.has_seen(file));
         if !is_look || !is_same || !status.is_success() {
@@ -368,6 +366,44 @@ impl Driver {
             None => (status, text),
         }
     }
+}
+
+/// The same, with what commands of this run printed as its rows have it.
+fn own_commands(own: &RunId, mut action: Action) -> Action {
+    let (path, channel) = match &mut action {
+        Action::Read(read) => (&mut read.path, "#output"),
+        Action::Copy(carry) => (&mut carry.from, "#output"),
+        Action::Kill { path } => (path, ""),
+        _ => return action,
+    };
+    *path = rows::of_command(own, path, channel);
+    action
+}
+
+/// That an op begins, and what it is about to change.
+pub(crate) fn beginning(
+    (at, again): (Coord, bool),
+    (prepared, is_chosen): (&Prepared, bool),
+) -> Recording {
+    let mut recording = Recording { facts: Vec::new(), contents: prepared.contents.clone() };
+    let is_known = is_chosen || prepared.ran.is_some();
+    let told = prepared.told.as_ref().filter(|_| is_known);
+    let told = told.map(|(_, told)| recording.keep(told.as_str()));
+    let ran = prepared.ran.as_ref().map(|ran| {
+        recording.contents.extend(ran.contents.iter().cloned());
+        Ran { exit: ran.exit, output: ran.output.clone(), layers: ran.layers.clone() }
+    });
+    let begin = Begin { at, changes: prepared.changes.clone(), again, told, ran };
+    recording.facts.push(Body::Begin(begin));
+    recording
+}
+
+/// What folding or opening rows comes to.
+pub(crate) fn folded(engine: &Engine, at: Coord) -> Performed {
+    let asked = engine.op(at).map(|op| (op.intent.target.as_str(), op.intent.op));
+    let (path, op) = asked.unwrap_or_default();
+    let Folding { status, text } = engine.folding(path, op.unwrap_or(OpName::Fold));
+    Performed::told(status, text)
 }
 
 /// Waits for the right to change entries, which others have for as long as a commit takes.

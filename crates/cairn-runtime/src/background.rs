@@ -1,13 +1,14 @@
-//! Commands in the background of a run: started by an op or sent there by a person, looked at through its
-//! row, ended by another op or with the driver. Of those that an op started the model is told nothing by
-//! itself.
+//! Streams of a run: commands in its background that an op started or a person sent there. One is looked at through
+//! its row, written to and ended by other ops, and ends with the driver at the latest.
 
+use crate::say::Unsaid;
 use crate::sent::DISCARDED;
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::Recording;
 use cairn_store::SpooledFile;
-use cairn_types::{Action, Body, Coord, Read, Status, Stream, StreamState};
-use cairn_world::{Background, Over, Performed, Prepared, Rehearsing};
+use cairn_types::{Action, Body, Coord, Origin, Read, Status, Stream, StreamState};
+use cairn_world::{Background, Over, Performed, Prepared, Refusal, Rehearsing};
+use futures_util::future::select_all;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -28,7 +29,11 @@ pub(crate) struct Streams {
 struct Started {
     /// What was asked for, for people.
     command: String,
+    /// Where what comes of it is found.
+    address: String,
     running: Running,
+    /// When it ends, the run goes on with one more loop.
+    wakes: bool,
 }
 
 /// A command that runs.
@@ -45,6 +50,23 @@ impl Running {
         match self {
             Running::Started(running) => running.is_over(),
             Running::Sent(running) => running.is_over(),
+        }
+    }
+
+    async fn over(&self) {
+        match self {
+            Running::Started(running) => running.over().await,
+            Running::Sent(running) => running.over().await,
+        }
+    }
+
+    async fn write(&self, text: &str) -> Result<(), Refusal> {
+        match self {
+            Running::Started(running) => running.write(text).await,
+            Running::Sent(_) => Err(Refusal {
+                status: Status::CONFLICT,
+                text: "it was started without an input".to_owned(),
+            }),
         }
     }
 
@@ -68,8 +90,45 @@ impl Streams {
         is_full.then(|| format!("{MOST} commands run in the background, and no more may"))
     }
 
-    pub(crate) fn insert(&mut self, at: Coord, command: String, running: Running) {
-        self.running.insert(at, Started { command, running });
+    pub(crate) fn insert(
+        &mut self,
+        at: Coord,
+        (command, address): (String, String),
+        running: Running,
+    ) {
+        self.running.insert(at, Started { command, address, running, wakes: false });
+    }
+
+    /// The one of an address.
+    fn at_address(&self, address: &str) -> Option<Coord> {
+        self.running.iter().find(|(_, one)| one.address == address).map(|(at, _)| *at)
+    }
+
+    /// Those whose end the run waits for, by address.
+    pub(crate) fn wakers(&self) -> Vec<String> {
+        let wakers = self.running.values().filter(|one| one.wakes);
+        wakers.map(|one| one.address.clone()).collect()
+    }
+
+    /// Waits until one of them is over; for ever where there is none.
+    pub(crate) async fn over(&self) {
+        let over = self.running.values().map(|one| Box::pin(one.running.over()));
+        match over.collect::<Vec<_>>() {
+            none if none.is_empty() => std::future::pending().await,
+            over => drop(select_all(over).await),
+        }
+    }
+
+    /// Writes to one.
+    pub(crate) async fn write(&self, at: Coord, text: &str) -> Performed {
+        let Some(started) = self.running.get(&at) else {
+            return Performed::told(Status::GONE, format!("{} is over", rows::address(at)));
+        };
+        match started.running.write(text).await {
+            Ok(()) if text.is_empty() => Performed::told(Status::OK, "its input is at its end"),
+            Ok(()) => Performed::told(Status::OK, format!("written: {} bytes", text.len())),
+            Err(refusal) => refusal.into(),
+        }
     }
 
     /// Those that a person sent here and that are not known to be over.
@@ -147,6 +206,10 @@ impl Driver {
     async fn would_exactly(&self, action: &Action) -> Result<Prepared, RunError> {
         match action {
             Action::Kill { path } if rows::is_row(path) => self.would_end(path),
+            Action::Send(post) => match self.would_say(post)? {
+                Some(prepared) => Ok(prepared),
+                None => Ok(self.world.prepare_beside(action).await),
+            },
             Action::Exec(exec) if exec.background => match self.streams.full() {
                 Some(text) => Ok(settled(Status::LIMIT, text)),
                 None => Ok(self.world.prepare_beside(action).await),
@@ -166,33 +229,69 @@ impl Driver {
             let shown = format!("end in the background: {path}\ncommand:\n{indented}");
             return Ok(Prepared { label, shown, ..Prepared::default() });
         }
+        Ok(match self.is_open(at, path)? {
+            Ok(()) => Prepared::default(),
+            Err((status, text)) => settled(status, text),
+        })
+    }
+
+    /// Whether a stream goes on, and if not, why not.
+    pub(crate) fn is_open(&self, at: Coord, path: &str) -> Result<Result<(), Unsaid>, RunError> {
+        if self.streams.running.contains_key(&at) {
+            return Ok(Ok(()));
+        }
         let facts = self.store.facts(self.run_id(), 0)?;
         // It may have ended just now.
         let mut known = facts.iter().chain(&self.pending.facts);
-        Ok(match known.find_map(|fact| rows::stream_at(&fact.body, at)) {
-            Some(stream) => settled(Status::GONE, format!("{path} is over: {}", ending(stream))),
+        Ok(Err(match known.find_map(|fact| rows::stream_at(&fact.body, at)) {
+            Some(stream) => (Status::GONE, format!("{path} is over: {}", ending(stream))),
             None => {
                 let text = format!("{path} is no command in the background of this run");
-                settled(Status::NOT_FOUND, text)
+                (Status::NOT_FOUND, text)
             }
-        })
+        }))
+    }
+
+    /// The stream of this run that an address names; it need not go on.
+    pub(crate) fn stream_named(&self, address: &str) -> Option<Coord> {
+        rows::coordinate(&rows::of_command(self.run_id(), address, ""))
+            .or_else(|| self.streams.at_address(address))
     }
 
     /// Starts a command and does not wait for it.
     pub(crate) fn start_beside(&mut self, at: Coord, action: &Action) -> Performed {
-        match self.world.start(action) {
+        let sink = self.sink.clone();
+        let on_output = Box::new(move |piece: &[u8]| {
+            sink.event(&Event::Stream { at, text: String::from_utf8_lossy(piece).into_owned() });
+        });
+        match self.world.start(action, on_output) {
             Err(refusal) => refusal.into(),
             Ok(running) => {
-                self.streams.insert(at, action.target(), Running::Started(running));
+                let address = rows::command(self.run_id(), at);
+                let what = (action.target(), address.clone());
+                self.streams.insert(at, what, Running::Started(running));
+                if let (Action::Exec(exec), Some(one)) = (action, self.streams.running.get_mut(&at))
+                {
+                    one.wakes = exec.wakes;
+                }
                 let row = rows::address(at);
                 let text = format!("running in the background; its output is {row}#output");
-                Performed::told(Status::RUNNING, text)
+                Performed { stream: Some(address), ..Performed::told(Status::RUNNING, text) }
             }
         }
     }
 
     /// Ends a command in the background.
     pub(crate) async fn end_row(&mut self, path: &str) -> Result<Performed, RunError> {
+        self.end_stream(path, None).await
+    }
+
+    /// The same; somebody outside may have wanted it.
+    pub(crate) async fn end_stream(
+        &mut self,
+        path: &str,
+        by: Option<Origin>,
+    ) -> Result<Performed, RunError> {
         let at = rows::coordinate(path);
         let Some((at, started)) = at.and_then(|at| self.streams.running.remove_entry(&at)) else {
             return Ok(Performed::told(Status::GONE, format!("{path} is over")));
@@ -202,7 +301,7 @@ impl Driver {
                 let over = running.end().await;
                 let is_ours = over.state == StreamState::Stopped;
                 let state = if is_ours { StreamState::Removed } else { over.state };
-                self.record_end(at, Over { state, ..over })?
+                self.record_end(at, Over { state, ..over }, by)?
             }
             Running::Sent(running) => self.discard(at, running, StreamState::Removed).await?,
         };
@@ -214,30 +313,37 @@ impl Driver {
     pub(crate) async fn note_ended(&mut self) -> Result<(), RunError> {
         let over = |(at, started): (&Coord, &Started)| started.running.is_over().then_some(*at);
         for at in self.streams.running.iter().filter_map(over).collect::<Vec<_>>() {
-            match self.streams.running.remove(&at).map(|started| started.running) {
-                Some(Running::Started(running)) => {
+            match self.streams.running.remove(&at) {
+                Some(Started { running: Running::Started(running), wakes, .. }) => {
                     let over = running.end().await;
-                    self.record_end(at, over)?;
+                    self.record_end(at, over, None)?;
+                    self.waking.extend(wakes.then_some(at));
                 }
-                Some(Running::Sent(running)) => drop(self.note_sent_ended(at, running).await?),
+                Some(Started { running: Running::Sent(running), .. }) => {
+                    drop(self.note_sent_ended(at, running).await?);
+                }
                 None => {}
             }
         }
         Ok(())
     }
 
-    /// A loop ends: with it the commands that were sent to the background, and with the last one all.
+    /// A loop ends: with it the commands that were sent to the background, and with the last one all but those
+    /// that are to wake the run.
     pub(crate) async fn stop_streams(&mut self, is_last: bool) -> Result<(), RunError> {
-        for (at, Started { command, running }) in std::mem::take(&mut self.streams.running) {
+        for (at, started) in std::mem::take(&mut self.streams.running) {
+            let Started { command, address, running, wakes } = started;
             match running {
                 Running::Sent(running) => {
                     self.discard(at, running, StreamState::Stopped).await?;
                 }
-                Running::Started(running) if is_last => {
+                Running::Started(running) if is_last && (!wakes || self.stopping) => {
                     let over = running.end().await;
-                    self.record_end(at, over)?;
+                    self.record_end(at, over, None)?;
                 }
-                running @ Running::Started(_) => self.streams.insert(at, command, running),
+                running @ Running::Started(_) => {
+                    self.streams.running.insert(at, Started { command, address, running, wakes });
+                }
             }
         }
         self.forget_ended();
@@ -260,13 +366,18 @@ impl Driver {
             .try_for_each(|at| self.record(Recording::of(Body::Stream(Stream::lost(at)))))
     }
 
-    pub(crate) fn record_end(&mut self, at: Coord, over: Over) -> Result<Stream, RunError> {
+    pub(crate) fn record_end(
+        &mut self,
+        at: Coord,
+        over: Over,
+        by: Option<Origin>,
+    ) -> Result<Stream, RunError> {
         let Over { state, exit, why, output, contents, spooled, layers, ms } = over;
         if let Some(spooled) = spooled {
             let (file, content) = (spooled.file, spooled.content);
             self.pending.keep_file(SpooledFile { file, content });
         }
-        let stream = Stream { at, state, exit, output, layers, why, ms };
+        let stream = Stream { at, state, exit, output, layers, why, ms, by };
         self.record(Recording { facts: vec![Body::Stream(stream.clone())], contents })?;
         Ok(stream)
     }

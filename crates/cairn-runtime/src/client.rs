@@ -31,7 +31,7 @@ pub struct Client {
     pub(crate) alone: Option<HomeLock>,
     policy: Policy,
     pending: Vec<Fact>,
-    contents: Vec<Vec<u8>>,
+    pub(crate) contents: Vec<Kept>,
     new_run: Option<NewRun>,
     /// The session to be made with it, and that nobody else makes one meanwhile.
     new_session: Option<(NewSession, HomeLock)>,
@@ -295,7 +295,8 @@ impl Client {
         let missing = self.store.missing(changes.iter().filter_map(hash))?;
         for change in changes.iter().filter(|c| hash(c).is_some_and(|h| missing.contains(&h))) {
             let bytes = self.world.bytes(&change.path);
-            self.contents.extend(bytes.ok().filter(|bytes| Some(Hash::of(bytes)) == hash(change)));
+            let bytes = bytes.ok().filter(|bytes| Some(Hash::of(bytes)) == hash(change));
+            self.contents.extend(bytes.map(Kept::Bytes));
         }
         Ok(())
     }
@@ -358,7 +359,7 @@ impl Client {
 
     pub(crate) fn record(&mut self, recording: Recording) {
         let recording = scrubbed(self.world.scrubber(), recording);
-        self.contents.extend(recording.contents);
+        self.contents.extend(recording.contents.into_iter().map(Kept::Bytes));
         for body in recording.facts {
             let (run, n) = (self.lease.run().clone(), self.engine.last_n() + 1);
             let fact = Fact { run, n, at: now_ms(), engine: VERSION.to_owned(), body };
@@ -375,7 +376,7 @@ impl Client {
             session,
             run: self.new_run.take(),
             facts: std::mem::take(&mut self.pending),
-            contents: std::mem::take(&mut self.contents).into_iter().map(Kept::Bytes).collect(),
+            contents: std::mem::take(&mut self.contents),
         };
         let committed = self.store.commit(batch).await?;
         drop(making);
@@ -406,6 +407,8 @@ fn outcome(at: Coord, made: &Result<Vec<Change>, Refusal>, ms: u64) -> Recording
         changes,
         seen: Vec::new(),
         layers: Vec::new(),
+        stream: None,
+        letter: None,
         settled: if made.is_ok() { Settled::Performed } else { Settled::NotPerformed },
         ms,
     }));

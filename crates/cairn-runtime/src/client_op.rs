@@ -1,14 +1,14 @@
 //! An op that a person or program asks for from outside any run: read like a model's call, gated,
 //! performed and receipted like one, a row of the session's client run.
 
-use crate::act::{entries_alone, to_be_shown};
+use crate::act::{beginning, entries_alone, folded, to_be_shown};
 use crate::client::Client;
 use crate::{RunError, rows};
 use cairn_engine::Recording;
 use cairn_store::HomeLock;
 use cairn_surface::native;
 use cairn_types::{
-    Action, Begin, Body, By, Change, ContentRef, Coord, Outcome, RunId, Settled, Status,
+    Action, Body, By, Change, ContentRef, Coord, Outcome, Post, RunId, Settled, Status, scheme_of,
 };
 use cairn_world::{Acting, Performed, Prepared};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,8 @@ pub struct Answer {
     pub at: Coord,
     /// Its status.
     pub status: Status,
+    /// A command's exit code.
+    pub exit: Option<i32>,
     /// What is told of it.
     pub text: String,
     /// What changed.
@@ -39,6 +41,8 @@ impl Client {
         let performed = match action {
             Err(_) => None,
             Ok(action) if self.is_look(at, &action) => self.look(at, &action, by).await?,
+            Ok(Action::Send(post)) if self.is_addressed(&post) => self.say(at, &post, by).await?,
+            Ok(action @ Action::Exec(_)) => self.run(at, &action, by).await?,
             Ok(action) if self.world.fetches(&action) => self.carry(at, &action, by).await?,
             Ok(action) => self.change(at, &action, by).await?,
         };
@@ -50,6 +54,13 @@ impl Client {
         self.end();
         let receipt = self.commit().await?;
         self.answer(at, receipt)
+    }
+
+    /// Whether it is for a run or a stream: of all else the world says what it comes to.
+    fn is_addressed(&self, post: &Post) -> bool {
+        let scheme = post.to.as_deref().and_then(scheme_of);
+        let known = ["run", "log", "exec", "sse", "sses", "ws", "wss"];
+        scheme.is_some_and(|scheme| known.contains(&scheme))
     }
 
     fn is_look(&self, at: Coord, action: &Action) -> bool {
@@ -79,7 +90,10 @@ impl Client {
                     self.begin(at, &prepared).await?;
                 }
                 let cancel = CancellationToken::new();
-                let looked = self.world.look(action, &rows::address(at), &cancel).await;
+                let looked = match action {
+                    Action::Open { .. } | Action::Fold { .. } => folded(&self.engine, at),
+                    action => self.world.look(action, &rows::address(at), &cancel).await,
+                };
                 Ok(Some((looked, Settled::Performed)))
             }
         }
@@ -92,11 +106,6 @@ impl Client {
         action: &Action,
         by: By,
     ) -> Result<Option<(Performed, Settled)>, RunError> {
-        if let Action::Exec(_) = action {
-            let text = "a command is run in a shell of one's own, or by an agent";
-            let performed = Performed::told(Status::NOT_IMPLEMENTED, text);
-            return Ok(Some((performed, Settled::NotPerformed)));
-        }
         let alone = entries_alone(&self.store).await?;
         let prepared = self.world.prepare_beside(action).await;
         if let Some(settled) = prepared.settled {
@@ -162,15 +171,12 @@ impl Client {
     /// What changes only entries that the store keeps happens with its outcome; all else begins.
     async fn begin(&mut self, at: Coord, prepared: &Prepared) -> Result<(), RunError> {
         let contents = prepared.contents.clone();
-        let mut recording = Recording { facts: Vec::new(), contents };
+        let recording = Recording { facts: Vec::new(), contents };
         if !prepared.changes.is_empty() && prepared.changes.iter().all(Change::is_stored) {
             self.record(recording);
             return Ok(());
         }
-        let changes = prepared.changes.clone();
-        let begin = Begin { at, changes, again: false, told: None, ran: None };
-        recording.facts.push(Body::Begin(begin));
-        self.record(recording);
+        self.record(beginning((at, false), (prepared, false)));
         self.commit().await.map(drop)
     }
 
@@ -192,6 +198,7 @@ impl Client {
             run: self.lease.run().clone(),
             at,
             status: outcome.status,
+            exit: outcome.exit,
             text: String::from_utf8_lossy(&text).into_owned(),
             changes: outcome.changes,
             receipt,
@@ -213,6 +220,8 @@ fn outcome(at: Coord, done: &Performed, settled: Settled) -> Recording {
         changes: done.changes.clone(),
         seen: done.seen.clone(),
         layers: done.layers.clone(),
+        stream: done.stream.clone(),
+        letter: done.letter.clone(),
         settled,
         ms: done.ms,
     }));

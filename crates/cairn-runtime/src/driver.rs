@@ -70,6 +70,8 @@ pub struct Settings {
     pub hooks: Hooks,
     /// What pages may be read.
     pub web: Web,
+    /// Tools that a new run is given besides, of `cairn_surface::native::ON_REQUEST`.
+    pub more_tools: Vec<String>,
 }
 
 /// What a driver has made durable so far.
@@ -125,6 +127,12 @@ pub struct Driver {
     pub(crate) lingering: Vec<Coord>,
     /// What it knows of what is around it.
     pub(crate) around: crate::delta::Around,
+    /// Streams that ended and were to wake the run.
+    pub(crate) waking: Vec<Coord>,
+    /// The streams that the run was last said to wait for.
+    pub(crate) awaited: Vec<String>,
+    /// It was stopped between loops: nothing is waited for.
+    pub(crate) stopping: bool,
 }
 
 impl Driver {
@@ -184,7 +192,9 @@ impl Driver {
             match step {
                 Step::Idle => {
                     self.flush().await?;
-                    return Ok(Pause::Idle);
+                    if self.is_done().await? {
+                        return Ok(Pause::Idle);
+                    }
                 }
                 Step::Record(recording) => self.record_step(recording).await?,
                 Step::AskModel { messages, .. } => self.ask_model(messages).await?,
@@ -212,7 +222,7 @@ impl Driver {
     /// is over and cannot be told any more, since the model is being asked, is not waited for.
     pub(crate) async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
         if let Some(turn) = recording.asks()
-            && self.look_around(turn).await?
+            && (self.take_letters().await? || self.look_around(turn).await?)
         {
             return Ok(());
         }
@@ -346,7 +356,13 @@ impl Driver {
                 None => self.engine.prompted(&text, Writer::Client),
             },
             Command::Prompt(text) => self.engine.prompted(&text, Writer::Client),
-            Command::Abort(why) => self.engine.abort(&why, Writer::Client).unwrap_or_default(),
+            Command::Abort(why) => match self.engine.abort(&why, Writer::Client) {
+                Some(recording) => recording,
+                None => {
+                    self.stopping = true;
+                    return Ok(());
+                }
+            },
             Command::Decide(word, heard) => match self.engine.decided(&word, now_ms()) {
                 Ok(recording) => {
                     self.record(recording)?;

@@ -55,6 +55,13 @@ pub enum Event {
         /// The piece.
         text: String,
     },
+    /// A stream that goes on brought something.
+    Stream {
+        /// The op that opened it.
+        at: Coord,
+        /// The piece.
+        text: String,
+    },
     /// A sentence for a person.
     Notice(String),
 }

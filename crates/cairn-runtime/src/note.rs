@@ -71,6 +71,8 @@ impl Client {
             changes,
             seen: Vec::new(),
             layers: Vec::new(),
+            stream: None,
+            letter: None,
             settled: Settled::FoundDone,
             ms: 0,
         }));

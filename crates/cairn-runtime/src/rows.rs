@@ -5,7 +5,9 @@
 use crate::Driver;
 use crate::background::ending;
 use cairn_store::StoreError;
-use cairn_types::{Body, ContentRef, Coord, Fact, Intent, Outcome, Policy, Read, Status, Stream};
+use cairn_types::{
+    Body, ContentRef, Coord, Fact, Intent, Outcome, Policy, Read, RunId, Status, Stream,
+};
 use cairn_world::{Lines, Performed};
 
 /// How a row's address begins.
@@ -19,6 +21,25 @@ pub(crate) fn is_row(path: &str) -> bool {
 /// A row's address, as its own run writes it.
 pub(crate) fn address(at: Coord) -> String {
     format!("{ROW}{at}")
+}
+
+/// The address of what a command of a run printed.
+pub(crate) fn command(run: &RunId, at: Coord) -> String {
+    format!("exec:///{run}/{at}")
+}
+
+/// The same command as a row of this run with this channel, where the address is `exec:///RUN/loop/turn/op` of
+/// it, or `exec:///loop/turn/op`; any other address as it is.
+pub(crate) fn of_command(own: &RunId, path: &str, channel: &str) -> String {
+    let rest = path.strip_prefix("exec:").map(|rest| rest.trim_start_matches('/'));
+    let own = |rest: &str| {
+        let at = rest.strip_prefix(own.as_str()).and_then(|at| at.strip_prefix('/'));
+        at.unwrap_or(rest).split('#').next().and_then(|at| at.parse::<Coord>().ok())
+    };
+    match rest.and_then(own) {
+        Some(at) => format!("{}{channel}", address(at)),
+        None => path.to_owned(),
+    }
 }
 
 /// The row that an address names; what follows `#` is no part of it.

@@ -100,7 +100,8 @@ impl Driver {
         (target, mut rehearsing): (String, Box<Rehearsing>),
     ) -> Performed {
         rehearsing.leave();
-        self.streams.insert(at, target, Running::Sent(rehearsing));
+        let address = rows::command(self.run_id(), at);
+        self.streams.insert(at, (target, address), Running::Sent(rehearsing));
         let row = rows::address(at);
         let text = format!(
             "a person sent it to the background, where it goes on; its output is {row}#output, and \
@@ -108,7 +109,8 @@ impl Driver {
              told then"
         );
         let layers = vec![Outcome::OVERLAY.to_owned()];
-        Performed { layers, ..Performed::told(Status::RUNNING, text) }
+        let stream = Some(rows::command(self.run_id(), at));
+        Performed { layers, stream, ..Performed::told(Status::RUNNING, text) }
     }
 
     /// Settles an op without acting. One that goes on in the background was let run.
@@ -145,7 +147,7 @@ impl Driver {
         // It is not run again.
         prepared.wanted.clear();
         self.scrub_shown(&mut prepared);
-        let stream = self.record_end(at, over)?;
+        let stream = self.record_end(at, over, None)?;
         self.streams.keep_ended(at, prepared);
         Ok(stream)
     }
@@ -169,7 +171,7 @@ impl Driver {
             "" => DISCARDED.to_owned(),
             why => format!("{why}; {DISCARDED}"),
         };
-        self.record_end(at, Over { state, why, ..over })
+        self.record_end(at, Over { state, why, ..over }, None)
     }
 
     /// What a command that had been sent to the background would change.

@@ -134,7 +134,9 @@ impl Start {
             driver.record(recording)?;
         }
         match driver.engine.step() {
-            Step::Idle => Err(RunError::NothingToDo { run: driver.run_id().clone() }),
+            Step::Idle if driver.store.letters(driver.run_id())?.is_empty() => {
+                Err(RunError::NothingToDo { run: driver.run_id().clone() })
+            }
             _ => Ok((driver, sender)),
         }
     }
@@ -168,7 +170,7 @@ impl Start {
             session: session.clone(),
             name,
             system: recording.keep(system),
-            tools: recording.keep(native::schemas(terms.can_be_asked())),
+            tools: recording.keep(native::schemas(terms.can_be_asked(), &self.settings.more_tools)),
             surface: Surface::Native,
             view: View::Transcript,
         };
@@ -301,6 +303,9 @@ impl Start {
             foreground: None,
             sending: false,
             lingering: Vec::new(),
+            waking: Vec::new(),
+            awaited: Vec::new(),
+            stopping: false,
             around: crate::delta::Around::default(),
         }
     }

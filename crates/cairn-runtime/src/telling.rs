@@ -57,7 +57,10 @@ impl Driver {
             HookEvent::Stop => {
                 let last = engine.items().iter().rev().find_map(|item| match item {
                     Item::Assistant { text, .. } => *text,
-                    Item::User { .. } | Item::Over { .. } | Item::Result { .. } => None,
+                    Item::User { .. }
+                    | Item::Over { .. }
+                    | Item::Ended(_)
+                    | Item::Result { .. } => None,
                 });
                 What::Stop { is_again: engine.kept_going() > 0, last: self.text(last)? }
             }

@@ -1,6 +1,8 @@
 //! The view with its contents: engine items, which are hashes, become provider messages. Messages
-//! once made never change, so a longer request begins with the bytes of a shorter one.
+//! once made change only when a run folds or opens rows, so a longer request begins with the bytes of a
+//! shorter one.
 
+use crate::background::ending;
 use crate::{RunError, rows};
 use cairn_engine::{Engine, Item};
 use cairn_provider::{CallText, Effort, Message, Part, Request, Thought};
@@ -14,6 +16,8 @@ pub struct Transcript {
     system: Arc<str>,
     tools: Arc<str>,
     messages: Vec<Arc<Message>>,
+    /// How often rows had been folded or opened when they were made.
+    folds: u64,
 }
 
 impl Transcript {
@@ -34,6 +38,9 @@ impl Transcript {
         if let (Some(run), true) = (engine.run(), self.system.is_empty()) {
             self.system = text(&run.system)?;
             self.tools = text(&run.tools)?;
+        }
+        if std::mem::replace(&mut self.folds, engine.folds()) != engine.folds() {
+            self.messages.clear();
         }
         for item in &engine.items()[self.messages.len()..] {
             let message = message(item, &self.messages, &content)?;
@@ -83,7 +90,18 @@ fn message(
             let said = format!("{row}, which was sent to the background, is over:\n{told}");
             Message::User { parts: vec![Part::Text(Arc::from(said))] }
         }
-        Item::Result { call, content: told, media, failed } => Message::Result {
+        Item::Ended(stream) => {
+            let row = rows::address(stream.at);
+            let said = format!("{row} is over: {}; its output is {row}#output", ending(stream));
+            Message::User { parts: vec![Part::Text(Arc::from(said))] }
+        }
+        Item::Result { at, call, failed, folded: true, .. } => Message::Result {
+            call: call.clone(),
+            name: name_of(call, before),
+            parts: vec![Part::Text(Arc::from(format!("folded; it is {}", rows::address(*at))))],
+            failed: *failed,
+        },
+        Item::Result { call, content: told, media, failed, .. } => Message::Result {
             call: call.clone(),
             name: name_of(call, before),
             parts: parts(text(told)?, media, content)?,

@@ -83,7 +83,7 @@ impl Ground {
             way: Way::Best,
             context,
             filter: None,
-            input: None,
+            input: cairn_sandbox::Input::Nothing,
             errors: Errors::Joined,
         };
         run(spec, &CancellationToken::new(), &mut |_| {}).await.unwrap();

@@ -65,8 +65,8 @@ pub struct Spec {
     pub context: Arc<dyn Context>,
     /// What its output passes before anyone sees, keeps, counts or hashes it.
     pub filter: Option<Box<dyn Filter>>,
-    /// What it reads on stdin; nothing when absent.
-    pub input: Option<Vec<u8>>,
+    /// What it reads on stdin.
+    pub input: Input,
     /// How stderr is taken.
     pub errors: Errors,
 }
@@ -86,6 +86,18 @@ impl Spec {
     pub fn shell_flags() -> Vec<String> {
         vec!["-c".to_owned(), "--".to_owned()]
     }
+}
+
+/// What a command reads on stdin.
+#[derive(Debug, Default)]
+pub enum Input {
+    /// Nothing: it is at its end at once.
+    #[default]
+    Nothing,
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// What comes here, as it comes.
+    From(OwnedFd),
 }
 
 /// How a command's stderr is taken.

@@ -2,9 +2,15 @@
 
 use crate::kept::{Keep, Kept, Printed};
 use crate::run::run_filtered;
-use crate::{Finished, Over, SandboxError, Spec};
+use crate::{Finished, Input, Over, SandboxError, Spec};
+use rustix::fs::OFlags;
+use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe;
+use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +23,12 @@ pub struct Running {
     /// Cancelled once it is over.
     over: CancellationToken,
     task: JoinHandle<Result<Over, SandboxError>>,
+    /// Where it is written to; none when nobody can, or its input has ended.
+    input: AsyncMutex<Option<pipe::Sender>>,
 }
+
+/// How long it may take to take what is written to it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
@@ -28,6 +39,37 @@ impl Running {
     #[must_use]
     pub fn start(spec: Spec) -> Running {
         Running::telling(spec, |_| {})
+    }
+
+    /// The same; what is written to it later, it reads on stdin, and `on_output` sees what it prints.
+    pub fn listening(
+        mut spec: Spec,
+        on_output: impl FnMut(&[u8]) + Send + 'static,
+    ) -> io::Result<Running> {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+        rustix::fs::fcntl_setfl(&write, OFlags::NONBLOCK)?;
+        let sender = pipe::Sender::from_owned_fd(write)?;
+        spec.input = Input::From(read);
+        let mut running = Running::telling(spec, on_output);
+        running.input = AsyncMutex::new(Some(sender));
+        Ok(running)
+    }
+
+    /// Writes to its stdin; nothing to write ends it. Fails where nobody can write, where it was ended, or
+    /// nobody reads it for long.
+    pub async fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut input = self.input.lock().await;
+        if bytes.is_empty() {
+            return match input.take() {
+                Some(_) => Ok(()),
+                None => Err(io::ErrorKind::BrokenPipe.into()),
+            };
+        }
+        let Some(sender) = input.as_mut() else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        match tokio::time::timeout(PATIENCE, sender.write_all(bytes)).await {
+            Ok(written) => written,
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 
     /// The same; `on_output` sees every byte that passes the filter as it comes.
@@ -48,7 +90,7 @@ impl Running {
             drop(tells);
             over
         });
-        Running { kept, cancel, over, task }
+        Running { kept, cancel, over, task, input: AsyncMutex::new(None) }
     }
 
     /// Whether it is over by itself.

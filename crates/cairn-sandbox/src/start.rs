@@ -3,7 +3,7 @@
 
 use crate::confine::{Confined, Held};
 use crate::guard::{self, Hold, Plan};
-use crate::{Errors, SandboxError, Spec, enter, ids, way_out};
+use crate::{Errors, Input, SandboxError, Spec, enter, ids, way_out};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SeekFrom};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::CString;
@@ -109,8 +109,11 @@ pub(crate) fn start(
     let (life_end, life) = pipe_with(PipeFlags::CLOEXEC).map_err(refused("a pipe"))?;
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     let input = match &spec.input {
-        Some(bytes) => file_of(bytes)?,
-        None => {
+        Input::Bytes(bytes) => file_of(bytes)?,
+        Input::From(fd) => {
+            fd.try_clone().map_err(|source| SandboxError::Start { step: "its input", source })?
+        }
+        Input::Nothing => {
             rustix::fs::open("/dev/null", flags, Mode::empty()).map_err(refused("/dev/null"))?
         }
     };

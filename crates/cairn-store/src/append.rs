@@ -12,8 +12,8 @@ use crate::lease::holder_of;
 use crate::mint::Mint;
 use crate::packed::Packed;
 use crate::run::RunState;
-use crate::{StoreError, answers, entries, money};
-use cairn_types::{Body, Fact};
+use crate::{StoreError, answers, entries, mail, money, subscriptions};
+use cairn_types::{Body, Fact, Origin, Outcome, Prompt, Steer};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// A batch with all work done that needs no transaction.
@@ -189,6 +189,15 @@ impl Append<'_> {
                         entries::apply(self.conn, place, &outcome.changes, fact.at, tally)?;
                     }
                     receipts.push((fact.n, mint.receipt(run, index, outcome, tally)?));
+                    self.opened(run, outcome, fact.at, tally)?;
+                }
+                Body::Prompt(Prompt { from: Some(from), .. })
+                | Body::Steer(Steer { from: Some(from), .. }) => {
+                    mail::heard(self.conn, &run.id, from)?;
+                }
+                Body::Stream(stream) => {
+                    subscriptions::close(self.conn, &run.id, stream.at)?;
+                    mail::is_over(self.conn, &run.id, stream.at)?;
                 }
                 Body::Decision(decision) => {
                     let place = (&run.session, &run.id);
@@ -203,5 +212,24 @@ impl Append<'_> {
         }
         run.course = Some(course);
         Ok(receipts)
+    }
+
+    /// What an outcome opens: a stream that goes on, and what another run is to hear.
+    fn opened(
+        &self,
+        run: &RunState,
+        outcome: &Outcome,
+        at: u64,
+        tally: &mut Tally,
+    ) -> Result<(), StoreError> {
+        if let Some(address) = &outcome.stream {
+            let place = (&run.session, &run.id);
+            subscriptions::open(self.conn, place, (outcome.at, address), at)?;
+        }
+        if let Some(letter) = &outcome.letter {
+            let from = Origin { run: run.id.clone(), row: outcome.at };
+            mail::post(self.conn, (&run.session, &from), letter, at, tally)?;
+        }
+        Ok(())
     }
 }

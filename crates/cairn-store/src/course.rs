@@ -184,14 +184,14 @@ impl Course {
     }
 
     /// What changes something does so only after it was allowed and began. What ran over an overlay and
-    /// changed nothing need not begin, nor what changes only entries that the store keeps: nothing of it
-    /// happens before its outcome.
+    /// changed nothing need not begin, nor what changes only entries that the store keeps or says something to
+    /// another run: nothing of it happens before its outcome.
     fn not_performed(&self, outcome: &Outcome) -> Option<String> {
         let acted = outcome.settled != Settled::NotPerformed;
         let overlaid = || outcome.layers.iter().any(|layer| layer == Outcome::OVERLAY);
         let began = match self.op(outcome.at) {
             Op::Look | Op::Begun => true,
-            Op::Allowed if outcome.changes.is_empty() => overlaid(),
+            Op::Allowed if outcome.changes.is_empty() => overlaid() || outcome.letter.is_some(),
             Op::Allowed => outcome.changes.iter().all(Change::is_stored),
             Op::None | Op::Change | Op::Settled => false,
         };

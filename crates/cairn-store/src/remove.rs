@@ -4,7 +4,7 @@
 use crate::gc::{named_by, remove_unnamed};
 use crate::home::Home;
 use crate::{StoreError, answers};
-use crate::{contents, entries, lease, money};
+use crate::{contents, entries, lease, mail, money, subscriptions};
 use cairn_types::{Hash, RunId, SessionId};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
@@ -118,6 +118,8 @@ fn rows(
     of_session("DELETE FROM origins WHERE session = ?")?;
     money::forget(conn, session)?;
     entries::forget(conn, session)?;
+    mail::forget(conn, session)?;
+    subscriptions::forget(conn, session)?;
     of_session("DELETE FROM runs WHERE session = ?")?;
     if of_session("DELETE FROM sessions WHERE id = ?")? == 0 {
         return Err(StoreError::NoSuch { text: session.to_string() });

@@ -10,10 +10,12 @@ use crate::home::{Home, make_dir};
 use crate::import::{Import, Imported};
 use crate::keys::Keys;
 use crate::lease::{HomeLock, Lease};
+use crate::mail::{self, Waiting};
 use crate::money::{self, Reserve, Reserved};
 use crate::read::{self, Found, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
 use crate::remove::{self, Deleted};
 use crate::run::RunState;
+use crate::subscriptions::{self, Subscription};
 use crate::verify::{HomeJudge, Report};
 use crate::writer::{Ask, Writer, Writing};
 use crate::{StoreError, bundle, contents, export, heads, lease, open, session_rows};
@@ -207,6 +209,16 @@ impl Store {
         address: &str,
     ) -> Result<Option<EntryRow>, StoreError> {
         self.read(|conn| entries::get(conn, session, address))
+    }
+
+    /// What was said to a run and not heard yet.
+    pub fn letters(&self, run: &RunId) -> Result<Vec<Waiting>, StoreError> {
+        self.read(|conn| mail::of(conn, run))
+    }
+
+    /// The streams of a session that go on.
+    pub fn subscriptions(&self, session: &SessionId) -> Result<Vec<Subscription>, StoreError> {
+        self.read(|conn| subscriptions::of(conn, session))
     }
 
     /// The entries whose address begins so, in order of address.

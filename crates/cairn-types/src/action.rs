@@ -28,6 +28,18 @@ pub enum Action {
         /// What to remove, or `log:///…` for the row of a command in the background.
         path: String,
     },
+    /// Show rows of the run's own log again that were folded.
+    Open {
+        /// `log:///loop/turn/op`, the beginning of one, or a glob.
+        path: String,
+    },
+    /// Show of rows only where they stand.
+    Fold {
+        /// `log:///loop/turn/op`, the beginning of one, or a glob.
+        path: String,
+    },
+    /// Say something.
+    Send(Post),
     /// Run a command.
     Exec(Exec),
     /// Keep the list of what is to be done.
@@ -80,6 +92,23 @@ impl Carry {
     }
 }
 
+/// What is said, and to whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Post {
+    /// The address of a stream or of another run; whoever listens when absent.
+    pub to: Option<String>,
+    /// What is meant by it: to an address 200 writes and 499 cancels; to whoever listens 200 and 499 are the
+    /// last word, and any other says how it stands.
+    pub status: u16,
+    /// The words.
+    pub text: String,
+}
+
+impl Post {
+    /// What stands for whoever listens where a target is named.
+    pub const EVERYONE: &str = "everyone";
+}
+
 /// A command to run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exec {
@@ -93,6 +122,8 @@ pub struct Exec {
     pub timeout_ms: Option<u64>,
     /// Let it run beside what follows, without a limit of its own.
     pub background: bool,
+    /// Of one in the background: when it ends, the work goes on, though it was over.
+    pub wakes: bool,
     /// Nothing of what it changes is kept.
     pub discard: bool,
 }
@@ -212,7 +243,11 @@ impl Action {
             Action::Read(read) => vec![&mut read.path],
             Action::Edit(edit) => edit.path.iter_mut().collect(),
             Action::Copy(carry) | Action::Move(carry) => vec![&mut carry.from, &mut carry.to],
-            Action::List { path, .. } | Action::Kill { path } => vec![path],
+            Action::List { path, .. }
+            | Action::Kill { path }
+            | Action::Open { path }
+            | Action::Fold { path } => vec![path],
+            Action::Send(send) => send.to.iter_mut().collect(),
             Action::Exec(exec) => exec.cwd.iter_mut().collect(),
             Action::Todo { .. } | Action::Consult(_) => Vec::new(),
         };
@@ -236,6 +271,9 @@ impl Action {
             Action::Copy(_) => OpName::Copy,
             Action::Move(_) => OpName::Move,
             Action::Kill { .. } => OpName::Kill,
+            Action::Open { .. } => OpName::Open,
+            Action::Fold { .. } => OpName::Fold,
+            Action::Send(_) => OpName::Send,
             Action::Exec(_) => OpName::Exec,
             Action::Todo { .. } => OpName::Todo,
             Action::Consult(_) => OpName::Consult,
@@ -257,7 +295,10 @@ impl Action {
             Action::Read(read) => read.path.clone(),
             Action::Edit(Edit { path: Some(path), .. })
             | Action::List { path, .. }
-            | Action::Kill { path } => path.clone(),
+            | Action::Kill { path }
+            | Action::Open { path }
+            | Action::Fold { path } => path.clone(),
+            Action::Send(send) => send.to.clone().unwrap_or_else(|| Post::EVERYONE.to_owned()),
             Action::Edit(Edit { path: None, .. }) => "patch".to_owned(),
             Action::Copy(carry) | Action::Move(carry) => {
                 format!("{} → {}", carry.from, carry.to)

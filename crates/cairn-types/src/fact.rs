@@ -3,8 +3,8 @@
 
 use crate::{
     Approval, Budgets, Change, ContentRef, Coord, Decision, Delta, Effect, Flags, Hash, HookPlan,
-    Hooked, Manifest, Mode, OpName, PicoUsd, Policy, Proposal, RunId, SessionId, Status, Stream,
-    Subject, Surface, Usage, View, Writer,
+    Hooked, Letter, Manifest, Mode, OpName, Origin, PicoUsd, Policy, Proposal, RunId, SessionId,
+    Status, Stream, Subject, Surface, Usage, View, Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -289,6 +289,12 @@ pub struct Prompt {
     pub media: Vec<Media>,
     /// Who asked.
     pub writer: Writer,
+    /// Where it comes from, of words that were said to the run from elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Origin>,
+    /// The op whose stream ended, where that is what it is about: it uses up what is left to the loop of that op.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Coord>,
 }
 
 /// A picture or a document that a model is shown.
@@ -313,6 +319,9 @@ pub struct Steer {
     /// though nothing else says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<Coord>,
+    /// Where they come from, if they were said to the run from elsewhere. Then nothing is skipped for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Origin>,
 }
 
 /// `abort`: the running loop shall stop.
@@ -536,6 +545,12 @@ pub struct Outcome {
     /// The sandbox layers in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<String>,
+    /// The address of the stream that it opened and that goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+    /// What it said to another run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub letter: Option<Letter>,
     /// How it is known.
     pub settled: Settled,
     /// How long it took, in milliseconds.

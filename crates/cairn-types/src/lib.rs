@@ -11,6 +11,7 @@ pub mod delta;
 mod fact;
 mod hook;
 mod id;
+mod letter;
 mod op;
 mod policy;
 mod proposal;
@@ -24,7 +25,7 @@ mod uri;
 mod usage;
 
 pub use action::{
-    Action, Carry, Consult, Edit, EditBody, Exchange, Exec, Find, Read, TodoItem, TodoState,
+    Action, Carry, Consult, Edit, EditBody, Exchange, Exec, Find, Post, Read, TodoItem, TodoState,
 };
 pub use address::{Address, AddressError, RowAddress};
 pub use budget::{Budgets, Exceeded};
@@ -43,6 +44,7 @@ pub use hook::{
     is_event_elsewhere,
 };
 pub use id::{IdError, RunId, SessionId};
+pub use letter::{Letter, Origin};
 pub use op::{Approval, Coord, CoordError, Effect, Flags, Mode, OpName, Surface, View, Writer};
 pub use policy::{Policy, PolicyRule, Removed, RuleFrom, RuleWord, Subject};
 pub use proposal::{

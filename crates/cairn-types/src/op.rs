@@ -21,6 +21,12 @@ pub enum OpName {
     Move,
     /// Remove an entry.
     Kill,
+    /// Show rows again that were folded.
+    Open,
+    /// Show of rows only where they stand.
+    Fold,
+    /// Say something to whoever listens, or to what an address names.
+    Send,
     /// Run a command.
     Exec,
     /// Keep a list of what is to be done.
@@ -40,6 +46,9 @@ impl fmt::Display for OpName {
             OpName::Copy => "copy",
             OpName::Move => "move",
             OpName::Kill => "kill",
+            OpName::Open => "open",
+            OpName::Fold => "fold",
+            OpName::Send => "send",
             OpName::Exec => "exec",
             OpName::Todo => "todo",
             OpName::Consult => "consult",

@@ -79,6 +79,7 @@ pub fn built_in() -> &'static [Manifest] {
             stored("memory", Scope::Agent, &all),
             stored("skill", Scope::Agent, &[Client, Plugin, System]),
             Manifest::told("log", &["result", "output", "input"]),
+            Manifest::told("exec", &["output"]),
             Manifest::told("prompt", &["body"]),
             Manifest::told("run", &["body"]),
             Manifest::told("cairn", &["body"]),

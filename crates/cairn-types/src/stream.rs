@@ -1,7 +1,7 @@
 //! How a command in the background came to its end. That it began is its op's outcome, with status
 //! 102.
 
-use crate::{CommandOutput, Coord};
+use crate::{CommandOutput, Coord, Origin};
 use serde::{Deserialize, Serialize};
 
 /// `stream`: a command in the background is over.
@@ -25,6 +25,9 @@ pub struct Stream {
     pub why: String,
     /// How long it ran, in milliseconds.
     pub ms: u64,
+    /// Who ended it from outside the run, if somebody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Origin>,
 }
 
 /// How a command in the background came to its end.
@@ -49,7 +52,7 @@ impl Stream {
     /// A command whose driver died.
     #[must_use]
     pub fn lost(at: Coord) -> Stream {
-        let (exit, output, layers) = (None, None, Vec::new());
-        Stream { at, state: StreamState::Lost, exit, output, layers, why: String::new(), ms: 0 }
+        let (exit, output, layers, why) = (None, None, Vec::new(), String::new());
+        Stream { at, state: StreamState::Lost, exit, output, layers, why, ms: 0, by: None }
     }
 }

@@ -3,9 +3,10 @@
 use crate::exec;
 use crate::output;
 use crate::read::Lines;
-use crate::settled::Performed;
+use crate::settled::{Performed, Refusal};
 use cairn_sandbox::{End, Running, Spooled};
 use cairn_types::{CommandOutput, Read, Status, StreamState};
+use std::io;
 
 /// A command in the background. Dropping it ends it.
 #[derive(Debug)]
@@ -47,6 +48,22 @@ impl Background {
     #[must_use]
     pub fn lines(&self, name: &str, read: &Read) -> Performed {
         lines(&self.0, name, read)
+    }
+
+    /// Writes to its stdin; an empty text ends that.
+    pub async fn write(&self, text: &str) -> Result<(), Refusal> {
+        self.0.write(text.as_bytes()).await.map_err(|e| match e.kind() {
+            io::ErrorKind::BrokenPipe => Refusal::new(Status::GONE, "nothing reads its input"),
+            io::ErrorKind::TimedOut => {
+                Refusal::new(Status::TIMED_OUT, "it does not read its input")
+            }
+            _ => Refusal::new(Status::FAILED, format!("its input cannot be written: {e}")),
+        })
+    }
+
+    /// Waits until it is over.
+    pub async fn over(&self) {
+        self.0.over().await;
     }
 
     /// Ends it, unless it is over, and says how it ended.

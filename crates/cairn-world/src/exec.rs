@@ -4,9 +4,9 @@ use crate::roots::Roots;
 use crate::runtimes::Chosen;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::workspace::{Opened, Workspace};
-use crate::{Acting, Background, Confine, Settings, output};
+use crate::{Acting, Background, Confine, OnOutput, Settings, output};
 use cairn_sandbox::network::{HostPort, Refusal as Unreached};
-use cairn_sandbox::{End, Errors, Filter, Finished, Host, Running, SandboxError, Spec};
+use cairn_sandbox::{End, Errors, Filter, Finished, Host, Input, Running, SandboxError, Spec};
 use cairn_text::scrub::Window;
 use cairn_text::shown::clean;
 use cairn_types::{Exec, Status};
@@ -120,7 +120,10 @@ pub(crate) fn spec(
 ) -> Result<Spec, Refusal> {
     admit(&run.command)?;
     let (shell, flags, reads) = runs(settings, run)?;
-    let input = reads.then(|| run.command.clone().into_bytes());
+    let input = match reads {
+        true => Input::Bytes(run.command.clone().into_bytes()),
+        false => Input::Nothing,
+    };
     Ok(Spec {
         command: if reads { String::new() } else { run.command.clone() },
         shell,
@@ -161,8 +164,19 @@ fn direct(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Spec, Refusa
 }
 
 /// Starts a command in the background.
-pub(crate) fn start(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Background, Refusal> {
-    direct(roots, settings, run).map(|spec| Background::new(Running::start(spec)))
+pub(crate) fn start(
+    (roots, settings): (&Roots, &Settings),
+    run: &Exec,
+    on_output: OnOutput,
+) -> Result<Background, Refusal> {
+    let spec = direct(roots, settings, run)?;
+    let running = match spec.input {
+        Input::Nothing => Running::listening(spec, on_output).map_err(|e| {
+            Refusal::new(Status::FAILED, format!("it cannot be given an input: {e}"))
+        })?,
+        Input::Bytes(_) | Input::From(_) => Running::telling(spec, on_output),
+    };
+    Ok(Background::new(running))
 }
 
 /// Runs a command on the files themselves.

@@ -74,7 +74,7 @@ use cairn_sandbox::Way;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Action, Carry, Change, Exec, FileState, Find, Manifest, Read, Removed, Status, UriError,
+    Action, Carry, Change, Exec, FileState, Find, Manifest, Post, Read, Removed, Status, UriError,
     built_in, scheme_of,
 };
 use rehearse::{Known, Rehearsal};
@@ -289,6 +289,7 @@ impl World {
             Action::Move(Carry { from, to, .. }) => rearrange::prepare_move(roots, from, to),
             Action::Copy(Carry { from, to, .. }) => rearrange::prepare_copy(roots, from, to),
             Action::Exec(exec) => exec::prepare(self.cwd(exec), &self.settings, exec),
+            Action::Send(post) => entry::refused("send", unsaid(post)),
             Action::Find(Find { under: Some(path), .. })
             | Action::List { path, .. }
             | Action::Read(Read { path, .. })
@@ -299,6 +300,8 @@ impl World {
             Action::Find(_)
             | Action::List { .. }
             | Action::Read(_)
+            | Action::Open { .. }
+            | Action::Fold { .. }
             | Action::Todo { .. }
             | Action::Consult(_) => {
                 let label = clean(&format!("{} {}", action.op(), action.target()));
@@ -372,9 +375,9 @@ impl World {
     }
 
     /// Starts a command in the background, in the runtime of the caller.
-    pub fn start(&self, action: &Action) -> Result<Background, Refusal> {
+    pub fn start(&self, action: &Action, on_output: OnOutput) -> Result<Background, Refusal> {
         match action {
-            Action::Exec(exec) => exec::start(&self.roots, &self.settings, exec),
+            Action::Exec(exec) => exec::start((&self.roots, &self.settings), exec, on_output),
             _ => Err(Refusal::new(Status::FAILED, "not a command")),
         }
     }
@@ -453,11 +456,17 @@ impl World {
             }
             Action::List { path, depth } => list::perform(roots.of(path), path, *depth, &cancelled),
             Action::Todo { items } => Ok(todo::perform(items)),
+            Action::Send(post) => match post.to {
+                None => Ok(Performed::told(Status(post.status), post.text.as_str())),
+                Some(_) => Err(unsaid(post)),
+            },
             Action::Edit(_)
             | Action::Copy(_)
             | Action::Move(_)
             | Action::Kill { .. }
             | Action::Exec(_)
+            | Action::Open { .. }
+            | Action::Fold { .. }
             | Action::Consult(_) => Err(Refusal::new(Status::FAILED, "not a look")),
         });
         let mut performed = looked
@@ -573,6 +582,13 @@ impl World {
 fn unprepared(why: tokio::task::JoinError) -> Prepared {
     let settled = Performed::told(Status::FAILED, format!("it could not be prepared: {why}"));
     Prepared { settled: Some(settled), ..Prepared::default() }
+}
+
+/// That nobody is there to be told.
+fn unsaid(post: &Post) -> Refusal {
+    let to = post.to.as_deref().unwrap_or(Post::EVERYONE);
+    let text = format!("send {} is not for {to}", post.status);
+    Refusal::new(Status::NOT_IMPLEMENTED, text)
 }
 
 /// Refuses to tag a file, which has nowhere to keep it.

@@ -3,7 +3,7 @@
 use crate::parts::Part;
 use crate::rehearse::Rehearsed;
 use cairn_sandbox::Spooled;
-use cairn_types::{Change, CommandOutput, Removed, Seen, Status};
+use cairn_types::{Change, CommandOutput, Letter, Removed, Seen, Status};
 use std::sync::Arc;
 
 /// What an action would do.
@@ -65,6 +65,10 @@ pub struct Performed {
     pub contents: Vec<Vec<u8>>,
     /// The file behind `output.kept`, when there was too much for memory.
     pub spooled: Option<Spooled>,
+    /// The address of the stream that it opened and that goes on.
+    pub stream: Option<String>,
+    /// What it said to another run.
+    pub letter: Option<Letter>,
     /// How long it took, in milliseconds.
     pub ms: u64,
 }
@@ -125,6 +129,8 @@ impl Performed {
             wanted: Vec::new(),
             contents: Vec::new(),
             spooled: None,
+            stream: None,
+            letter: None,
             ms: 0,
         }
     }

@@ -2,14 +2,14 @@
 
 use crate::cli::{Ends, OpKind, Where};
 use crate::run::{Usage, block_on, world_settings};
-use crate::{cli, network, out, place, policy, secrets};
+use crate::{cli, network, out, place, policy, sandbox, secrets};
 use anyhow::{Context, Result};
 use cairn_engine::policy::Rulebook;
 use cairn_runtime::{Answer, Client, now_ms, session_here};
 use cairn_store::Store;
 use cairn_text::shown::clean;
 use cairn_types::{By, Policy};
-use cairn_world::{Ruled, Workspace, World};
+use cairn_world::{Confine, Ruled, Workspace, World};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
 use std::path::Path;
@@ -21,7 +21,8 @@ pub fn op(args: &cli::Op) -> Result<ExitCode> {
     let (tool, call, place) = call(&args.what)?;
     let root = place::root(place.cwd.as_deref())?;
     let store = place::store()?;
-    let (world, policy) = world(&store, &root)?;
+    let is_command = matches!(args.what, OpKind::Exec { .. });
+    let (world, policy) = block_on(world_for(&store, &root, is_command))??;
     let web = network::web(&place::config(&root)?)?;
     let answer = block_on(async {
         let client = Client::here(store, Arc::new(world), &root, policy).await?;
@@ -29,7 +30,11 @@ pub fn op(args: &cli::Op) -> Result<ExitCode> {
         client.op(tool, &call.to_string(), By::Person(whose())).await
     })??;
     tell(&answer, place.json);
-    Ok(if answer.status.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match (answer.status.is_success(), answer.exit) {
+        (true, Some(exit)) => ExitCode::from(u8::try_from(exit).unwrap_or(1)),
+        (true, None) => ExitCode::SUCCESS,
+        (false, _) => ExitCode::FAILURE,
+    })
 }
 
 /// Who does it, for the row.
@@ -37,13 +42,23 @@ fn whose() -> String {
     place::env("USER").or_else(|| place::env("LOGNAME")).unwrap_or_else(|| "somebody".to_owned())
 }
 
-/// The project's world, and the rules it is under.
+/// The project's world, and the rules it is under. Nothing is run in it.
 pub fn world(store: &Store, root: &Path) -> Result<(World, Policy)> {
+    block_on(world_for(store, root, false))?
+}
+
+/// The same; commands are run in it, confined.
+async fn world_for(store: &Store, root: &Path, commands: bool) -> Result<(World, Policy)> {
     let config = place::config(root)?;
     let scrubber = secrets::scrubber(&config, store.salt()?);
     let mut settings = world_settings(&config, &scrubber)?;
+    if commands {
+        settings.spool = Some(store.spool());
+        settings.confine = sandbox::confine(&config, &[root.to_owned()], &settings.env).await?;
+    }
     let mut policy = policy::configured(&config, root, &settings.shell);
     let session = session_here(store, root)?;
+    policy.overlay = matches!(settings.confine, Confine::Overlay(..));
     policy.rules.extend(policy::remembered(store, session.as_ref(), root, now_ms())?);
     let rules = Rulebook::read(policy.clone())?;
     settings.unread = policy::unread(&rules);
@@ -90,6 +105,15 @@ fn call(what: &OpKind) -> Result<(&'static str, Value, &Where)> {
         }
         OpKind::Copy { ends } => ("copy", between(ends), &ends.place),
         OpKind::Move { ends } => ("move", between(ends), &ends.place),
+        OpKind::Open { target, place } => ("open", json!({ "path": target }), place),
+        OpKind::Fold { target, place } => ("fold", json!({ "path": target }), place),
+        OpKind::Send { text, to, status, place } => {
+            ("send", json!({ "to": to, "status": status, "text": text }), place)
+        }
+        OpKind::Exec { command, runtime, timeout_ms, discard, place } => {
+            let call = json!({ "command": command, "runtime": runtime, "timeout_ms": timeout_ms });
+            (if *discard { "env" } else { "bash" }, call, place)
+        }
         OpKind::Kill { target, place } => ("remove", json!({ "path": target }), place),
     })
 }
@@ -118,6 +142,7 @@ fn tell(answer: &Answer, is_json: bool) {
     if is_json {
         out::line(json!({
             "status": answer.status.0,
+            "exit": answer.exit,
             "text": answer.text,
             "row": row,
             "receipt": answer.receipt,

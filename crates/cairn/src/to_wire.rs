@@ -27,6 +27,9 @@ pub fn event(told: &Told, session: &t::SessionId, run: &t::RunId) -> Envelope {
         Told::Output { at, text } => {
             ephemeral(Event::OpOutput { op_at: at.to_string(), text: text.clone() })
         }
+        Told::Stream { at, text } => {
+            ephemeral(Event::StreamEvent { op_at: at.to_string(), text: text.clone() })
+        }
         Told::StillOpen { proposal, shown } => ephemeral(opened(proposal, shown.clone())),
         Told::Notice(text) => ephemeral(Event::Notice { text: text.clone() }),
     };

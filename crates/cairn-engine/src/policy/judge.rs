@@ -181,6 +181,9 @@ impl Rulebook {
         if case.effect == Effect::World && self.is_of_entries(case) {
             return held(RuleWord::Allow, "changes entries and no file");
         }
+        if case.effect == Effect::World && case.op == OpName::Send {
+            return held(RuleWord::Allow, "says something within the session");
+        }
         match (mode, case.effect) {
             (Mode::AcceptEdits, Effect::World) => held(RuleWord::Allow, "edits are accepted"),
             (_, Effect::World) => held(RuleWord::Ask, "changes files"),

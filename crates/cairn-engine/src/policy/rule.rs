@@ -54,7 +54,7 @@ pub struct RuleError {
 }
 
 /// The ops a rule may name.
-const OPS: [(&str, &[OpName]); 12] = [
+const OPS: [(&str, &[OpName]); 15] = [
     ("*", &[]),
     ("find", &[OpName::Find]),
     ("read", &[OpName::Read]),
@@ -64,6 +64,9 @@ const OPS: [(&str, &[OpName]); 12] = [
     ("kill", &[OpName::Kill]),
     ("write", &[OpName::Edit, OpName::Copy, OpName::Move, OpName::Kill]),
     ("exec", &[OpName::Exec]),
+    ("open", &[OpName::Open]),
+    ("fold", &[OpName::Fold]),
+    ("send", &[OpName::Send]),
     ("todo", &[OpName::Todo]),
     ("consult", &[OpName::Consult]),
     ("undo", &[OpName::Undo]),
@@ -262,9 +265,14 @@ fn what_of(ops: &[OpName], what: &str) -> Result<What, String> {
         _ if what.is_empty() => Ok(What::Any),
         [OpName::Exec] => Pattern::parse(what).map(What::Command).map_err(|e| e.to_string()),
         [] => Err("`*` stands alone; a rule on paths or commands names its op".to_owned()),
-        [OpName::Todo | OpName::Consult | OpName::Undo] => {
-            Err("this op works on nothing that has a name".to_owned())
-        }
+        [
+            OpName::Open
+            | OpName::Fold
+            | OpName::Send
+            | OpName::Todo
+            | OpName::Consult
+            | OpName::Undo,
+        ] => Err("this op works on nothing that has a name".to_owned()),
         _ => PathGlob::parse(what).map(What::Path).map_err(|e| e.to_string()),
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::schemes::is_remote;
 use cairn_text::{patch, shell};
-use cairn_types::{Action, Carry, CommandLine, EditBody, Exec, Place, Subject};
+use cairn_types::{Action, Carry, CommandLine, EditBody, Exec, Place, Post, Subject};
 
 /// The longest command whose text is kept for rules, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -27,7 +27,14 @@ pub fn of(action: &Action) -> Subject {
         Action::Move(Carry { from, to, .. }) => writes(vec![from.clone(), to.clone()]),
         Action::Kill { path } => writes(vec![path.clone()]),
         Action::Exec(exec) => Subject { beside: exec.background, ..run(exec) },
-        Action::Todo { .. } | Action::Consult(_) => Subject::default(),
+        Action::Send(Post { to: Some(to), .. }) => {
+            Subject { hosts: reached(to), ..Subject::default() }
+        }
+        Action::Send(_)
+        | Action::Open { .. }
+        | Action::Fold { .. }
+        | Action::Todo { .. }
+        | Action::Consult(_) => Subject::default(),
     }
 }
 

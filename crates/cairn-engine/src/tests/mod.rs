@@ -214,6 +214,8 @@ fn outcome(at: Coord) -> Outcome {
         changes: Vec::new(),
         seen: Vec::new(),
         layers: Vec::new(),
+        stream: None,
+        letter: None,
         settled: Settled::Performed,
         ms: 1,
     }

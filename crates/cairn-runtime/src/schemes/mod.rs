@@ -1,6 +1,7 @@
 //! The schemes of a run's world: those that the store keeps, and those that tell of runs. One line each.
 
 mod catalog;
+mod exec;
 mod http;
 mod log;
 mod prompt;
@@ -29,11 +30,12 @@ pub fn of_session(store: &Store, session: &SessionId, files: &World) -> Schemes 
     schemes
 }
 
-/// The same, seen from outside all runs: with everybody's rows.
+/// The same, seen from outside all runs: with everybody's rows and commands.
 #[must_use]
 pub fn from_outside(store: &Store, session: &SessionId, files: &World) -> Schemes {
     let mut schemes = of_session(store, session, files);
     schemes.register(Arc::new(log::Rows::new(store.clone(), session.clone())));
+    schemes.register(Arc::new(exec::Commands::new(store.clone(), session.clone())));
     schemes
 }
 

@@ -79,7 +79,7 @@ async fn attempt(place: &Path, overlaid: bool) -> Result<Vec<String>, SandboxErr
         way: Way::Best,
         context: Arc::new(Confined { sandbox, places: vec![tried], cwd: work, reach: None }),
         filter: None,
-        input: None,
+        input: crate::Input::Nothing,
         errors: Errors::Joined,
     };
     let finished = crate::run(spec, &CancellationToken::new(), &mut |_| {}).await?;

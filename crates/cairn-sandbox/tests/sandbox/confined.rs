@@ -87,7 +87,7 @@ impl Ground {
             way: Way::Best,
             context: Arc::new(confined),
             filter: None,
-            input: None,
+            input: cairn_sandbox::Input::Nothing,
             errors: Errors::Joined,
         }
     }

@@ -62,7 +62,7 @@ fn spec(command: &str, context: Arc<dyn Context>) -> Spec {
         way: Way::Best,
         context,
         filter: Some(Box::new(NoDigits)),
-        input: None,
+        input: cairn_sandbox::Input::Nothing,
         errors: Errors::Joined,
     }
 }

@@ -47,7 +47,7 @@ fn spec(
         way: Way::Subreaper,
         context,
         filter: None,
-        input: None,
+        input: cairn_sandbox::Input::Nothing,
         errors: Errors::Joined,
     }
 }

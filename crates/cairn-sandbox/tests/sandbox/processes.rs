@@ -27,7 +27,7 @@ fn spec(directory: &Path, command: &str, way: Way) -> Spec {
         way,
         context: Host::context(),
         filter: None,
-        input: None,
+        input: cairn_sandbox::Input::Nothing,
         errors: Errors::Joined,
     }
 }
@@ -403,7 +403,7 @@ async fn what_is_given_is_read_and_stderr_is_taken_apart_and_bounded() {
         let given = "x".repeat(300_000);
         let command = "wc -c; head -c 100000 /dev/zero | tr '\\0' e >&2; echo end; exit 2";
         let mut spec = spec(directory.path(), command, way);
-        spec.input = Some(given.into_bytes());
+        spec.input = cairn_sandbox::Input::Bytes(given.into_bytes());
         spec.errors = Errors::Apart(5000);
         let finished = finish(spec).await.unwrap();
         assert_eq!(finished.end, End::Exited(2));

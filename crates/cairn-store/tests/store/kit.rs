@@ -63,7 +63,14 @@ pub fn session() -> SessionId {
 /// That a loop is wanted.
 pub fn prompt(lap: u32) -> Body {
     let text = ContentRef::of(b"you are here");
-    Body::Prompt(Prompt { lap, text, media: Vec::new(), writer: Writer::Client })
+    Body::Prompt(Prompt {
+        lap,
+        text,
+        media: Vec::new(),
+        writer: Writer::Client,
+        from: None,
+        of: None,
+    })
 }
 
 /// Bodies of one loop that ends.
@@ -120,6 +127,8 @@ pub fn outcome_only(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         changes: Vec::new(),
         seen: Vec::new(),
         layers: vec!["landlock".to_owned()],
+        stream: None,
+        letter: None,
         settled: Settled::Performed,
         ms: 3,
     };

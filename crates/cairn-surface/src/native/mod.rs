@@ -5,11 +5,11 @@ mod declare;
 mod tools;
 
 pub use declare::{Kind, Param};
-pub use tools::{ASK_USER, PRESENT_PLAN, Tool, schemas, tools};
+pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, Tool, schemas, tools};
 
 use crate::{Misread, Parsed};
 use args::Args;
-use cairn_types::{Effect, Status};
+use cairn_types::{Action, Effect, Status};
 
 /// How many names are offered for one that is not known.
 const OFFERED: usize = 3;
@@ -28,8 +28,12 @@ pub fn parse(name: &str, arguments: &str) -> Parsed {
             message: format!("{}: {why}", tool.name),
         }),
         Ok(action) => Parsed {
+            effect: match action {
+                // However it is asked for.
+                Action::Kill { .. } => tool.effect.max(Effect::World),
+                _ => tool.effect,
+            },
             action: Ok(action.bare()),
-            effect: tool.effect,
             repeatable: tool.repeatable,
             repairs,
         },
@@ -166,14 +170,14 @@ mod tests {
         check(
             "bash",
             r#"{"command":"ls","sudo":true}"#,
-            "400 bash: there is no argument \"sudo\"; the arguments are command, runtime, cwd, timeout_ms, background",
+            "400 bash: there is no argument \"sudo\"; the arguments are command, runtime, cwd, timeout_ms, background, wake",
         );
         check(
             "read",
             r#"{"path":"a","limit":-1}"#,
             "400 read: limit must be a whole number from 0",
         );
-        let tools = "the tools are read, write, edit, multi_edit, find, list, remove, move, copy, bash, env, todo, ask_user, present_plan";
+        let tools = "the tools are read, write, edit, multi_edit, find, list, remove, move, copy, open, fold, send, bash, env, todo, ask_user, present_plan";
         check("paint", "{}", &format!("501 there is no tool \"paint\"; {tools}"));
         check(
             "brash",
@@ -264,15 +268,25 @@ mod tests {
             "400 ask_user: options must be a list of strings",
         );
         check("present_plan", r##"{"plan":"\n# do\nthis"}"##, "consult # do");
+        check("send", r#"{"to":"known:///a","status":410}"#, "kill known:///a");
+        check("send", r#"{"text":"on it"}"#, "send everyone");
+        check("send", r#"{"status":9}"#, "400 send: status must be a number from 100 to 599");
+        check(
+            "write_stdin",
+            r#"{"to":"exec:///1/2/3","chars":"y\n"}"#,
+            "send exec:///1/2/3  (repaired: write_stdin read as send; chars read as text)",
+        );
+        check("fold", r#"{"path":"log:///1/2"}"#, "fold log:///1/2");
         check("find", "{}", "400 find: neither glob nor text nor tags are given");
         check("read", r#"{"path":["a"]}"#, "400 read: path must be a string");
     }
 
     #[test]
     fn every_schema_is_an_object_whose_properties_are_all_described() {
-        let schemas: serde_json::Value = serde_json::from_str(&schemas(true)).unwrap();
+        let more = ON_REQUEST.map(str::to_owned);
+        let schemas: serde_json::Value = serde_json::from_str(&schemas(true, &more)).unwrap();
         let list = schemas.as_array().unwrap();
-        assert_eq!(list.len(), 14);
+        assert_eq!(list.len(), 17);
         for tool in list {
             let properties = tool["parameters"]["properties"].as_object().unwrap();
             assert!(!properties.is_empty());

@@ -3,7 +3,8 @@
 use super::args::Args;
 use super::declare::{Argument, Fields, Kind, Param, fields, schema, told};
 use cairn_types::{
-    Action, Carry, Consult, EditBody, Effect, Exchange, Exec, Find, Read, TodoItem, TodoState,
+    Action, Carry, Consult, EditBody, Effect, Exchange, Exec, Find, Post, Read, Status, TodoItem,
+    TodoState,
 };
 use serde_json::{Value, json};
 
@@ -159,9 +160,40 @@ fields! {
 }
 
 fields! {
+    /// Show rows of your own log again that were folded.
+    Open {
+        /// A row such as log:///1/2/3, the rows of a turn such as log:///1/2, or a glob such as log:///1/**.
+        path: String, or "row" "rows" "target";
+    }
+}
+
+fields! {
+    /// Put away results that are no longer needed: of each only its address is shown. They can be opened
+    /// again, and read by that address.
+    Fold {
+        /// A row such as log:///1/2/3, the rows of a turn such as log:///1/2, or a glob such as log:///1/**.
+        path: String, or "row" "rows" "target";
+    }
+}
+
+fields! {
+    /// Say something to a person while you go on; or, by its address, to a command in the background (its
+    /// input), to an open socket, or to another run.
+    Send {
+        /// The address, such as exec:///1/2/3 or run:///NAME. Default the person.
+        to: Option<String>, or "recipient" "target" "path";
+        /// To an address: 200 writes the text (the default), 499 cancels a stream, 410 removes an entry.
+        status: Option<u64>, or "code" "signal";
+        /// The text.
+        text: Option<String>, or "message" "body" "content" "input" "chars";
+    }
+}
+
+fields! {
     /// Run a shell command and wait for it. Everything it started ends with it. The result is its
     /// output and its exit code. In the background it runs until it ends, is removed by its row, or
-    /// the work is over; reading its row's #output shows what it printed.
+    /// the work is over; reading its row's #output shows what it printed, send writes to its input, and
+    /// you are told when it ended.
     Bash {
         /// The command, one string for the shell, or code for another runtime.
         command: String, or "cmd" "script" "code";
@@ -173,6 +205,8 @@ fields! {
         timeout_ms: Option<u64>, or "timeout";
         /// Do not wait for it, as for a server. Default false.
         background: bool, or "run_in_background" "is_background";
+        /// In the background: go on with the work when it ends, even if it was over. Default false.
+        wake: bool, or "notify";
     }
 }
 
@@ -338,11 +372,43 @@ impl Declared for Copy {
     }
 }
 
+impl Declared for Open {
+    fn action(self) -> Result<Action, String> {
+        Ok(Action::Open { path: self.path })
+    }
+}
+
+impl Declared for Fold {
+    fn action(self) -> Result<Action, String> {
+        Ok(Action::Fold { path: self.path })
+    }
+}
+
+impl Declared for Send {
+    fn action(self) -> Result<Action, String> {
+        let to = given(self.to);
+        let usual = if to.is_some() { Status::OK } else { Status::RUNNING };
+        let status = match self.status.map(u16::try_from) {
+            None => usual.0,
+            Some(Ok(status)) if (100..600).contains(&status) => status,
+            Some(_) => return Err("status must be a number from 100 to 599".to_owned()),
+        };
+        match to {
+            Some(path) if status == Status::GONE.0 => Ok(Action::Kill { path }),
+            to => Ok(Action::Send(Post { to, status, text: self.text.unwrap_or_default() })),
+        }
+    }
+}
+
 impl Declared for Bash {
     fn action(self) -> Result<Action, String> {
         let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
-        let Bash { command, runtime, cwd, background, .. } = self;
-        Ok(Action::Exec(Exec { command, runtime, cwd, timeout_ms, background, discard: false }))
+        let Bash { command, runtime, cwd, background, wake, .. } = self;
+        if wake && !background {
+            return Err("wake is for a command in the background".to_owned());
+        }
+        let (wakes, discard) = (wake, false);
+        Ok(Action::Exec(Exec { command, runtime, cwd, timeout_ms, background, wakes, discard }))
     }
 }
 
@@ -350,8 +416,8 @@ impl Declared for Env {
     fn action(self) -> Result<Action, String> {
         let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
         let Env { command, runtime, cwd, .. } = self;
-        let (background, discard) = (false, true);
-        Ok(Action::Exec(Exec { command, runtime, cwd, timeout_ms, background, discard }))
+        let discard = true;
+        Ok(Action::Exec(Exec { command, runtime, cwd, timeout_ms, discard, ..Exec::default() }))
     }
 }
 
@@ -404,7 +470,7 @@ const fn tool<T: Declared>(
     }
 }
 
-static TOOLS: [Tool; 14] = [
+static TOOLS: [Tool; 17] = [
     tool::<ReadFile>(
         "read",
         &["read_file", "view", "view_file", "open_file", "cat", "web_fetch", "webfetch", "fetch"],
@@ -422,6 +488,12 @@ static TOOLS: [Tool; 14] = [
     tool::<Remove>("remove", &["rm", "delete", "delete_file", "remove_file"], Effect::World),
     tool::<Move>("move", &["mv", "rename", "move_file", "rename_file"], Effect::World),
     tool::<Copy>("copy", &["cp", "copy_file"], Effect::World),
+    tool::<Open>("open", &["unfold", "show"], Effect::Read),
+    tool::<Fold>("fold", &["hide"], Effect::Read),
+    Tool {
+        repeatable: false,
+        ..tool::<Send>("send", &["send_message", "write_stdin", "send_input"], Effect::Read)
+    },
     tool::<Bash>(
         "bash",
         &["shell", "sh", "exec", "run_command", "run_shell_command", "execute_command", "terminal"],
@@ -450,12 +522,17 @@ pub fn tools() -> &'static [Tool] {
     &TOOLS
 }
 
+/// Those that a model is given only where somebody wants it to have them.
+pub const ON_REQUEST: [&str; 2] = ["open", "fold"];
+
 /// The schemas of those a model is given, a JSON array of `{name, description, parameters}`. Where
-/// nobody can be asked, none offers it.
+/// nobody can be asked, none offers it; `more` are those of `ON_REQUEST` that are wanted.
 #[must_use]
-pub fn schemas(someone: bool) -> String {
-    let given =
-        TOOLS.iter().filter(|tool| someone || ![ASK_USER, PRESENT_PLAN].contains(&tool.name));
+pub fn schemas(someone: bool, more: &[String]) -> String {
+    let given = TOOLS.iter().filter(|tool| match tool.name {
+        ASK_USER | PRESENT_PLAN => someone,
+        name => !ON_REQUEST.contains(&name) || more.iter().any(|wanted| wanted == name),
+    });
     Value::Array(given.map(Tool::schema).collect()).to_string()
 }
 

@@ -5,7 +5,7 @@ use cairn_types::{Action, Carry, Consult, Edit, EditBody, Exchange, TodoState};
 use serde_json::{Map, Value, json};
 
 /// Our tools.
-pub const TOOLS: [&str; 14] = [
+pub const TOOLS: [&str; 17] = [
     "read",
     "write",
     "edit",
@@ -15,6 +15,9 @@ pub const TOOLS: [&str; 14] = [
     "remove",
     "move",
     "copy",
+    "open",
+    "fold",
+    "send",
     "bash",
     "env",
     "todo",
@@ -35,6 +38,9 @@ pub fn names_of(tool: &str) -> &'static [&'static str] {
         "remove" => &["remove", "Remove"],
         "move" => &["move", "Move"],
         "copy" => &["copy", "Copy"],
+        "open" => &["open", "Open"],
+        "fold" => &["fold", "Fold"],
+        "send" => &["send", "Send"],
         "bash" => &["bash", "Bash"],
         // Whoever looks at commands looks at these, too.
         "env" => &["env", "Bash"],
@@ -92,6 +98,8 @@ pub(super) fn shown_input(call: &Call, root: &str) -> Value {
         }
         Action::List { path, .. } => json!({"path": whole(path)}),
         Action::Kill { path } => json!({"path": whole(path)}),
+        Action::Open { path } | Action::Fold { path } => json!({"path": path}),
+        Action::Send(post) => json!({"to": post.to, "status": post.status, "text": post.text}),
         Action::Move(Carry { from, to, .. }) | Action::Copy(Carry { from, to, .. }) => {
             json!({"from": whole(from), "to": whole(to)})
         }

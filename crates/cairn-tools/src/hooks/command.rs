@@ -99,7 +99,7 @@ impl CommandHook {
             way: *way,
             context: Host::context(),
             filter: None,
-            input: Some(input),
+            input: cairn_sandbox::Input::Bytes(input),
             errors: Errors::Apart(MOST_ERR),
         };
         let never = CancellationToken::new();

@@ -112,6 +112,49 @@ pub enum OpKind {
         #[command(flatten)]
         ends: Ends,
     },
+    /// Show rows again that were folded.
+    Open {
+        /// The address of rows: log:///RUN/1/2/3, log:///RUN/1, or a glob.
+        target: String,
+        #[command(flatten)]
+        place: Where,
+    },
+    /// Show of rows only where they stand.
+    Fold {
+        /// The address of rows: log:///RUN/1/2/3, log:///RUN/1, or a glob.
+        target: String,
+        #[command(flatten)]
+        place: Where,
+    },
+    /// Say something to a stream or a run by its address, or to whoever reads the log.
+    Send {
+        /// The text.
+        text: Option<String>,
+        /// An address.
+        #[arg(long, value_name = "ADDRESS")]
+        to: Option<String>,
+        /// What is meant: to an address 200 writes, 499 cancels a stream, 410 removes an entry.
+        #[arg(long, value_name = "NUMBER")]
+        status: Option<u16>,
+        #[command(flatten)]
+        place: Where,
+    },
+    /// Run a command as an agent would: confined, what it changed as one row.
+    Exec {
+        /// The command, one string for the shell, or code for another runtime.
+        command: String,
+        /// What runs it, such as python or node.
+        #[arg(long)]
+        runtime: Option<String>,
+        /// When to end it, in milliseconds.
+        #[arg(long, value_name = "MS")]
+        timeout_ms: Option<u64>,
+        /// Keep nothing of what it changes.
+        #[arg(long)]
+        discard: bool,
+        #[command(flatten)]
+        place: Where,
+    },
     /// Remove a file, a directory or an entry.
     Kill {
         /// A path or an address.

@@ -170,6 +170,14 @@ pub const KEYS: &[Key] = &[
         env: None,
         docs: "Hosts of this machine and its networks whose pages may be read, each with its port, such as \"localhost:8080\"; all others there are refused: docs/world.md.",
     },
+    Key {
+        name: "tools.fold",
+        kind: Kind::Word(&["no", "yes"]),
+        default: Default::Text("no"),
+        project: Project::Never,
+        env: None,
+        docs: "Whether models are given fold and open, to put results away that they no longer need: docs/tools.md.",
+    },
     count(
         "max_turns",
         (1, 250, 10_000),

@@ -28,6 +28,7 @@ use cairn_runtime::{
     Command, Driver, Folders, Place, RunError, Settings, Sink, Start, Task, folders_of,
 };
 use cairn_store::{RunRow, Store};
+use cairn_surface::native::ON_REQUEST;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_tools::hooks::Setup;
@@ -310,6 +311,10 @@ impl Order<'_> {
                 max_output: chosen.longest,
                 hooks: found.hooks,
                 web: network::web(&self.config)?,
+                more_tools: match self.config.text("tools.fold") {
+                    Some("yes") => ON_REQUEST.map(str::to_owned).to_vec(),
+                    _ => Vec::new(),
+                },
             },
         };
         let (driver, commands) = start.take(place, task).await?;

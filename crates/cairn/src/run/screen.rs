@@ -233,6 +233,8 @@ impl Sink for Screen {
                 }
             }
             Event::Output { text, .. } => state.printed(text),
+            // Read on request: it would come between the lines of what is waited for.
+            Event::Stream { .. } => {}
             Event::Running(at) => {
                 state.hinting = Some((*at, Instant::now()));
                 state.runs(*at);

@@ -116,13 +116,22 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         changes: changes.clone(),
         seen: Vec::new(),
         layers: Vec::new(),
+        stream: None,
+        letter: None,
         settled: Settled::Performed,
         ms: 1,
     };
     vec![
         Body::Run(started),
         Body::Drive(drive),
-        Body::Prompt(Prompt { lap: 1, text, media: Vec::new(), writer: Writer::Client }),
+        Body::Prompt(Prompt {
+            lap: 1,
+            text,
+            media: Vec::new(),
+            writer: Writer::Client,
+            from: None,
+            of: None,
+        }),
         Body::Intent(intent),
         Body::Decision(Decision::new(at, Verdict::Allow, By::Yolo, Vec::new())),
         Body::Begin(Begin { at, changes, again: false, told: None, ran: None }),

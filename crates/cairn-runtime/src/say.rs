@@ -1,0 +1,142 @@
+//! `send`: words for a stream of this run, or for another run of the session, which hears them when it comes to
+//! its next turn. There is no other way from one run to another but the entries they share.
+
+use crate::{Driver, RunError, rows};
+use cairn_store::{RunRow, Store};
+use cairn_text::shown::clean;
+use cairn_types::{ContentRef, Coord, Letter, Place, Post, RunId, SessionId, Status, Uri};
+use cairn_world::{Performed, Prepared};
+
+/// How many letters may wait for one run.
+const MOST: usize = 64;
+
+/// Whom an address names.
+enum To {
+    /// A stream of this run.
+    Stream(Coord),
+    /// Another run.
+    Run(RunId),
+}
+
+/// Why nothing is said.
+pub(crate) type Unsaid = (Status, String);
+
+/// The run of a session that an address `run:///ID` or `run:///NAME` names, if it may be spoken to.
+pub(crate) fn addressed(
+    (store, session): (&Store, &SessionId),
+    own: &RunId,
+    uri: &Uri,
+) -> Result<Result<RunId, Unsaid>, RunError> {
+    let runs = store.runs(session)?;
+    let is = |row: &&RunRow| {
+        row.id.as_str() == uri.path || row.name.as_deref() == Some(uri.path.as_str())
+    };
+    let hears = |row: &&RunRow| !row.name.as_deref().unwrap_or_default().starts_with('@');
+    let Some(row) = runs.iter().find(is).filter(hears) else {
+        return Ok(Err((Status::NOT_FOUND, format!("there is no run {}", uri.path))));
+    };
+    if row.id == *own {
+        return Ok(Err((Status::BAD_REQUEST, "a run says nothing to itself".to_owned())));
+    }
+    if row.imported {
+        let text = format!("{} came with an imported session and is never driven", row.id);
+        return Ok(Err((Status::CONFLICT, text)));
+    }
+    if store.letters(&row.id)?.len() >= MOST {
+        let text = format!("{} is busy: {MOST} letters wait for it", row.id);
+        return Ok(Err((Status::LIMIT, text)));
+    }
+    Ok(Ok(row.id.clone()))
+}
+
+/// That something was said to a run.
+pub(crate) fn said(to: &RunId, text: &str) -> Performed {
+    let kept = ContentRef::of(text.as_bytes());
+    let letter = Letter { to: to.clone(), stream: None, status: Status::OK.0, text: kept };
+    let told = format!("{to} hears it with its next turn");
+    Performed {
+        letter: Some(letter),
+        contents: vec![text.as_bytes().to_vec()],
+        ..Performed::told(Status::OK, told)
+    }
+}
+
+/// That this status is not for it.
+pub(crate) fn not_for(post: &Post) -> Unsaid {
+    let to = post.to.as_deref().unwrap_or_default();
+    (Status::NOT_IMPLEMENTED, format!("send {} is not for {to}", post.status))
+}
+
+impl Driver {
+    /// Whom it is for; absent where the address is of neither a stream nor a run.
+    fn to(&self, post: &Post) -> Result<Option<Result<To, Unsaid>>, RunError> {
+        let Some(Ok(Place::Entry(uri))) = post.to.as_deref().map(Place::of) else {
+            return Ok(None);
+        };
+        let address = uri.to_string();
+        let is_write = post.status == Status::OK.0;
+        Ok(match uri.scheme.as_str() {
+            "run" if !is_write => Some(Err(not_for(post))),
+            "run" => {
+                let place = (&self.store, &self.session);
+                Some(addressed(place, self.run_id(), &uri)?.map(To::Run))
+            }
+            "log" | "exec" | "sse" | "sses" | "ws" | "wss"
+                if !is_write && post.status != Status::CANCELLED.0 =>
+            {
+                Some(Err(not_for(post)))
+            }
+            "log" | "exec" | "sse" | "sses" | "ws" | "wss" => match self.stream_named(&address) {
+                Some(at) => Some(self.is_open(at, &address)?.map(|()| To::Stream(at))),
+                None => {
+                    Some(Err((Status::NOT_FOUND, format!("{address} is no stream of this run"))))
+                }
+            },
+            _ => None,
+        })
+    }
+
+    /// What saying it would mean. Absent where the world says what it comes to.
+    pub(crate) fn would_say(&self, post: &Post) -> Result<Option<Prepared>, RunError> {
+        let Some(to) = self.to(post)? else { return Ok(None) };
+        let address = post.to.as_deref().unwrap_or_default();
+        Ok(Some(match to {
+            Err((status, text)) => {
+                let settled = Some(Performed::told(status, text));
+                Prepared { settled, ..Prepared::default() }
+            }
+            Ok(_) => {
+                let what = if post.status == Status::OK.0 { "send to" } else { "cancel" };
+                let label = clean(&format!("{what} {address}"));
+                let indented: String =
+                    post.text.lines().map(|line| format!("  {}\n", clean(line))).collect();
+                let shown = format!("{label}\n{indented}");
+                Prepared { label, shown, ..Prepared::default() }
+            }
+        }))
+    }
+
+    /// Says it. To a run it is said with the outcome; what a stream is told begins like any effect.
+    pub(crate) async fn say(&mut self, at: Coord, post: &Post) -> Result<Performed, RunError> {
+        match self.to(post)? {
+            None => Ok(told(not_for(post))),
+            Some(Err(unsaid)) => Ok(told(unsaid)),
+            Some(Ok(To::Run(to))) => {
+                let own = self.run_id().clone();
+                let text = format!("run:///{own} says:\n{}", post.text);
+                Ok(said(&to, &text))
+            }
+            Some(Ok(To::Stream(stream))) => {
+                self.begin(at, false, (&Prepared::default(), false)).await?;
+                match post.status == Status::OK.0 {
+                    true => Ok(self.streams.write(stream, &post.text).await),
+                    false => self.end_row(&rows::address(stream)).await,
+                }
+            }
+        }
+    }
+}
+
+fn told((status, text): Unsaid) -> Performed {
+    Performed::told(status, text)
+}

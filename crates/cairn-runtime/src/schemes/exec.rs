@@ -1,0 +1,123 @@
+//! `exec:///RUN/loop/turn/op`, seen from outside: what a command of any run of the session printed, tagged with how
+//! it stands: `active`, `closed` or `errored`. A model reads its own run's, by their rows.
+
+use super::declared;
+use cairn_store::{Store, StoreError};
+use cairn_types::{
+    Body, ContentRef, Coord, Fact, Manifest, OpName, Outcome, RunId, SessionId, Status,
+    StreamState, Uri,
+};
+use cairn_world::{Entry, Listed, Refusal, Scheme};
+
+/// The commands of a session's runs.
+#[derive(Debug)]
+pub(super) struct Commands {
+    store: Store,
+    session: SessionId,
+    manifest: Manifest,
+}
+
+/// A command, as far as a run's log tells of it.
+struct Command {
+    at: Coord,
+    state: &'static str,
+    printed: Option<ContentRef>,
+}
+
+impl Commands {
+    pub(super) fn new(store: Store, session: SessionId) -> Commands {
+        Commands { store, session, manifest: declared("exec") }
+    }
+
+    fn of_run(&self, run: &RunId) -> Result<Vec<Command>, StoreError> {
+        let facts = self.store.facts(run, 0)?;
+        let mut commands: Vec<Command> = Vec::new();
+        let mut asked: Vec<Coord> = Vec::new();
+        for Fact { body, .. } in &facts {
+            match body {
+                Body::Intent(intent) if intent.op == Some(OpName::Exec) && intent.of.is_none() => {
+                    asked.push(intent.at);
+                }
+                Body::Outcome(done) if asked.contains(&done.at) => commands.push(Command {
+                    at: done.at,
+                    state: state(done),
+                    printed: done.output.as_ref().map(|output| output.kept),
+                }),
+                Body::Stream(stream) => {
+                    let one = commands.iter_mut().find(|command| command.at == stream.at);
+                    one.into_iter().for_each(|command| {
+                        command.state = ended(stream.state);
+                        command.printed = stream.output.as_ref().map(|output| output.kept);
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(commands)
+    }
+}
+
+fn state(done: &Outcome) -> &'static str {
+    match done.status {
+        Status::RUNNING => "active",
+        status if status.is_success() => "closed",
+        _ => "errored",
+    }
+}
+
+fn ended(state: StreamState) -> &'static str {
+    match state {
+        StreamState::Exited | StreamState::Removed | StreamState::Stopped => "closed",
+        StreamState::Failed | StreamState::TimedOut | StreamState::Lost => "errored",
+    }
+}
+
+fn failed(uri: &Uri, error: &StoreError) -> Refusal {
+    Refusal { status: Status::FAILED, text: format!("{uri} could not be read: {error}") }
+}
+
+impl Scheme for Commands {
+    fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    fn get(&self, uri: &Uri) -> Result<Option<Entry>, Refusal> {
+        let fail = |e: StoreError| failed(uri, &e);
+        let named = uri
+            .path
+            .split_once('/')
+            .and_then(|(run, at)| Some((run.parse::<RunId>().ok()?, at.parse::<Coord>().ok()?)));
+        let Some((run, at)) = named else { return Ok(None) };
+        let runs = self.store.runs(&self.session).map_err(fail)?;
+        if !runs.iter().any(|row| row.id == run) {
+            return Ok(None);
+        }
+        let commands = self.of_run(&run).map_err(fail)?;
+        let Some(command) = commands.into_iter().find(|command| command.at == at) else {
+            return Ok(None);
+        };
+        if command.state == "active" {
+            let text = format!("{uri} goes on; what it prints is its run's until it is over");
+            return Err(Refusal { status: Status::CONFLICT, text });
+        }
+        let printed = command.printed.map(|printed| self.store.content(&printed.hash));
+        let content = printed.transpose().map_err(fail)?.unwrap_or_default();
+        let tags = vec![command.state.to_owned()];
+        Ok(Some(Entry { content, mime: "text/plain".to_owned(), tags }))
+    }
+
+    fn list(&self, under: &Uri) -> Result<Vec<Listed>, Refusal> {
+        let fail = |e: StoreError| failed(under, &e);
+        let mut listed = Vec::new();
+        for run in self.store.runs(&self.session).map_err(fail)? {
+            for command in self.of_run(&run.id).map_err(fail)? {
+                let uri = Uri { path: format!("{}/{}", run.id, command.at), ..under.entry() };
+                let bytes = command.printed.map(|printed| printed.bytes);
+                listed.push(Listed { uri, bytes, tags: vec![command.state.to_owned()] });
+            }
+        }
+        listed.retain(|one| one.uri.path.starts_with(&under.path));
+        listed.sort_by(|a, b| a.uri.path.cmp(&b.uri.path));
+        Ok(listed)
+    }
+}
