@@ -125,6 +125,8 @@ pub struct Driver {
     pub(crate) lingering: Vec<Coord>,
     /// What it knows of what is around it.
     pub(crate) around: crate::delta::Around,
+    /// Its rows, as ops see them.
+    pub(crate) own_rows: crate::schemes::OwnRows,
 }
 
 impl Driver {

@@ -278,6 +278,7 @@ impl Start {
     ) -> Driver {
         let mut schemes = schemes::of_session(&self.store, &session, &self.world);
         schemes::add_web(&mut schemes, &self.settings.web, &self.leads());
+        let own_rows = schemes::add_own_rows(&mut schemes, &self.store);
         let world = self.world.with_schemes(schemes);
         Driver {
             store: self.store,
@@ -302,6 +303,7 @@ impl Start {
             sending: false,
             lingering: Vec::new(),
             around: crate::delta::Around::default(),
+            own_rows,
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::read::Lines;
 use crate::settled::Performed;
 use cairn_sandbox::{End, Running, Spooled};
 use cairn_types::{CommandOutput, Read, Status, StreamState};
+use std::io;
 
 /// A command in the background. Dropping it ends it.
 #[derive(Debug)]
@@ -49,6 +50,11 @@ impl Background {
         lines(&self.0, name, read)
     }
 
+    /// All that is kept of what it printed so far.
+    pub fn printed(&self) -> io::Result<Vec<u8>> {
+        printed(&self.0)
+    }
+
     /// Ends it, unless it is over, and says how it ended.
     pub async fn end(self) -> Over {
         let mut finished = match self.0.end().await {
@@ -80,6 +86,13 @@ pub(crate) fn lines(running: &Running, name: &str, read: &Read) -> Performed {
         Ok(()) => lines.told(name),
         Err(e) => Performed::told(Status::FAILED, format!("what it printed cannot be read: {e}")),
     }
+}
+
+/// All that is kept of what a command printed so far.
+pub(crate) fn printed(running: &Running) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    running.look(|printed| output::each(printed, &mut |piece| all.extend_from_slice(piece)))?;
+    Ok(all)
 }
 
 impl Over {

@@ -20,6 +20,7 @@ mod kit;
 mod ops;
 mod ops_model;
 mod ops_random;
+mod own_rows;
 mod own_scheme;
 mod same_facts;
 mod sent;
