@@ -132,11 +132,15 @@ fn look_into(
     page: &mut Page,
 ) -> Result<(), Refusal> {
     let entry = match one(schemes, uri)?.get(uri) {
-        Err(refusal) if refusal.status == Status::REFUSED => {
-            page.pass_over(Unseen::Kept);
+        Ok(entry) => entry,
+        Err(refusal) => {
+            page.pass_over(match refusal.status {
+                Status::REFUSED => Unseen::Kept,
+                Status::NOT_TEXT => Unseen::Binary,
+                _ => return Err(refusal),
+            });
             return Ok(());
         }
-        entry => entry?,
     };
     let Some(entry) = entry else { return Ok(()) };
     let Ok(content) = super::edit::text_of(uri, &entry) else { return Ok(()) };

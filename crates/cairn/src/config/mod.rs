@@ -139,8 +139,7 @@ impl Config {
                 }
                 _ => {}
             }
-            let is_joined = |key: &keys::Key| matches!(key.kind, Kind::Rules | Kind::Globs);
-            if keys::find(&name).is_some_and(is_joined) {
+            if is_joined(&name) {
                 self.add(name, setting);
                 continue;
             }
@@ -183,6 +182,9 @@ impl Config {
     fn check_project(&self, name: &str, setting: &Setting) -> Result<(), ConfigError> {
         let error = |what: String| ConfigError { place: setting.origin.to_string(), what };
         match keys::find(name).map(|key| key.project) {
+            Some(Project::Adds) if !is_joined(name) && self.get(name).is_some() => Err(error(
+                format!("{name} is set already; a project adds, and puts nothing in its place"),
+            )),
             None | Some(Project::Adds) => Ok(()),
             Some(Project::Never) => Err(error(format!(
                 "a project may not set {name}; it is the user's alone. Move it to your own cairn.toml"
@@ -338,6 +340,11 @@ impl Config {
     pub fn settings(&self) -> impl Iterator<Item = (&str, &Setting)> {
         self.settings.iter().map(|(name, setting)| (name.as_str(), setting))
     }
+}
+
+/// Whether the layers' values of a key stand together.
+fn is_joined(name: &str) -> bool {
+    keys::find(name).is_some_and(|key| matches!(key.kind, Kind::Rules | Kind::Globs))
 }
 
 /// Whether one value of a key allows more than another.

@@ -20,7 +20,9 @@ mod thought;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, hooks, membership, model, name, named, network, place, policy, sandbox, secrets};
+use crate::{
+    cli, docs, hooks, membership, model, name, named, network, place, policy, sandbox, secrets,
+};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
@@ -276,13 +278,14 @@ impl Order<'_> {
         settings.unread = policy::unread(&rules);
         settings.ruled = Ruled(rules.ruled().cloned().collect());
         let found = self.hooks(&settings)?;
+        let docs = docs::of(&self.config)?;
         let start = Start {
             store,
             surroundings: place::surroundings(
                 &settings.shell,
                 (sandbox::told(&self.config, &settings.confine), policy.overlay),
             ),
-            world: Arc::new(World::with_folders(workspace, &folders, settings)?),
+            world: Arc::new(World::with_folders(workspace, &folders, settings)?.with_docs(docs)),
             provider: chosen.provider,
             sink: shown.sink(),
             root: self.root.to_string_lossy().into_owned(),
@@ -312,6 +315,7 @@ impl Order<'_> {
                 web: network::web(&self.config)?,
             },
         };
+        docs::check(&self.config, &start.world)?;
         let (driver, commands) = start.take(place, task).await?;
         let remarks = chosen.remark.into_iter().chain(unseen).chain(found.remarks).chain(confined);
         let remarks: Vec<String> = remarks.collect();
