@@ -485,6 +485,20 @@ mod tests {
         assert!(said.contains("an operator sets no model"), "{said}");
     }
 
+    // keeps: docs
+    #[test]
+    fn documents_of_all_layers_stand_together_and_nobody_takes_the_persons_place() {
+        let operator = "[docs]\nrules = \"/etc/rules.md\"\nstyle = \"/etc/style.md\"\n";
+        let user = "[docs]\nstyle = \"/home/a/style.md\"\n";
+        let config = load_under(operator, user, "[docs]\nguide = \"guide.md\"\n").unwrap();
+        let named: Vec<&str> = config.names_of("docs.*").collect();
+        assert_eq!(named, ["guide", "rules", "style"]);
+        assert_eq!(config.text("docs.style"), Some("/home/a/style.md"));
+        assert_eq!(config.text("docs.rules"), Some("/etc/rules.md"));
+        let said = refusal(user, "[docs]\nstyle = \"mine.md\"\n");
+        assert!(said.starts_with("cairn.toml:2: docs.style is set already"), "{said}");
+    }
+
     // keeps: members-settings
     #[test]
     fn a_project_narrows_membership_and_never_widens_it() {
