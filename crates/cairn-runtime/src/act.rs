@@ -97,31 +97,30 @@ impl Driver {
         self.flush().await?;
         let actions: Vec<Action> =
             ats.iter().map(|at| self.action(*at)).collect::<Result<_, _>>()?;
+        let _shown = self.show_rows(&actions)?;
+        let running: Vec<_> = actions.iter().map(|action| self.running_lines(action)).collect();
         let world = self.world.clone();
         let cancel = CancellationToken::new();
-        let mut performing = Box::pin(join_all(actions.iter().zip(ats).map(|(action, at)| {
+        let looks = actions.iter().zip(ats).zip(running).map(|((action, at), running)| {
             let (world, cancel) = (&world, &cancel);
             async move {
-                match action {
-                    Action::Read(read) if rows::is_row(&read.path) => None,
-                    Action::Open { .. } | Action::Fold { .. } => None,
-                    action => Some(world.look(action, &rows::address(*at), cancel).await),
+                match (action, running) {
+                    (Action::Open { .. } | Action::Fold { .. }, _) => None,
+                    (_, Some(lines)) => Some(lines),
+                    (action, None) => Some(world.look(action, &rows::address(*at), cancel).await),
                 }
             }
-        })));
+        });
+        let mut performing = Box::pin(join_all(looks));
         let command = actions.iter().zip(ats).find(|(one, _)| matches!(one, Action::Exec(_)));
         self.foreground = command.map(|(_, at)| Foreground::Look(*at));
         let performed = self.meanwhile(&mut performing, &cancel).await;
         drop(performing);
         self.foreground = None;
         let performed = performed?;
-        for ((at, action), looked) in ats.iter().zip(&actions).zip(performed) {
-            let performed = match (action, looked) {
-                (Action::Read(read), None) => self.read_row(read)?,
-                (Action::Open { .. } | Action::Fold { .. }, None) => folded(&self.engine, *at),
-                (_, None) => continue,
-                (_, Some(performed)) => performed,
-            };
+        for (at, looked) in ats.iter().zip(performed) {
+            // What is folded is what there is once all before it are settled.
+            let performed = looked.unwrap_or_else(|| folded(&self.engine, *at));
             self.settled_by(*at, performed, Settled::Performed)?;
         }
         Ok(())

@@ -160,6 +160,15 @@ impl Streams {
         told.text.push_str("\nrunning");
         Some(told)
     }
+
+    /// All that is kept of what one printed so far; nothing when there is none.
+    pub(crate) fn printed(&self, at: Coord) -> Option<Vec<u8>> {
+        let printed = match &self.running.get(&at)?.running {
+            Running::Started(running) => running.printed(),
+            Running::Sent(running) => running.printed(),
+        };
+        printed.ok()
+    }
 }
 
 /// What the last line says of a command that is over.
@@ -204,6 +213,7 @@ impl Driver {
     }
 
     async fn would_exactly(&self, action: &Action) -> Result<Prepared, RunError> {
+        let _shown = self.show_rows(std::slice::from_ref(action))?;
         match action {
             Action::Kill { path } if rows::is_row(path) => self.would_end(path),
             Action::Send(post) => match self.would_say(post)? {
@@ -245,6 +255,12 @@ impl Driver {
         let mut known = facts.iter().chain(&self.pending.facts);
         Ok(Err(match known.find_map(|fact| rows::stream_at(&fact.body, at)) {
             Some(stream) => (Status::GONE, format!("{path} is over: {}", ending(stream))),
+            None if facts.iter().any(|fact| rows::is_outcome(&fact.body, at)) => {
+                let text = format!(
+                    "{path} is a row, and rows stay; only what runs in the background is ended so"
+                );
+                (Status::REFUSED, text)
+            }
             None => {
                 let text = format!("{path} is no command in the background of this run");
                 (Status::NOT_FOUND, text)

@@ -133,6 +133,8 @@ pub struct Driver {
     pub(crate) awaited: Vec<String>,
     /// It was stopped between loops: nothing is waited for.
     pub(crate) stopping: bool,
+    /// Its rows, as ops see them.
+    pub(crate) own_rows: crate::schemes::OwnRows,
 }
 
 impl Driver {

@@ -1,7 +1,7 @@
 //! Commands that run over an overlay before anything is decided about what they changed.
 
 use crate::sent::Foreground;
-use crate::{Driver, Event, RunError};
+use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Reached, Recording};
 use cairn_store::SpooledFile;
 use cairn_types::{Action, Body, ContentRef, Coord, Reach, Status};
@@ -27,6 +27,9 @@ impl Driver {
             && (prepared.ran.is_none() || prepared.reached_by == hosts || self.has_reached(at))
         {
             return Ok(prepared);
+        }
+        if rows::looks_at_rows(action) {
+            self.flush().await?;
         }
         match self.world.rehearses(action) && self.engine.runs_first(at) {
             true => self.rehearse(at, action).await,

@@ -1,26 +1,34 @@
-//! A run's own rows, read by its model: `log:///loop/turn/op` is what the row told it, with
-//! `#output` all that was kept of a command's output and `#input` what it was asked with. Never
-//! another run's.
+//! A run's own rows, folded from its facts for the scheme that shows them: what each was asked with, what it
+//! told, what its command printed, and which of them must not be read by now. Never another run's.
 
 use crate::Driver;
 use crate::background::ending;
+use crate::schemes::{Row, Shown};
+use cairn_engine::Engine;
 use cairn_store::StoreError;
-use cairn_types::{
-    Body, ContentRef, Coord, Fact, Intent, Outcome, Policy, Read, RunId, Status, Stream,
-};
-use cairn_world::{Lines, Performed};
+use cairn_types::{Action, Body, Carry, Coord, Fact, Intent, Place, RunId, Stream, Uri, scheme_of};
+use cairn_world::Performed;
+use std::collections::BTreeMap;
 
-/// How a row's address begins.
-const ROW: &str = "log:///";
+/// The scheme of rows.
+const SCHEME: &str = "log";
 
 /// Whether a path is a row's address.
 pub(crate) fn is_row(path: &str) -> bool {
-    path.starts_with("log:")
+    scheme_of(path) == Some(SCHEME)
 }
 
 /// A row's address, as its own run writes it.
 pub(crate) fn address(at: Coord) -> String {
-    format!("{ROW}{at}")
+    format!("{SCHEME}:///{at}")
+}
+
+/// The address of a row or of what is above rows.
+fn uri(path: &str) -> Option<Uri> {
+    match Place::of(path) {
+        Ok(Place::Entry(uri)) if uri.scheme == SCHEME => Some(uri),
+        _ => None,
+    }
 }
 
 /// The address of what a command of a run printed.
@@ -44,7 +52,7 @@ pub(crate) fn of_command(own: &RunId, path: &str, channel: &str) -> String {
 
 /// The row that an address names; what follows `#` is no part of it.
 pub(crate) fn coordinate(path: &str) -> Option<Coord> {
-    path.split('#').next()?.strip_prefix(ROW)?.parse().ok()
+    uri(path)?.path.parse().ok()
 }
 
 /// What is said of something that is no row's address.
@@ -52,123 +60,127 @@ pub(crate) fn not_an_address(path: &str) -> String {
     format!("{path} is not the address of a row, such as log:///1/2/3")
 }
 
+/// The address of rows that an action looks at, if it does.
+fn looked_at(action: &Action) -> Option<&str> {
+    let path = match action {
+        Action::Read(read) => Some(&read.path),
+        Action::List { path, .. } => Some(path),
+        Action::Find(find) => find.under.as_ref(),
+        Action::Copy(Carry { from, .. }) | Action::Move(Carry { from, .. }) => Some(from),
+        _ => None,
+    };
+    path.map(String::as_str).filter(|path| is_row(path))
+}
+
+/// Whether an action looks at rows.
+pub(crate) fn looks_at_rows(action: &Action) -> bool {
+    looked_at(action).is_some()
+}
+
+/// The row whose command's output an action looks at.
+fn output_of(action: &Action) -> Option<Coord> {
+    let uri = uri(looked_at(action)?)?;
+    let is_output = uri.channel.as_deref() == Some("output");
+    is_output.then(|| uri.path.parse().ok()).flatten()
+}
+
+/// Whether lines are read as they stand.
+fn is_plain(action: &Action) -> bool {
+    matches!(action, Action::Read(read) if read.scope.is_none() && read.matcher.is_none())
+}
+
 impl Driver {
-    /// Lines of a row.
-    pub(crate) fn read_row(&self, read: &Read) -> Result<Performed, StoreError> {
-        let path = &read.path;
-        let refuse = |status, text: String| Ok(Performed::told(status, text));
-        let channel = path.split_once('#').map_or("result", |(_, channel)| channel);
-        let Some(at) = coordinate(path) else {
-            return refuse(Status::BAD_REQUEST, not_an_address(path));
-        };
+    /// Lets the scheme of rows see those that are durable, if one of these ops looks at rows, for as long as
+    /// what is given back is held. Of a command that still runs it sees what was printed so far, where an op
+    /// names it and wants more than lines as they stand.
+    pub(crate) fn show_rows(&self, actions: &[Action]) -> Result<Option<Shown>, StoreError> {
+        if !actions.iter().any(looks_at_rows) {
+            return Ok(None);
+        }
         let facts = self.store.facts(self.run_id(), 0)?;
-        // What a hook put in a result's place stands for all of it.
-        let is_replaced = is_replaced(facts.iter().chain(&self.pending.facts), at);
-        let channel = if channel == "output" && is_replaced { "result" } else { channel };
-        if channel == "output"
-            && let Some(lines) = self.streams.lines(at, read)
-        {
-            return Ok(lines);
-        }
-        if self.is_kept_back(&facts, at) {
-            let text = format!("{path} shows what is kept from being read by the policy");
-            return refuse(Status::REFUSED, text);
-        }
-        if channel == "output"
-            && let Some(stream) = facts.iter().find_map(|fact| stream_at(&fact.body, at))
-        {
-            return self.read_stream(read, stream);
-        }
-        let content: Option<ContentRef> = match channel {
-            "input" => facts.iter().rev().find_map(|fact| match &fact.body {
-                Body::Intent(intent) if intent.at == at => Some(intent.input),
-                _ => None,
-            }),
-            "result" | "output" => facts.iter().find_map(|fact| match &fact.body {
-                Body::Outcome(done) if done.at == at && channel == "result" => Some(done.result),
-                Body::Outcome(done) if done.at == at => done.output.as_ref().map(|o| o.kept),
-                _ => None,
-            }),
-            other => {
-                let text = format!("a row has no #{other}; there are #result, #output and #input");
-                return refuse(Status::BAD_REQUEST, text);
+        let mut rows = fold(&facts, &self.engine);
+        for at in actions.iter().filter(|action| !is_plain(action)).filter_map(output_of) {
+            if let (Some(row), Some(printed)) = (rows.get_mut(&at), self.streams.printed(at)) {
+                row.printed = Some(printed);
             }
-        };
-        match content {
-            None => refuse(Status::NOT_FOUND, format!("there is no {path}")),
-            Some(content) => self.lines(read, &content),
         }
+        Ok(Some(self.own_rows.show(rows)))
     }
 
-    /// Whether a row shows what rules that came after it keep from being read, by itself or through a
-    /// row that it shows.
-    fn is_kept_back(&self, facts: &[Fact], at: Coord) -> bool {
-        let mut todo = vec![at];
-        let mut known = Vec::new();
-        while let Some(at) = todo.pop() {
-            if known.contains(&at) {
-                continue;
-            }
-            known.push(at);
-            let Some((intent, outcome, policy)) = made(facts, at) else { continue };
-            if self.engine.keeps_back(intent, outcome, policy) {
-                return true;
-            }
-            let reads = intent.subject.iter().flat_map(|subject| &subject.reads);
-            todo.extend(reads.filter_map(|path| coordinate(path)));
+    /// Lines of what a command printed that still runs, without holding all of it; nothing where the row is
+    /// like any. The rows must be shown.
+    pub(crate) fn running_lines(&self, action: &Action) -> Option<Performed> {
+        let Action::Read(read) = action else { return None };
+        let at = output_of(action).filter(|_| is_plain(action))?;
+        match self.own_rows.is_replaced(at) {
+            true => None,
+            false => self.streams.lines(at, read),
         }
-        false
-    }
-
-    /// Lines of a content.
-    fn lines(&self, read: &Read, content: &ContentRef) -> Result<Performed, StoreError> {
-        let mut lines = Lines::new(read);
-        self.store.each_of_content(&content.hash, &mut |piece| lines.take(piece))?;
-        Ok(lines.told(&read.path))
-    }
-
-    /// Lines of what a command in the background printed, and how it ended.
-    fn read_stream(&self, read: &Read, stream: &Stream) -> Result<Performed, StoreError> {
-        let ending = ending(stream);
-        Ok(match &stream.output {
-            None => Performed::told(Status::OK, ending),
-            Some(output) => {
-                let mut told = self.lines(read, &output.kept)?;
-                told.text = format!("{}\n{ending}", told.text);
-                told
-            }
-        })
     }
 }
 
-/// What a row was asked for and came to, and the rules in force when it did.
-fn made(facts: &[Fact], at: Coord) -> Option<(&Intent, &Outcome, &Policy)> {
-    let (mut asked, mut rules) = (None, None);
+/// The rows that these facts tell of.
+fn fold(facts: &[Fact], engine: &Engine) -> BTreeMap<Coord, Row> {
+    let mut rows: BTreeMap<Coord, Row> = BTreeMap::new();
+    let (mut asked, mut came): (BTreeMap<Coord, &Intent>, BTreeMap<_, _>) = Default::default();
+    let mut rules = None;
     for fact in facts {
         match &fact.body {
             Body::Drive(drive) => rules = Some(&drive.policy),
-            Body::Intent(intent) if intent.at == at => asked = Some(intent),
-            Body::Outcome(outcome) if outcome.at == at => return Some((asked?, outcome, rules?)),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Whether the model was told something else than what the op came to.
-fn is_replaced<'a>(facts: impl Iterator<Item = &'a Fact>, at: Coord) -> bool {
-    let mut came = None;
-    for fact in facts {
-        match &fact.body {
-            Body::Performed(done) if done.at == at => came = Some(done.result.hash),
-            Body::Outcome(done) if done.at == at => {
+            Body::Intent(intent) => {
+                asked.insert(intent.at, intent);
+                rows.entry(intent.at).or_default().input = Some(intent.input);
+            }
+            Body::Performed(done) => drop(came.insert(done.at, done.result.hash)),
+            Body::Outcome(done) => {
                 let told = done.own.unwrap_or(done.result.hash);
-                return came.is_some_and(|came| came != told);
+                let intent = asked.get(&done.at).copied();
+                let is_kept_back = intent.zip(rules).is_some_and(|(intent, rules)| {
+                    engine.keeps_back(intent, done, rules)
+                        || (done.status.is_success() && shows_kept_back(intent, &rows))
+                });
+                let row = rows.entry(done.at).or_default();
+                row.told = Some(done.result);
+                row.output = done.output.as_ref().map(|output| output.kept);
+                // What a hook put in a result's place stands for all of it.
+                row.is_replaced = came.get(&done.at).is_some_and(|came| *came != told);
+                row.is_kept_back = is_kept_back;
+            }
+            Body::Stream(stream) => {
+                let row = rows.entry(stream.at).or_default();
+                row.output = stream.output.as_ref().map(|output| output.kept);
+                row.ending = Some(ending(stream));
             }
             _ => {}
         }
     }
-    false
+    rows
+}
+
+/// Whether an op showed a row that must not be read: the one it names, or those beneath what it names.
+fn shows_kept_back(intent: &Intent, rows: &BTreeMap<Coord, Row>) -> bool {
+    let reads = intent.subject.iter().flat_map(|subject| &subject.reads);
+    let named: Vec<String> = reads.filter_map(|path| Some(uri(path)?.path)).collect();
+    let is_shown = |at: &Coord| named.iter().any(|path| is_beneath(&at.to_string(), path));
+    !named.is_empty() && rows.iter().any(|(at, row)| row.is_kept_back && is_shown(at))
+}
+
+/// Whether a row is at a path or beneath it; where the path is a glob, beneath what comes before that.
+fn is_beneath(row: &str, path: &str) -> bool {
+    let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
+    let mut parts = row.split('/');
+    let mut lead = path.split('/').filter(|part| !part.is_empty()).take_while(is_plain);
+    lead.all(|part| parts.next().is_some_and(|own| same(own, part)))
+}
+
+/// Whether two parts of a row's address are the same, however the number is written.
+fn same(own: &str, part: &str) -> bool {
+    own == part || part.parse::<u32>().is_ok_and(|part| own.parse() == Ok(part))
+}
+
+/// Whether a fact is what became of this op.
+pub(crate) fn is_outcome(body: &Body, at: Coord) -> bool {
+    matches!(body, Body::Outcome(done) if done.at == at)
 }
 
 /// The end of the command in the background that this op started.
@@ -176,5 +188,29 @@ pub(crate) fn stream_at(body: &Body, at: Coord) -> Option<&Stream> {
     match body {
         Body::Stream(stream) if stream.at == at => Some(stream),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_beneath_what_an_op_names_or_could_have_come_upon() {
+        let check = |path: &str, expected: bool| {
+            let path = uri(path).unwrap().path;
+            assert_eq!(is_beneath("1/12/3", &path), expected, "{path}");
+        };
+        check("log:///", true);
+        check("log:///1", true);
+        check("log:///1/12", true);
+        check("log:///1/12/3", true);
+        check("log://01/12/3#output", true);
+        check("log:///1/*/9", true);
+        check("log:///*", true);
+        check("log:///1/1", false);
+        check("log:///1/2", false);
+        check("log:///1/12/3/4", false);
+        check("log:///2/*", false);
     }
 }

@@ -122,9 +122,10 @@ impl Start {
         task: Option<impl Into<Task>>,
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>), RunError> {
         let (sender, inbox) = mpsc::unbounded_channel();
+        let start = self.kept_apart();
         let mut driver = match place {
-            Place::New { new_session, name } => self.new_run(new_session, name, inbox).await?,
-            Place::Existing { run, session } => self.existing(&run, session, inbox)?,
+            Place::New { new_session, name } => start.new_run(new_session, name, inbox).await?,
+            Place::Existing { run, session } => start.existing(&run, session, inbox)?,
         };
         if let Some(Task { text, shown }) = task.map(Into::into) {
             driver.leave_inherited_loop()?;
@@ -139,6 +140,16 @@ impl Start {
             }
             _ => Ok((driver, sender)),
         }
+    }
+
+    /// The same; a run that may not touch the project has none of its documents either.
+    fn kept_apart(mut self) -> Start {
+        if self.flags.no_repo {
+            let own = self.world.docs().iter().filter(|doc| !doc.is_projects());
+            let own = own.cloned().collect();
+            self.world = Arc::new(World::clone(&self.world).with_docs(own));
+        }
+        self
     }
 
     async fn new_run(
@@ -163,7 +174,7 @@ impl Start {
         pending.run =
             Some(NewRun { id: run, session: session.clone(), name: name.clone(), parent, at });
         let mut recording = Recording::default();
-        let (world, about) = (self.world.workspace(), &self.surroundings);
+        let (world, about) = (&self.world, &self.surroundings);
         let terms = Terms { mode: self.mode, approval: self.approval, flags: self.flags };
         let system = system::message(&self.root, world, about, terms);
         let started = RunStarted {
@@ -280,6 +291,7 @@ impl Start {
     ) -> Driver {
         let mut schemes = schemes::of_session(&self.store, &session, &self.world);
         schemes::add_web(&mut schemes, &self.settings.web, &self.leads());
+        let own_rows = schemes::add_own_rows(&mut schemes, &self.store);
         let world = self.world.with_schemes(schemes);
         Driver {
             store: self.store,
@@ -307,6 +319,7 @@ impl Start {
             awaited: Vec::new(),
             stopping: false,
             around: crate::delta::Around::default(),
+            own_rows,
         }
     }
 }

@@ -66,6 +66,11 @@ impl Background {
         self.0.over().await;
     }
 
+    /// All that is kept of what it printed so far.
+    pub fn printed(&self) -> io::Result<Vec<u8>> {
+        printed(&self.0)
+    }
+
     /// Ends it, unless it is over, and says how it ended.
     pub async fn end(self) -> Over {
         let mut finished = match self.0.end().await {
@@ -97,6 +102,13 @@ pub(crate) fn lines(running: &Running, name: &str, read: &Read) -> Performed {
         Ok(()) => lines.told(name),
         Err(e) => Performed::told(Status::FAILED, format!("what it printed cannot be read: {e}")),
     }
+}
+
+/// All that is kept of what a command printed so far.
+pub(crate) fn printed(running: &Running) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    running.look(|printed| output::each(printed, &mut |piece| all.extend_from_slice(piece)))?;
+    Ok(all)
 }
 
 impl Over {

@@ -2,8 +2,8 @@
 //! the op that asked. Every scheme of a world is held like this.
 
 use crate::scheme::{Entry, Listed, Scheme};
-use crate::settled::Refusal;
-use cairn_types::{Manifest, Status, Uri};
+use crate::settled::{Performed, Refusal};
+use cairn_types::{Manifest, Read, Status, Uri};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -64,6 +64,10 @@ impl Scheme for Caught {
 
     fn fetch(&self, uri: &Uri, cancel: &CancellationToken) -> Result<Option<Entry>, Refusal> {
         self.ask(("reading", uri), |scheme| scheme.fetch(uri, cancel))
+    }
+
+    fn lines(&self, uri: &Uri, read: &Read) -> Result<Option<Performed>, Refusal> {
+        self.ask(("reading", uri), |scheme| scheme.lines(uri, read))
     }
 
     fn list(&self, under: &Uri) -> Result<Vec<Listed>, Refusal> {

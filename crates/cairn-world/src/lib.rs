@@ -8,6 +8,7 @@ mod beyond;
 mod caught;
 mod choose;
 mod context;
+mod docs;
 mod edit;
 mod entry;
 mod exec;
@@ -52,6 +53,7 @@ pub use apply::{Contents, inverse};
 pub use background::{Background, Over};
 pub use choose::Choice;
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
+pub use docs::{Doc, DocSource};
 pub use media::{Kind as MediaKind, kind as media_kind};
 pub use members::Membership;
 pub use parts::Part;
@@ -156,6 +158,7 @@ pub struct World {
     settings: Arc<Settings>,
     known: Arc<Known>,
     schemes: Arc<Schemes>,
+    docs: Arc<Vec<Doc>>,
 }
 
 impl World {
@@ -164,8 +167,7 @@ impl World {
     pub fn new(workspace: Workspace, settings: Settings) -> World {
         let mut roots = Roots::new(workspace);
         roots.keep_members(&settings.membership);
-        let (roots, settings) = (Arc::new(roots), Arc::new(settings));
-        World { roots, settings, known: Arc::default(), schemes: Arc::default() }
+        World::over(roots, settings)
     }
 
     /// A world over this workspace and these folders besides it, whose paths are absolute.
@@ -180,8 +182,13 @@ impl World {
         roots.add_repository(home.map(|(_, home)| Path::new(home)));
         roots.keep_to(&settings.unread, &settings.ruled);
         roots.keep_members(&settings.membership);
+        Ok(World::over(roots, settings))
+    }
+
+    fn over(roots: Roots, settings: Settings) -> World {
         let (roots, settings) = (Arc::new(roots), Arc::new(settings));
-        Ok(World { roots, settings, known: Arc::default(), schemes: Arc::default() })
+        let (known, schemes, docs) = Default::default();
+        World { roots, settings, known, schemes, docs }
     }
 
     /// Adds a scheme, which stays when a run or a client takes the world. A name that every session has a

@@ -89,6 +89,11 @@ impl Rehearsing {
         background::lines(&self.running, name, read)
     }
 
+    /// All that is kept of what it printed so far.
+    pub fn printed(&self) -> std::io::Result<Vec<u8>> {
+        background::printed(&self.running)
+    }
+
     /// Ends it, unless it is over, and says what it would change. `row` is where all that it printed
     /// can be read.
     pub async fn end(self: Box<Self>, row: &str) -> Ended {

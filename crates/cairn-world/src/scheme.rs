@@ -3,8 +3,8 @@
 //! primitives.
 
 use crate::caught::Caught;
-use crate::settled::Refusal;
-use cairn_types::{Effect, EntryState, FileState, Manifest, Place, Scope, Status, Uri};
+use crate::settled::{Performed, Refusal};
+use cairn_types::{Effect, EntryState, FileState, Manifest, Place, Read, Scope, Status, Uri};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -56,6 +56,13 @@ pub trait Scheme: Debug + Send + Sync {
     fn fetch(&self, uri: &Uri, cancel: &CancellationToken) -> Result<Option<Entry>, Refusal> {
         let _ = cancel;
         self.get(uri)
+    }
+
+    /// The lines asked for of an entry that may be too long to be held, as they are told; nothing where it is
+    /// got like any. Only asked for lines as they stand, without a scope and a matcher.
+    fn lines(&self, uri: &Uri, read: &Read) -> Result<Option<Performed>, Refusal> {
+        let _ = (uri, read);
+        Ok(None)
     }
 
     /// The entries whose path begins with that of `under`, in order of address.

@@ -103,7 +103,7 @@ fn is(given: &str, root: &Path) -> bool {
 }
 
 /// A path of the user's, with `~` for the home directory.
-fn expanded(given: &str) -> PathBuf {
+pub fn expanded(given: &str) -> PathBuf {
     match (given.strip_prefix("~/"), place::env("HOME")) {
         (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
         _ => PathBuf::from(given),

@@ -5,6 +5,7 @@ mod config;
 mod credentials;
 mod decide;
 mod diff;
+mod docs;
 mod doctor;
 mod fork;
 mod gc;

@@ -2,7 +2,7 @@
 
 use crate::cli::{Ends, OpKind, Where};
 use crate::run::{Usage, block_on, world_settings};
-use crate::{cli, network, out, place, policy, sandbox, secrets};
+use crate::{cli, docs, network, out, place, policy, sandbox, secrets};
 use anyhow::{Context, Result};
 use cairn_engine::policy::Rulebook;
 use cairn_runtime::{Answer, Client, now_ms, session_here};
@@ -65,7 +65,7 @@ async fn world_for(store: &Store, root: &Path, commands: bool) -> Result<(World,
     settings.ruled = Ruled(rules.ruled().cloned().collect());
     settings.little = policy.little;
     let world = World::with_folders(Workspace::open(root)?, &[], settings)?;
-    Ok((world, policy))
+    Ok((world.with_docs(docs::of(&config)?), policy))
 }
 
 /// The op as a tool's call, and where it is done.

@@ -1,15 +1,16 @@
 //! `cairn:///catalog.json`: every entry of the world with its type, lines and tokens, in order of address and
-//! unranked. Files are told from what is known of them, and read only where they changed since.
+//! unranked. Files are told from what is known of them, and read only where they changed since. Beside it
+//! the documents that an operator names, as they are now.
 
 use super::declared;
 use crate::reconcile::survey_now;
 use cairn_store::Store;
 use cairn_text::mime;
-use cairn_types::{Manifest, SessionId, Uri, built_in};
-use cairn_world::{Entry, Listed, Refusal, Scheme, Stored, World};
+use cairn_types::{Manifest, SessionId, Status, Uri, built_in};
+use cairn_world::{Doc, Entry, Listed, Refusal, Scheme, Stored, World};
 use serde_json::{Value, json};
 
-/// The one entry there is.
+/// The entry that is always there.
 const CATALOG: &str = "catalog.json";
 /// How many bytes a token has, about: what was never read was never counted.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -27,6 +28,16 @@ pub(super) struct Catalog {
 impl Catalog {
     pub(super) fn new(store: Store, session: SessionId, world: World) -> Catalog {
         Catalog { store, session, world, manifest: declared("cairn") }
+    }
+
+    /// A document as it is now; none where its file is gone.
+    fn document(&self, doc: &Doc) -> Result<Option<Entry>, Refusal> {
+        let content = match self.world.doc(doc) {
+            Err(refusal) if refusal.status == Status::NOT_FOUND => return Ok(None),
+            text => text?.into_bytes(),
+        };
+        let mime = mime::of_path(&doc.name).unwrap_or("text/markdown").to_owned();
+        Ok(Some(Entry { content, mime, tags: Vec::new() }))
     }
 
     fn rows(&self) -> Result<Vec<Value>, Refusal> {
@@ -49,10 +60,13 @@ impl Catalog {
             };
             for Listed { uri, .. } in stored.list(&all)? {
                 let Some(entry) = stored.get(&uri)? else { continue };
-                let lines = String::from_utf8_lossy(&entry.content).lines().count() as u64;
-                let size = (entry.content.len() as u64, Some(lines));
-                rows.push((uri.to_string(), row(&uri.to_string(), &entry.mime, size)));
+                rows.push(row_of(&uri.to_string(), &entry));
             }
+        }
+        for doc in self.world.docs() {
+            // One that cannot be read is missed by whoever reads it.
+            let Ok(Some(entry)) = self.document(doc) else { continue };
+            rows.push(row_of(&format!("cairn:///{}", doc.name), &entry));
         }
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         Ok(rows.into_iter().map(|(_, row)| row).collect())
@@ -68,6 +82,13 @@ fn row(path: &str, mime: &str, (bytes, lines): (u64, Option<u64>)) -> Value {
     json!({ "path": path, "channels": { "body": body } })
 }
 
+/// The row of an entry that was read, by its address.
+fn row_of(address: &str, entry: &Entry) -> (String, Value) {
+    let lines = String::from_utf8_lossy(&entry.content).lines().count() as u64;
+    let size = (entry.content.len() as u64, Some(lines));
+    (address.to_owned(), row(address, &entry.mime, size))
+}
+
 impl Scheme for Catalog {
     fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -75,7 +96,8 @@ impl Scheme for Catalog {
 
     fn get(&self, uri: &Uri) -> Result<Option<Entry>, Refusal> {
         if uri.path != CATALOG {
-            return Ok(None);
+            let doc = self.world.docs().iter().find(|doc| doc.name == uri.path);
+            return doc.map_or(Ok(None), |doc| self.document(doc));
         }
         // One entry in a line, so that lines can be paged and searched.
         let rows: Vec<String> = self.rows()?.iter().map(Value::to_string).collect();
@@ -84,8 +106,12 @@ impl Scheme for Catalog {
     }
 
     fn list(&self, under: &Uri) -> Result<Vec<Listed>, Refusal> {
-        let uri = Uri { path: CATALOG.to_owned(), ..under.entry() };
-        let is_there = CATALOG.starts_with(&under.path);
-        Ok(is_there.then_some(Listed { uri, bytes: None, tags: Vec::new() }).into_iter().collect())
+        let docs = self.world.docs().iter().map(|doc| doc.name.as_str());
+        let mut names: Vec<&str> = docs.chain([CATALOG]).collect();
+        names.retain(|name| name.starts_with(&under.path));
+        names.sort_unstable();
+        let uri = |name: &str| Uri { path: name.to_owned(), ..under.entry() };
+        let listed = |name| Listed { uri: uri(name), bytes: None, tags: Vec::new() };
+        Ok(names.into_iter().map(listed).collect())
     }
 }

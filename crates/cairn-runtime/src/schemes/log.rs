@@ -1,8 +1,9 @@
 //! `log:///RUN/loop/turn/op`, seen from outside: what a row of any run of the session came to, with `#input`
-//! what it was asked with and `#output` what its command printed. A model reads only its own run's rows, by
-//! another way.
+//! what it was asked with and `#output` what its command printed. A model has only its own run's rows, which are
+//! `own_rows`.
 
 use super::declared;
+use super::own_rows::mime_of;
 use cairn_store::{Store, StoreError};
 use cairn_types::{Body, ContentRef, Coord, Manifest, RunId, SessionId, Status, Uri};
 use cairn_world::{Entry, Listed, Refusal, Scheme};
@@ -78,7 +79,7 @@ impl Scheme for Rows {
         let channel = uri.channel.as_deref().unwrap_or("result");
         let Some(content) = self.content(&run, at, channel).map_err(fail)? else { return Ok(None) };
         let content = self.store.content(&content.hash).map_err(fail)?;
-        Ok(Some(Entry { content, mime: "text/markdown".to_owned(), tags: Vec::new() }))
+        Ok(Some(Entry { content, mime: mime_of(channel).to_owned(), tags: Vec::new() }))
     }
 
     fn list(&self, under: &Uri) -> Result<Vec<Listed>, Refusal> {

@@ -4,11 +4,13 @@ mod catalog;
 mod exec;
 mod http;
 mod log;
+mod own_rows;
 mod prompt;
 mod run;
 
 pub(crate) use http::Leads;
 pub use http::Web;
+pub(crate) use own_rows::{OwnRows, Row, Shown};
 
 use cairn_store::Store;
 use cairn_types::{Manifest, SessionId, built_in};
@@ -44,6 +46,13 @@ pub(crate) fn add_web(schemes: &mut Schemes, web: &Web, leads: &Leads) {
     for scheme in ["http", "https"] {
         schemes.register(Arc::new(http::Pages::new(scheme, web, leads)));
     }
+}
+
+/// Adds a run's own rows, and gives what says which they are.
+pub(crate) fn add_own_rows(schemes: &mut Schemes, store: &Store) -> OwnRows {
+    let rows = OwnRows::new(store.clone());
+    schemes.register(Arc::new(rows.clone()));
+    rows
 }
 
 /// What is declared of a scheme that every world has.

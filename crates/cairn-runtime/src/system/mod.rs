@@ -1,6 +1,7 @@
 //! What a run's model is told first. It becomes part of the run's first fact, so it never changes
 //! under a run, whatever becomes of the files it was made of.
 
+mod docs;
 mod files;
 mod frame;
 mod surroundings;
@@ -10,16 +11,12 @@ pub use surroundings::{Own, Surroundings};
 
 use cairn_engine::gates::Terms;
 use cairn_types::Mode;
-use cairn_world::Workspace;
+use cairn_world::{Workspace, World};
 
 /// The system message of a run that begins here. One that may not touch the project is told nothing
 /// that the project's files say.
-pub(crate) fn message(
-    root: &str,
-    workspace: &Workspace,
-    about: &Surroundings,
-    terms: Terms,
-) -> String {
+pub(crate) fn message(root: &str, world: &World, about: &Surroundings, terms: Terms) -> String {
+    let workspace = world.workspace();
     let above = workspace.above(about.home.as_deref());
     let mut text = WORK.to_owned();
     match (terms.mode, terms.can_be_asked()) {
@@ -35,6 +32,7 @@ pub(crate) fn message(
         directories.clear();
     }
     text.push_str(&files::told(about.own.as_ref(), &directories));
+    text.push_str(&docs::told(world.docs(), |doc| world.doc(doc)));
     text
 }
 

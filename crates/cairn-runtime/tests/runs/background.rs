@@ -172,6 +172,7 @@ fn one_that_is_removed_ends_with_all_it_started_and_is_gone_after_that() {
         remove(row),
         read("log:///1/1/1#output"),
         remove("log:///1/2/1"),
+        remove("log:///1/2/9"),
         remove("log:///one"),
     ]);
     let run = bench.drive();
@@ -183,7 +184,8 @@ fn one_that_is_removed_ends_with_all_it_started_and_is_gone_after_that() {
         "200 up\nexit=0",
         &gone,
         "200 1\tup\nremoved, everything it started was ended",
-        "404 log:///1/2/1 is no command in the background of this run",
+        "403 log:///1/2/1 is a row, and rows stay; only what runs in the background is ended so",
+        "404 log:///1/2/9 is no command in the background of this run",
         "400 log:///one is not the address of a row, such as log:///1/2/3",
     ];
     assert_eq!(bench.told(&run), expected);

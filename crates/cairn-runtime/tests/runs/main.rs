@@ -22,6 +22,7 @@ mod letters;
 mod ops;
 mod ops_model;
 mod ops_random;
+mod own_rows;
 mod own_scheme;
 mod same_facts;
 mod sent;

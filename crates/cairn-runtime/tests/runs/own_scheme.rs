@@ -3,8 +3,8 @@
 use crate::kit::{block_on, script, start, store};
 use cairn_runtime::{Client, Place};
 use cairn_testkit::{ModelServer, TempHome};
-use cairn_types::{Body, By, Manifest, Outcome, Policy, Status, Uri, Writer};
-use cairn_world::{Entry, Listed, Refusal, Scheme, Settings, Workspace, World};
+use cairn_types::{Body, By, Manifest, Outcome, Policy, Read, Status, Uri, Writer};
+use cairn_world::{Entry, Lines, Listed, Performed, Refusal, Scheme, Settings, Workspace, World};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -186,6 +186,54 @@ fn what_panics_or_fails_in_a_scheme_is_a_row_and_leaves_what_was_there() {
         check("read", r#"{"path":"bad:///fine"}"#, "200 1\tx").await;
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     });
+}
+
+/// Its one entry is too long to be held, and handed on in pieces.
+#[derive(Debug)]
+struct Long(Manifest);
+
+impl Scheme for Long {
+    fn manifest(&self) -> &Manifest {
+        &self.0
+    }
+
+    fn get(&self, uri: &Uri) -> Result<Option<Entry>, Refusal> {
+        Err(Refusal { status: Status::TOO_LARGE, text: format!("{uri} is not held") })
+    }
+
+    fn lines(&self, uri: &Uri, read: &Read) -> Result<Option<Performed>, Refusal> {
+        if uri.path == "panic" {
+            panic!("no lines today");
+        }
+        let mut lines = Lines::new(read);
+        (0..100_000).for_each(|_| lines.take(b"over and over\n"));
+        Ok(Some(lines.told(&uri.to_string())))
+    }
+}
+
+// keeps: schemes-by-anyone
+#[test]
+fn an_entry_that_is_too_long_to_be_held_is_read_by_lines() {
+    let check = |args: &str, expected: &str| {
+        let holder = TempHome::new();
+        let settings = Settings::new("/bin/sh".into(), Vec::new());
+        let mut world = World::new(Workspace::open(holder.path()).unwrap(), settings);
+        world.register(Arc::new(Long(Manifest::told("long", &["body"]))));
+        block_on(async {
+            let store = store(&holder.path().join("home"));
+            let client = Client::here(store, Arc::new(world), holder.path(), Policy::default());
+            let by = By::Person("ada".to_owned());
+            let row = client.await.unwrap().op("read", args, by).await.unwrap();
+            assert_eq!(format!("{} {}", row.status, row.text), expected, "{args}");
+        });
+    };
+    check(
+        r#"{"path":"long:///a","first":70000,"limit":1}"#,
+        "200 70000\tover and over\nlines 70000-70000 of 100000; next: first=70001",
+    );
+    check(r#"{"path":"long:///a","scope":"70000"}"#, "413 long:///a is not held");
+    check(r#"{"path":"long:///a","matching":"over"}"#, "413 long:///a is not held");
+    check(r#"{"path":"long:///panic"}"#, "500 reading long:///panic failed: no lines today");
 }
 
 // keeps: schemes-by-anyone

@@ -21,6 +21,12 @@ pub(crate) fn read(
     if uri.path.is_empty() && uri.host.is_empty() {
         return list(schemes, uri);
     }
+    if read.scope.is_none() && read.matcher.is_none() {
+        // What may be too long to be held never changes, so it is not noted as seen.
+        if let Some(lines) = one(schemes, uri)?.lines(uri, read)? {
+            return Ok(lines);
+        }
+    }
     let entry = match fetched(schemes, uri, cancel) {
         Err(refusal) if refusal.status == Status::NOT_FOUND && uri.channel.is_none() => {
             return list(schemes, uri).or(Err(refusal));
@@ -106,7 +112,10 @@ pub(crate) fn find(
         }
         match &matcher {
             None => page.add_path(listed.uri.to_string().as_bytes()),
-            Some(matcher) => look_into(schemes, &listed.uri, matcher, &mut page)?,
+            Some(matcher) => {
+                let uri = Uri { channel: uri.channel.clone(), ..listed.uri };
+                look_into(schemes, &uri, matcher, &mut page)?;
+            }
         }
         if page.is_over() {
             break;
@@ -122,7 +131,18 @@ fn look_into(
     matcher: &Matcher,
     page: &mut Page,
 ) -> Result<(), Refusal> {
-    let Some(entry) = one(schemes, uri)?.get(uri)? else { return Ok(()) };
+    let entry = match one(schemes, uri)?.get(uri) {
+        Ok(entry) => entry,
+        Err(refusal) => {
+            page.pass_over(match refusal.status {
+                Status::REFUSED => Unseen::Kept,
+                Status::NOT_TEXT => Unseen::Binary,
+                _ => return Err(refusal),
+            });
+            return Ok(());
+        }
+    };
+    let Some(entry) = entry else { return Ok(()) };
     let Ok(content) = super::edit::text_of(uri, &entry) else { return Ok(()) };
     let hits = match matcher.over(content, &entry.mime) {
         Matched::Hits(hits) => hits,

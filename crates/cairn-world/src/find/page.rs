@@ -21,6 +21,8 @@ pub(crate) enum Unseen {
     Unreadable,
     /// What is looked for takes too long to be found in it.
     Long,
+    /// It must not be read.
+    Kept,
 }
 
 /// A page, as far as it is known.
@@ -37,7 +39,7 @@ pub(crate) struct Page {
     files_beyond: u64,
     is_full: bool,
     is_of_lines: bool,
-    unseen: [u64; 4],
+    unseen: [u64; 5],
 }
 
 impl Page {
@@ -177,7 +179,13 @@ impl Page {
     }
 
     fn unseen_note(&self) -> Option<String> {
-        let whys = ["binary", "larger than 16 MiB", "not readable", "too much for this expression"];
+        let whys = [
+            "binary",
+            "larger than 16 MiB",
+            "not readable",
+            "too much for this expression",
+            "kept from being read by the policy",
+        ];
         let notes: Vec<String> = self
             .unseen
             .iter()

@@ -291,6 +291,12 @@ pub const KEYS: &[Key] = &[
         env: None,
         docs: "Whether only what git tracks is a member, where there is a repository.",
     },
+    text(
+        "docs.*",
+        Project::Adds,
+        None,
+        "Of [docs]: a text file that every run begins with and reads as cairn:///NAME.md, by its whole path; of a project's own, one of its members by its path beneath the root: docs/context.md.",
+    ),
     hooks(
         HookEvent::SessionStart,
         "hooks.SessionStart",

@@ -139,8 +139,7 @@ impl Config {
                 }
                 _ => {}
             }
-            let is_joined = |key: &keys::Key| matches!(key.kind, Kind::Rules | Kind::Globs);
-            if keys::find(&name).is_some_and(is_joined) {
+            if is_joined(&name) {
                 self.add(name, setting);
                 continue;
             }
@@ -183,6 +182,9 @@ impl Config {
     fn check_project(&self, name: &str, setting: &Setting) -> Result<(), ConfigError> {
         let error = |what: String| ConfigError { place: setting.origin.to_string(), what };
         match keys::find(name).map(|key| key.project) {
+            Some(Project::Adds) if !is_joined(name) && self.get(name).is_some() => Err(error(
+                format!("{name} is set already; a project adds, and puts nothing in its place"),
+            )),
             None | Some(Project::Adds) => Ok(()),
             Some(Project::Never) => Err(error(format!(
                 "a project may not set {name}; it is the user's alone. Move it to your own cairn.toml"
@@ -340,6 +342,11 @@ impl Config {
     }
 }
 
+/// Whether the layers' values of a key stand together.
+fn is_joined(name: &str) -> bool {
+    keys::find(name).is_some_and(|key| matches!(key.kind, Kind::Rules | Kind::Globs))
+}
+
 /// Whether one value of a key allows more than another.
 fn exceeds(name: &str, new: &Value, old: &Value) -> bool {
     match (keys::find(name).map(|key| key.kind), new, old) {
@@ -476,6 +483,20 @@ mod tests {
         assert_eq!(config.count("max_turns"), 3);
         let said = load_under("model = \"a/b\"", "", "").unwrap_err().to_string();
         assert!(said.contains("an operator sets no model"), "{said}");
+    }
+
+    // keeps: docs
+    #[test]
+    fn documents_of_all_layers_stand_together_and_nobody_takes_the_persons_place() {
+        let operator = "[docs]\nrules = \"/etc/rules.md\"\nstyle = \"/etc/style.md\"\n";
+        let user = "[docs]\nstyle = \"/home/a/style.md\"\n";
+        let config = load_under(operator, user, "[docs]\nguide = \"guide.md\"\n").unwrap();
+        let named: Vec<&str> = config.names_of("docs.*").collect();
+        assert_eq!(named, ["guide", "rules", "style"]);
+        assert_eq!(config.text("docs.style"), Some("/home/a/style.md"));
+        assert_eq!(config.text("docs.rules"), Some("/etc/rules.md"));
+        let said = refusal(user, "[docs]\nstyle = \"mine.md\"\n");
+        assert!(said.starts_with("cairn.toml:2: docs.style is set already"), "{said}");
     }
 
     // keeps: members-settings

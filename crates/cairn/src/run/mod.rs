@@ -20,7 +20,9 @@ mod thought;
 pub use input::person;
 
 use crate::config::{Config, Layer, Value};
-use crate::{cli, hooks, membership, model, name, named, network, place, policy, sandbox, secrets};
+use crate::{
+    cli, docs, hooks, membership, model, name, named, network, place, policy, sandbox, secrets,
+};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
@@ -32,7 +34,9 @@ use cairn_surface::native::ON_REQUEST;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_tools::hooks::Setup;
-use cairn_types::{Approval, Body, Budgets, Caps, Drive, Exceeded, Flags, Policy, Removed, RunId};
+use cairn_types::{
+    Approval, Body, Budgets, Caps, Drive, Exceeded, Flags, PicoUsd, Policy, Removed, RunId,
+};
 use cairn_world::{Confine, Ruled, Unread, Workspace, World};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -124,7 +128,7 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
         let (driver, commands, shown) = order.start(store, place, task).await?;
         let door = order.door(&driver, &commands)?;
         watch(commands, &shown, talk);
-        let code = drive(driver, &shown, args.steps, began).await;
+        let code = Box::pin(drive(driver, &shown, args.steps, began)).await;
         if let Some(door) = door {
             door.close().await;
         }
@@ -277,13 +281,14 @@ impl Order<'_> {
         settings.unread = policy::unread(&rules);
         settings.ruled = Ruled(rules.ruled().cloned().collect());
         let found = self.hooks(&settings)?;
+        let docs = docs::of(&self.config)?;
         let start = Start {
             store,
             surroundings: place::surroundings(
                 &settings.shell,
                 (sandbox::told(&self.config, &settings.confine), policy.overlay),
             ),
-            world: Arc::new(World::with_folders(workspace, &folders, settings)?),
+            world: Arc::new(World::with_folders(workspace, &folders, settings)?.with_docs(docs)),
             provider: chosen.provider,
             sink: shown.sink(),
             root: self.root.to_string_lossy().into_owned(),
@@ -295,11 +300,7 @@ impl Order<'_> {
                 ..self.kept.flags(policy::flags(&self.args.rights))
             },
             policy,
-            caps: Caps {
-                turns: u32::try_from(self.config.count("max_turns"))?,
-                ops: u32::try_from(self.config.count("max_ops"))?,
-                cost,
-            },
+            caps: self.caps(cost)?,
             budgets: self.budgets()?,
             settings: Settings {
                 model: chosen.name,
@@ -311,17 +312,31 @@ impl Order<'_> {
                 max_output: chosen.longest,
                 hooks: found.hooks,
                 web: network::web(&self.config)?,
-                more_tools: match self.config.text("tools.fold") {
-                    Some("yes") => ON_REQUEST.map(str::to_owned).to_vec(),
-                    _ => Vec::new(),
-                },
+                more_tools: self.more_tools(),
             },
         };
+        docs::check(&self.config, &start.world)?;
         let (driver, commands) = start.take(place, task).await?;
         let remarks = chosen.remark.into_iter().chain(unseen).chain(found.remarks).chain(confined);
         let remarks: Vec<String> = remarks.collect();
         shown.began(&driver, &remarks);
         Ok((driver, commands, shown))
+    }
+
+    fn caps(&self, cost: Option<PicoUsd>) -> Result<Caps> {
+        Ok(Caps {
+            turns: u32::try_from(self.config.count("max_turns"))?,
+            ops: u32::try_from(self.config.count("max_ops"))?,
+            cost,
+        })
+    }
+
+    /// Tools that are given only where somebody wants it.
+    fn more_tools(&self) -> Vec<String> {
+        match self.config.text("tools.fold") {
+            Some("yes") => ON_REQUEST.map(str::to_owned).to_vec(),
+            _ => Vec::new(),
+        }
     }
 
     /// How long a question waits for an answer; for ever when absent.

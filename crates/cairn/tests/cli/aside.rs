@@ -58,6 +58,26 @@ fn run_that_makes(bench: &Bench, changes: &[Change], contents: Vec<Vec<u8>>) -> 
     run.to_string()
 }
 
+/// What a command came to that made these changes.
+fn outcome(at: Coord, result: ContentRef, changes: Vec<Change>) -> Outcome {
+    Outcome {
+        at,
+        status: Status::OK,
+        exit: Some(0),
+        result,
+        media: Vec::new(),
+        own: None,
+        output: None,
+        changes,
+        seen: Vec::new(),
+        layers: Vec::new(),
+        stream: None,
+        letter: None,
+        settled: Settled::Performed,
+        ms: 1,
+    }
+}
+
 /// The facts of a run with one op.
 fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) -> Vec<Body> {
     let at = Coord { lap: 1, turn: 1, seq: 1 };
@@ -105,22 +125,7 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         repairs: Vec::new(),
         problem: None,
     };
-    let outcome = Outcome {
-        at,
-        status: Status::OK,
-        exit: Some(0),
-        result: text,
-        media: Vec::new(),
-        own: None,
-        output: None,
-        changes: changes.clone(),
-        seen: Vec::new(),
-        layers: Vec::new(),
-        stream: None,
-        letter: None,
-        settled: Settled::Performed,
-        ms: 1,
-    };
+    let outcome = outcome(at, text, changes.clone());
     vec![
         Body::Run(started),
         Body::Drive(drive),

@@ -19,6 +19,7 @@ mod choose;
 mod context;
 mod cost;
 mod decide;
+mod docs;
 mod flags;
 mod folders;
 mod hook_events;

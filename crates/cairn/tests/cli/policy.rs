@@ -169,6 +169,44 @@ fn a_row_that_shows_what_is_forbidden_by_now_is_not_read_again() {
     assert_eq!(told[8..], [403, 200, 403, 200, 403, 200, 403, 403], "rows by what they show");
 }
 
+// keeps: policy-unread
+// keeps: rows-are-entries
+#[test]
+fn a_row_that_is_forbidden_by_now_is_not_matched_copied_or_come_upon_either() {
+    let call = |tool: &str, args: Value| json!({"calls": [{"tool": tool, "args": args}]});
+    let (row, all) = ("log:///1/1/1", "log:///");
+    let script = json!([
+        read("keys/k"),
+        call("find", json!({"under": all, "text": "hush"})),
+        read("other"),
+        {"say": "one"},
+        call("read", json!({"path": row, "matching": "hush"})),
+        call("read", json!({"path": row, "scope": "1"})),
+        call("read", json!({"path": "log:///1/1/1#input"})),
+        call("copy", json!({"from": row, "to": "known:///k"})),
+        call("copy", json!({"from": row, "to": "k.md"})),
+        read("log:///1/2/1"),
+        call("find", json!({"under": all, "text": "hush"})),
+        call("list", json!({"path": all})),
+        {"say": "two"}
+    ]);
+    let bench = Bench::new(script);
+    for path in ["keys/k", "other"] {
+        bench.temp.write(path, "hush\n");
+    }
+    let run = |args: &[&str]| bench.cairn(&[&["run", "--yolo"], args].concat());
+    assert_eq!(run(&["work"]).code, 0);
+    assert_eq!(run(&["-c", "--deny", "read keys/**", "more"]).code, 0);
+    let told = statuses(&bench);
+    assert_eq!(told, [200, 200, 200, 403, 403, 403, 403, 403, 403, 200, 200]);
+    let found = bench.cairn(&["show", "2/7/1#result"]).out;
+    let expected =
+        "log:///1/3/1\n1:\t1\thush\n\nnot looked into: 2 kept from being read by the policy";
+    assert_eq!(found, expected);
+    let listed = bench.cairn(&["show", "2/8/1#result"]).out;
+    assert!(listed.starts_with("log:///1/1/1  6 bytes\nlog:///1/2/1"), "{listed}");
+}
+
 // keeps: policy-narrows
 #[test]
 fn what_flags_forbade_stays_forbidden_when_a_run_goes_on_and_what_they_allowed_does_not() {

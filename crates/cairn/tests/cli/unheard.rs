@@ -73,13 +73,27 @@ fn a_rewind_takes_back_what_no_hook_looked_at_yet() {
 // keeps: hook-results
 #[test]
 fn what_a_hook_replaced_is_not_to_be_had_from_the_rows_output_either() {
-    let read = json!({"calls": [{"tool": "read", "args": {"path": "log:///1/1/1#output"}}]});
-    let bench = Bench::new(json!([bash("printf 'hid%s' den"), read, {"say": "ok"}]));
+    let call = |tool: &str, args: Value| json!({"calls": [{"tool": tool, "args": args}]});
+    let output = "log:///1/1/1#output";
+    let bench = Bench::new(json!([
+        bash("printf 'hid%s' den"),
+        call("read", json!({"path": output})),
+        call("read", json!({"path": output, "scope": "1"})),
+        call("read", json!({"path": output, "matching": "hid"})),
+        call("find", json!({"under": "log:///#output", "text": "hid"})),
+        call("copy", json!({"from": output, "to": "known:///copy"})),
+        call("read", json!({"path": "known:///copy"})),
+        {"say": "ok"}
+    ]));
     hooks(&bench, &[("PostToolUse", "Bash", r#"echo '{"substitute":"REDACTED"}'"#)]);
     assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
     let told = told(&bench);
     assert_eq!(told[1], "REDACTED");
-    assert!(told[2].contains("REDACTED") && !told[2].contains("hidden"), "{}", told[2]);
+    assert_eq!(told[2..4], ["1\tREDACTED", "1\tREDACTED"]);
+    assert_eq!(told[4..6], ["nothing matches", "nothing found"]);
+    assert!(told[7].starts_with("1\tREDACTED") || told[7].starts_with("unchanged"), "{}", told[7]);
+    assert_eq!(bench.cairn(&["world", "known:///copy"]).out, "1\tREDACTED\n");
+    assert!(!told.iter().any(|text| text.contains("hidden")), "{told:?}");
     assert_eq!(
         bench.cairn(&["show", "1/1/1#output"]).out,
         "hidden",
