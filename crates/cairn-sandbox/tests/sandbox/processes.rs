@@ -411,3 +411,20 @@ async fn what_is_given_is_read_and_stderr_is_taken_apart_and_bounded() {
         assert_eq!(finished.errors, vec![b'e'; 5000]);
     }
 }
+
+#[tokio::test]
+async fn what_is_written_to_a_command_beside_its_caller_is_what_it_reads() {
+    let directory = tempfile::tempdir().unwrap();
+    for way in WAYS {
+        let spec = spec(directory.path(), "cat; echo end", way);
+        let running = Running::listening(spec, |_| {}).unwrap();
+        running.write(b"one\n").await.unwrap();
+        running.write(b"two\n").await.unwrap();
+        running.write(b"").await.unwrap();
+        assert!(running.write(b"three\n").await.is_err(), "its input has ended");
+        running.over().await;
+        let finished = running.end().await.unwrap();
+        assert_eq!(finished.end, End::Exited(0));
+        assert_eq!(String::from_utf8_lossy(&finished.head), "one\ntwo\nend\n");
+    }
+}

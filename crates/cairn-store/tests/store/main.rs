@@ -9,6 +9,8 @@ mod evidence;
 #[cfg(test)]
 mod kit;
 #[cfg(test)]
+mod letters;
+#[cfg(test)]
 mod log;
 #[cfg(test)]
 mod money;

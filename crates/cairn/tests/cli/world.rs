@@ -86,3 +86,28 @@ fn a_persons_ops_are_rows_with_receipts_and_keep_to_the_policy() {
     assert_eq!(bench.cairn(&["world", "nowhere"]).code, 2);
     assert_eq!(bench.cairn(&["verify"]).code, 0);
 }
+
+// keeps: entries-like-files
+#[test]
+fn a_persons_command_is_confined_and_receipted_like_an_agents() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    let ran = bench.cairn(&["op", "exec", "echo one > made.txt; echo told"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "told\nexit=0\nkept: new made.txt\n"), "{ran:?}");
+    let failed = bench.cairn(&["op", "exec", "--json", "exit 3"]);
+    assert_eq!(failed.code, 3, "{failed:?}");
+    let failed: Value = serde_json::from_str(&failed.out).unwrap();
+    assert_eq!((failed["status"].as_u64(), failed["exit"].as_i64()), (Some(200), Some(3)));
+    assert!(failed["receipt"].as_str().is_some(), "{failed}");
+    let looked = bench.cairn(&["op", "exec", "--discard", "echo two > made.txt; cat made.txt"]);
+    assert_eq!((looked.code, looked.out.as_str()), (0, "two\nexit=0\n"), "{looked:?}");
+    let read = bench.cairn(&["op", "read", "made.txt"]);
+    assert_eq!(read.out, "1\tone\n", "nothing of the second was kept");
+    let listed = bench.cairn(&["op", "find", "--under", "exec:///", "--tag", "closed"]);
+    assert_eq!(listed.out.lines().count(), 2, "{listed:?}");
+    let folded = bench.cairn(&["op", "fold", "log:///1"]);
+    assert_eq!((folded.code, folded.out.as_str()), (0, "folded 1 row\n"), "{folded:?}");
+    let said = bench.cairn(&["op", "send", "--to", "run:///nobody", "hello"]);
+    assert_eq!((said.code, said.err.as_str()), (1, "cairn: 404 there is no run nobody\n"));
+    let verified = bench.cairn(&["verify"]);
+    assert_eq!(verified.code, 0, "{verified:?}");
+}
