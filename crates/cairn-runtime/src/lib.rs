@@ -19,6 +19,7 @@ mod money;
 mod nested;
 mod note;
 mod pending;
+mod reach;
 mod reconcile;
 mod rehearse;
 mod rows;

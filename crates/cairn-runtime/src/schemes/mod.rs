@@ -6,8 +6,8 @@ mod log;
 mod prompt;
 mod run;
 
-pub(crate) use http::Leads;
-pub use http::Web;
+pub(crate) use crate::reach::Leads;
+pub use crate::reach::Web;
 
 use cairn_store::Store;
 use cairn_types::{Manifest, SessionId, built_in};
