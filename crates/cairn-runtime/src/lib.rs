@@ -13,6 +13,8 @@ mod delta;
 mod driver;
 mod error;
 mod event;
+#[cfg_attr(not(test), expect(dead_code, reason = "an op opens one once it is dispatched to it"))]
+mod feed;
 mod hooks;
 mod made;
 mod money;

@@ -98,6 +98,11 @@ impl Address {
     pub(crate) fn is_secure(&self) -> bool {
         self.url.scheme() == "https"
     }
+
+    /// What is read there.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
 }
 
 /// An address without what is not sent; or why it is not read.
@@ -219,6 +224,11 @@ mod tests {
         check("https://docs.rs:443/a#b", "https://docs.rs/a");
         check("http://docs.rs:8080/a?b", "http://docs.rs:8080/a?b");
         check("http://[2606:2800::1]:81/", "http://[2606:2800::1]:81/");
+        check("sse://docs.rs:443/a#b", "sse://docs.rs:443/a");
+        check("sses://docs.rs:443", "sses://docs.rs/");
+        check("ws://docs.rs:80/a?b", "ws://docs.rs/a?b");
+        check("wss://[2606:2800::1]:81/", "wss://[2606:2800::1]:81/");
+        check("ftp://docs.rs/", "400 ftp://docs.rs/ is not read: ftp is not asked for by HTTP");
         check(
             "http://me:pw@docs.rs/",
             "400 http://me:pw@docs.rs/ is not read: it holds a user or a password, and none is sent",
@@ -230,6 +240,8 @@ mod tests {
             ("http://b\u{fc}cher.example/", "http://xn--bcher-kva.example/"),
             ("http://docs%2ers/", "http://docs.rs/"),
             ("http://docs.rs:080/", "http://docs.rs/"),
+            ("sse://134744072/", "sse://8.8.8.8/"),
+            ("wss://docs%2ers/", "wss://docs.rs/"),
             ("http://\\evil.org/", "http://evil.org/"),
         ] {
             check(text, &format!("400 {text} is not read: written in full it is {whole}"));

@@ -5,8 +5,8 @@ mod address;
 mod asking;
 mod leads;
 
-pub(crate) use address::Address;
-pub(crate) use asking::{Answer, Asked, Asking, Head, Said};
+pub(crate) use address::{Address, Kind};
+pub(crate) use asking::{Answer, Asked, Asking, Head, MOST, Said, cause, unpacked};
 pub(crate) use leads::Leads;
 
 use cairn_sandbox::network::{Host, HostPort};

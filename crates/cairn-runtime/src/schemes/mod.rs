@@ -1,6 +1,7 @@
 //! The schemes of a run's world: those that the store keeps, and those that tell of runs. One line each.
 
 mod catalog;
+mod feeds;
 mod http;
 mod log;
 mod prompt;
@@ -8,6 +9,7 @@ mod run;
 
 pub(crate) use crate::reach::Leads;
 pub use crate::reach::Web;
+pub(crate) use http::told;
 
 use cairn_store::Store;
 use cairn_types::{Manifest, SessionId, built_in};
@@ -41,6 +43,9 @@ pub fn from_outside(store: &Store, session: &SessionId, files: &World) -> Scheme
 pub(crate) fn add_web(schemes: &mut Schemes, web: &Web, leads: &Leads) {
     for scheme in ["http", "https"] {
         schemes.register(Arc::new(http::Pages::new(scheme, web, leads)));
+    }
+    for scheme in ["sse", "sses", "ws", "wss"] {
+        schemes.register(Arc::new(feeds::Feeds::new(scheme, web)));
     }
 }
 
