@@ -1,7 +1,7 @@
 //! Ops: preparing them, performing them, and finding out what became of one after a crash.
 
 use crate::sent::Foreground;
-use crate::{Driver, Event, RunError, rows};
+use crate::{Driver, Event, RunError, open_feed, rows};
 use cairn_engine::{Engine, Folding, Found, Part, Recording, Settlement};
 use cairn_store::{HomeLock, Store, StoreError};
 use cairn_surface::native;
@@ -243,6 +243,11 @@ impl Driver {
         match action {
             Action::Exec(exec) if exec.background => return Ok(self.start_beside(at, action)),
             Action::Kill { path } if rows::is_row(path) => return self.end_row(path).await,
+            Action::Read(read) => {
+                if let Some(uri) = open_feed::named(&read.path) {
+                    return self.read_feed(at, (&uri, read)).await;
+                }
+            }
             _ => {}
         }
         let (world, sink) = (self.world.clone(), self.sink.clone());

@@ -1,6 +1,7 @@
 //! Streams of a run: commands in its background that an op started or a person sent there. One is looked at through
 //! its row, written to and ended by other ops, and ends with the driver at the latest.
 
+use crate::feed::Feed;
 use crate::say::Unsaid;
 use crate::sent::DISCARDED;
 use crate::{Driver, Event, RunError, rows};
@@ -43,6 +44,8 @@ pub(crate) enum Running {
     Started(Background),
     /// A person sent it here while it ran over an overlay.
     Sent(Box<Rehearsing>),
+    /// A server sends it.
+    Feed(Box<Feed>),
 }
 
 impl Running {
@@ -50,6 +53,7 @@ impl Running {
         match self {
             Running::Started(running) => running.is_over(),
             Running::Sent(running) => running.is_over(),
+            Running::Feed(feed) => feed.is_over(),
         }
     }
 
@@ -57,12 +61,14 @@ impl Running {
         match self {
             Running::Started(running) => running.over().await,
             Running::Sent(running) => running.over().await,
+            Running::Feed(feed) => feed.over().await,
         }
     }
 
     async fn write(&self, text: &str) -> Result<(), Refusal> {
         match self {
             Running::Started(running) => running.write(text).await,
+            Running::Feed(feed) => feed.write(text).await,
             Running::Sent(_) => Err(Refusal {
                 status: Status::CONFLICT,
                 text: "it was started without an input".to_owned(),
@@ -74,6 +80,17 @@ impl Running {
         match self {
             Running::Started(running) => running.lines(&read.path, read),
             Running::Sent(running) => running.lines(&read.path, read),
+            Running::Feed(feed) => feed.lines(&read.path, read),
+        }
+    }
+
+    /// Ends it, unless it is over, and says how it ended. One that runs over an overlay is given back: more
+    /// becomes of that.
+    async fn end(self) -> Result<Over, Box<Rehearsing>> {
+        match self {
+            Running::Started(running) => Ok(running.end().await),
+            Running::Feed(feed) => Ok(feed.end().await),
+            Running::Sent(running) => Err(running),
         }
     }
 }
@@ -100,7 +117,7 @@ impl Streams {
     }
 
     /// The one of an address.
-    fn at_address(&self, address: &str) -> Option<Coord> {
+    pub(crate) fn at_address(&self, address: &str) -> Option<Coord> {
         self.running.iter().find(|(_, one)| one.address == address).map(|(at, _)| *at)
     }
 
@@ -135,7 +152,7 @@ impl Streams {
     pub(crate) fn sent(&self) -> impl Iterator<Item = (Coord, &Rehearsing)> {
         self.running.iter().filter_map(|(at, started)| match &started.running {
             Running::Sent(running) => Some((*at, &**running)),
-            Running::Started(_) => None,
+            Running::Started(_) | Running::Feed(_) => None,
         })
     }
 
@@ -166,6 +183,7 @@ impl Streams {
         let printed = match &self.running.get(&at)?.running {
             Running::Started(running) => running.printed(),
             Running::Sent(running) => running.printed(),
+            Running::Feed(feed) => feed.whole(),
         };
         printed.ok()
     }
@@ -312,14 +330,13 @@ impl Driver {
         let Some((at, started)) = at.and_then(|at| self.streams.running.remove_entry(&at)) else {
             return Ok(Performed::told(Status::GONE, format!("{path} is over")));
         };
-        let stream = match started.running {
-            Running::Started(running) => {
-                let over = running.end().await;
+        let stream = match started.running.end().await {
+            Ok(over) => {
                 let is_ours = over.state == StreamState::Stopped;
                 let state = if is_ours { StreamState::Removed } else { over.state };
                 self.record_end(at, Over { state, ..over }, by)?
             }
-            Running::Sent(running) => self.discard(at, running, StreamState::Removed).await?,
+            Err(running) => self.discard(at, running, StreamState::Removed).await?,
         };
         let status = if stream.state == StreamState::Removed { Status::OK } else { Status::GONE };
         Ok(Performed::told(status, ending(&stream)))
@@ -329,16 +346,15 @@ impl Driver {
     pub(crate) async fn note_ended(&mut self) -> Result<(), RunError> {
         let over = |(at, started): (&Coord, &Started)| started.running.is_over().then_some(*at);
         for at in self.streams.running.iter().filter_map(over).collect::<Vec<_>>() {
-            match self.streams.running.remove(&at) {
-                Some(Started { running: Running::Started(running), wakes, .. }) => {
-                    let over = running.end().await;
+            let Some(Started { running, wakes, .. }) = self.streams.running.remove(&at) else {
+                continue;
+            };
+            match running.end().await {
+                Ok(over) => {
                     self.record_end(at, over, None)?;
                     self.waking.extend(wakes.then_some(at));
                 }
-                Some(Started { running: Running::Sent(running), .. }) => {
-                    drop(self.note_sent_ended(at, running).await?);
-                }
-                None => {}
+                Err(running) => drop(self.note_sent_ended(at, running).await?),
             }
         }
         Ok(())
@@ -348,18 +364,14 @@ impl Driver {
     /// that are to wake the run.
     pub(crate) async fn stop_streams(&mut self, is_last: bool) -> Result<(), RunError> {
         for (at, started) in std::mem::take(&mut self.streams.running) {
-            let Started { command, address, running, wakes } = started;
-            match running {
-                Running::Sent(running) => {
-                    self.discard(at, running, StreamState::Stopped).await?;
-                }
-                Running::Started(running) if is_last && (!wakes || self.stopping) => {
-                    let over = running.end().await;
-                    self.record_end(at, over, None)?;
-                }
-                running @ Running::Started(_) => {
-                    self.streams.running.insert(at, Started { command, address, running, wakes });
-                }
+            let is_sent = matches!(started.running, Running::Sent(_));
+            if !is_sent && (!is_last || started.wakes && !self.stopping) {
+                self.streams.running.insert(at, started);
+                continue;
+            }
+            match started.running.end().await {
+                Ok(over) => drop(self.record_end(at, over, None)?),
+                Err(running) => drop(self.discard(at, running, StreamState::Stopped).await?),
             }
         }
         self.forget_ended();

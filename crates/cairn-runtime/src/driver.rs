@@ -3,7 +3,7 @@
 
 use crate::background::Streams;
 use crate::pending::{Pending, told_with};
-use crate::schemes::Web;
+use crate::schemes::{Leads, Web};
 use crate::scrubbed::scrubbed;
 use crate::sent::{Foreground, Sending};
 use crate::transcript::{Transcript, text_of};
@@ -127,6 +127,8 @@ pub struct Driver {
     pub(crate) lingering: Vec<Coord>,
     /// What it knows of what is around it.
     pub(crate) around: crate::delta::Around,
+    /// Where what it reads beyond this machine may lead.
+    pub(crate) leads: Leads,
     /// Streams that ended and were to wake the run.
     pub(crate) waking: Vec<Coord>,
     /// The streams that the run was last said to wait for.

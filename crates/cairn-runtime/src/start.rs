@@ -290,7 +290,8 @@ impl Start {
         inbox: mpsc::UnboundedReceiver<Command>,
     ) -> Driver {
         let mut schemes = schemes::of_session(&self.store, &session, &self.world);
-        schemes::add_web(&mut schemes, &self.settings.web, &self.leads());
+        let leads = self.leads();
+        schemes::add_web(&mut schemes, &self.settings.web, &leads);
         let own_rows = schemes::add_own_rows(&mut schemes, &self.store);
         let world = self.world.with_schemes(schemes);
         Driver {
@@ -315,6 +316,7 @@ impl Start {
             foreground: None,
             sending: false,
             lingering: Vec::new(),
+            leads,
             waking: Vec::new(),
             awaited: Vec::new(),
             stopping: false,

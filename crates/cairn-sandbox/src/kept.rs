@@ -27,9 +27,9 @@ pub struct OnDisk {
     pub tail: u64,
 }
 
-/// What is kept of an output.
+/// What is kept of an output, while it grows.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub struct Kept {
     keep: Keep,
     head: Vec<u8>,
     tail: VecDeque<u8>,
@@ -53,21 +53,29 @@ pub struct Printed<'a> {
 
 /// An output that has come to its end.
 #[derive(Debug)]
-pub(crate) struct Ends {
-    pub(crate) head: Vec<u8>,
-    pub(crate) tail: Vec<u8>,
-    pub(crate) spool: Option<Spool>,
-    pub(crate) bytes: u64,
-    pub(crate) hash: Hash,
+pub struct Ends {
+    /// Its beginning.
+    pub head: Vec<u8>,
+    /// Its end, without what `head` holds.
+    pub tail: Vec<u8>,
+    /// More of both, when there was too much for memory.
+    pub spool: Option<Spool>,
+    /// How many bytes there were, exactly.
+    pub bytes: u64,
+    /// BLAKE3 of all of them.
+    pub hash: Hash,
 }
 
 impl Kept {
-    pub(crate) fn new(keep: Keep) -> Self {
+    /// Nothing of it came yet.
+    #[must_use]
+    pub fn new(keep: Keep) -> Self {
         let (head, tail) = (Vec::new(), VecDeque::new());
         Self { keep, head, tail, spool: None, bytes: 0, hasher: blake3::Hasher::new() }
     }
 
-    pub(crate) fn push(&mut self, chunk: &[u8]) {
+    /// Takes its next piece.
+    pub fn push(&mut self, chunk: &[u8]) {
         let keep = self.keep.in_memory;
         self.bytes += chunk.len() as u64;
         self.hasher.update(chunk);
@@ -100,12 +108,15 @@ impl Kept {
         }
     }
 
-    pub(crate) fn printed(&mut self) -> Printed<'_> {
+    /// Looks at what is kept so far.
+    pub fn printed(&mut self) -> Printed<'_> {
         let tail = self.tail.make_contiguous();
         Printed { head: &self.head, tail, spool: self.spool.as_ref(), bytes: self.bytes }
     }
 
-    pub(crate) fn finish(self) -> Ends {
+    /// There is no more.
+    #[must_use]
+    pub fn finish(self) -> Ends {
         let Self { head, tail, spool, bytes, hasher, .. } = self;
         Ends { head, tail: tail.into(), spool, bytes, hash: Hash(*hasher.finalize().as_bytes()) }
     }

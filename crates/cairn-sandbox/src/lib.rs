@@ -25,7 +25,7 @@ pub use confine::{Access, Can, Confined, Level, Place, Sandbox, Surroundings, ca
 pub use context::{Carrying, Context, Host, Over};
 pub use editor::edit;
 pub use environment::{environment, names_secret, shell};
-pub use kept::{Keep, OnDisk, Printed};
+pub use kept::{Ends, Keep, Kept, OnDisk, Printed};
 pub use own::{Own, clear};
 pub use run::run;
 pub use running::Running;

@@ -85,6 +85,10 @@ pub fn built_in() -> &'static [Manifest] {
             Manifest::told("cairn", &["body"]),
             page("http"),
             page("https"),
+            feed("sse"),
+            feed("sses"),
+            feed("ws"),
+            feed("wss"),
         ]
     });
     &ALL
@@ -112,6 +116,12 @@ fn page(name: &str) -> Manifest {
         writes: Effect::Network,
         ..stored(name, Scope::Session, &[])
     }
+}
+
+/// A scheme whose entries are what servers send as it comes: nobody writes them, and reading one opens it.
+fn feed(name: &str) -> Manifest {
+    let body = Channel { mime: "text/plain".to_owned(), ..channel("body") };
+    Manifest { channels: vec![body], ..page(name) }
 }
 
 fn channel(name: &str) -> Channel {

@@ -47,7 +47,7 @@ pub enum UriError {
 }
 
 /// The schemes whose addresses have a host.
-const WITH_HOST: [&str; 6] = ["http", "https", "ws", "wss", "sse", "mcp"];
+const WITH_HOST: [&str; 7] = ["http", "https", "ws", "wss", "sse", "sses", "mcp"];
 
 impl Place {
     /// Reads a target. What has no scheme is a path, whatever it holds; `file:` is one, too.
@@ -181,6 +181,8 @@ mod tests {
         check("https://example.com?q", "https://example.com?q");
         check("https:///a", "https://a/");
         check("https://", "error https:// names no host");
+        check("sses://Example.com:81/a", "sses://example.com:81/a");
+        check("wss:///example.com", "wss://example.com/");
         check("known:///a\nb", "error the address known:///a\\nb holds control characters");
         let long = format!("known:///{}", "x".repeat(600));
         check(&long, "error the address is 609 bytes long, more than 512");

@@ -14,6 +14,7 @@ mod entry;
 mod exec;
 mod find;
 mod git_dir;
+mod growing;
 mod leftovers;
 mod list;
 mod media;
@@ -54,6 +55,7 @@ pub use background::{Background, Over};
 pub use choose::Choice;
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use docs::{Doc, DocSource};
+pub use growing::Growing;
 pub use media::{Kind as MediaKind, kind as media_kind};
 pub use members::Membership;
 pub use parts::Part;
@@ -379,6 +381,12 @@ impl World {
     /// kept, so that a crash in the middle can be completed.
     pub fn stage(&self, prepared: &mut Prepared) -> Result<(), Refusal> {
         rehearse::stage(&self.roots, &self.known, prepared)
+    }
+
+    /// A text that grows, kept as a command's output is.
+    #[must_use]
+    pub fn growing(&self) -> Growing {
+        Growing::new(output::limits(self.settings.spool.as_deref()), &self.settings.scrubber)
     }
 
     /// Starts a command in the background, in the runtime of the caller.

@@ -3,7 +3,7 @@
 
 use crate::read::whole;
 use cairn_sandbox::{Finished, Keep, OnDisk, Printed, Seam, Spool, Spooled};
-use cairn_types::{CommandOutput, ContentRef};
+use cairn_types::{CommandOutput, ContentRef, Hash};
 use std::io;
 use std::path::Path;
 
@@ -32,8 +32,14 @@ pub(crate) fn limits(spool: Option<&Path>) -> Keep {
 
 /// Makes what is kept of an output one text.
 pub(crate) async fn keep(finished: &mut Finished) -> Kept {
-    let (bytes, hash) = (finished.bytes, finished.hash);
-    let joined = match finished.spool.take() {
+    let spool = finished.spool.take();
+    keep_ends(spool, finished.printed(), finished.hash).await
+}
+
+/// The same of any text that grew: its hash is that of all of it.
+pub(crate) async fn keep_ends(spool: Option<Spool>, printed: Printed<'_>, hash: Hash) -> Kept {
+    let bytes = printed.bytes;
+    let joined = match spool {
         // It reads and writes as much as is kept.
         Some(spool) => tokio::task::spawn_blocking(|| join(spool)).await.ok().and_then(Result::ok),
         None => None,
@@ -42,7 +48,7 @@ pub(crate) async fn keep(finished: &mut Finished) -> Kept {
         let output = CommandOutput { bytes, hash, kept: spooled.content };
         return Kept { output, contents: Vec::new(), spooled: Some(spooled) };
     }
-    let kept = ends(finished.printed(), (IN_MEMORY, IN_MEMORY), not_kept);
+    let kept = in_memory(printed);
     let output = CommandOutput { bytes, hash, kept: ContentRef::of(&kept) };
     Kept { output, contents: vec![kept], spooled: None }
 }
@@ -52,10 +58,15 @@ pub(crate) fn each(printed: Printed<'_>, take: &mut dyn FnMut(&[u8])) -> io::Res
     match printed.spool {
         Some(spool) => spool.each(&seam(spool)?, take),
         None => {
-            take(&ends(printed, (IN_MEMORY, IN_MEMORY), not_kept));
+            take(&in_memory(printed));
             Ok(())
         }
     }
+}
+
+/// What memory holds of an output, as one text.
+fn in_memory(printed: Printed<'_>) -> Vec<u8> {
+    ends(printed, (printed.head.len(), printed.tail.len()), not_kept)
 }
 
 fn not_kept(missing: u64) -> String {
@@ -120,7 +131,6 @@ fn continuation(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
     use cairn_sandbox::End;
-    use cairn_types::Hash;
     use proptest::prelude::*;
 
     fn finished(text: &str, keep: usize) -> Finished {

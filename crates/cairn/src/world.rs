@@ -32,6 +32,10 @@ pub fn world(args: &cli::World) -> Result<ExitCode> {
             let text = format!("nothing of {target} is kept here; `cairn op read` reads it");
             return Err(Usage(text).into());
         }
+        Some(target) if matches!(scheme_of(target), Some("sse" | "sses" | "ws" | "wss")) => {
+            let text = format!("nothing of {target} is kept here; an agent's read opens it");
+            return Err(Usage(text).into());
+        }
         Some(target) => return show(&world, target, args.json),
     }
     Ok(ExitCode::SUCCESS)

@@ -162,6 +162,10 @@ mod tests {
         check("http://[::1]/", &["::1"]);
         check("http://[::1]:8080/", &["::1", "[::1]:8080"]);
         check("http://evil.org\\@docs.rs/", &["evil.org"]);
+        check("sse://docs.rs:443/a", &["docs.rs"]);
+        check("sses://docs.rs:8443/a", &["docs.rs", "docs.rs:8443"]);
+        check("ws://[::1]:8080/", &["::1", "[::1]:8080"]);
+        check("wss://Docs.rs?x", &["docs.rs"]);
         check("src/a.rs", &[]);
         check("known:///https://docs.rs", &[]);
         let copy = Carry::of("https://docs.rs/a".to_owned(), "a.md".to_owned());

@@ -123,6 +123,33 @@ fn a_page_may_be_read_in_every_mode_and_never_without_the_web() {
     check(&["allow *"], terms, &[("https://docs.rs/a docs/a.md", "deny")]);
 }
 
+// keeps: feeds-asked
+#[test]
+fn a_feed_is_ruled_like_a_page_of_its_host() {
+    let feeds = ["sse://docs.rs/a", "sses://docs.rs/a", "ws://docs.rs/a", "wss://docs.rs/a"];
+    for feed in feeds {
+        let (scheme, _) = feed.split_once(':').unwrap();
+        for (rule, expected) in [
+            ("allow *", "allow"),
+            ("allow read[effect=network,host=docs.rs]", "allow"),
+            (&format!("allow read[scheme={scheme}] docs.rs/**"), "allow"),
+            ("allow read", "ask"),
+            ("allow read[scheme=https]", "ask"),
+            ("allow read[effect=network,host=docs.rs:81]", "ask"),
+            ("deny read[host=docs.rs]", "deny"),
+        ] {
+            check(&[rule], ASKED, &[(feed, expected)]);
+        }
+        let flags = Flags { no_web: true, ..Flags::default() };
+        check(&["allow *"], Terms { flags, ..ASKED }, &[(feed, "deny")]);
+        // Nobody writes one.
+        let yolo = Terms { approval: Approval::Yolo, ..ASKED };
+        check(&["allow *"], yolo, &[(&format!("known:///a {feed}"), "deny")]);
+    }
+    let port = &["allow read[effect=network,host=vm:81]"];
+    check(port, ASKED, &[("sse://vm:81/", "allow"), ("ws://vm/", "ask"), ("wss://vm:82/", "ask")]);
+}
+
 const PAGE: (&str, &str) = ("read", "{\"path\":\"https://docs.rs/a\"}");
 
 // keeps: web-ops

@@ -2,14 +2,16 @@
 
 mod catalog;
 mod exec;
+mod feeds;
 mod http;
 mod log;
 mod own_rows;
 mod prompt;
 mod run;
 
-pub(crate) use http::Leads;
-pub use http::Web;
+pub(crate) use crate::reach::Leads;
+pub use crate::reach::Web;
+pub(crate) use http::told;
 pub(crate) use own_rows::{OwnRows, Row, Shown};
 
 use cairn_store::Store;
@@ -45,6 +47,9 @@ pub fn from_outside(store: &Store, session: &SessionId, files: &World) -> Scheme
 pub(crate) fn add_web(schemes: &mut Schemes, web: &Web, leads: &Leads) {
     for scheme in ["http", "https"] {
         schemes.register(Arc::new(http::Pages::new(scheme, web, leads)));
+    }
+    for scheme in ["sse", "sses", "ws", "wss"] {
+        schemes.register(Arc::new(feeds::Feeds::new(scheme, web)));
     }
 }
 

@@ -13,6 +13,7 @@ mod context;
 mod cut;
 mod delta;
 mod endurance;
+mod feeds;
 mod flood;
 mod fold;
 mod hooks;

@@ -1,6 +1,7 @@
 //! Real servers on loopback: what is read of them, what must not reach them, and what is bounded.
 
-use super::{Leads, Pages, Web};
+use super::Pages;
+use crate::reach::{Leads, Web};
 use cairn_engine::policy::Rulebook;
 use cairn_sandbox::network::HostPort;
 use cairn_testkit::{Says, Site};

@@ -1,8 +1,8 @@
 //! What is made of an answer: a page as Markdown, other texts as they are, in whatever they were encoded; the rest
 //! as bytes with their type. And what is told of one that says no.
 
-use super::exchange::{Answer, Head};
-use super::{markdown, refusal};
+use super::markdown;
+use crate::reach::{Answer, Head, refusal};
 use cairn_text::mime;
 use cairn_types::Status;
 use cairn_world::{Entry, Refusal};
@@ -31,12 +31,12 @@ fn status_of(status: u16) -> Status {
 }
 
 /// What an answer says.
-pub(super) fn body(answer: Answer) -> Result<Entry, Refusal> {
+pub(crate) fn body(answer: Answer) -> Result<Entry, Refusal> {
     let Answer { heads, body, leads } = answer;
     let nothing = || refusal(Status::FAILED, "nobody answered".to_owned());
     let head = heads.last().ok_or_else(nothing)?;
     if let Some(to) = leads {
-        let text = format!("{}: {} leads to {to}; read that address", head.url, head.status);
+        let text = format!("{}: {} leads to {to}; read that address", head.address, head.status);
         return Err(refusal(Status::CONFLICT, text));
     }
     let is_success = head.status.is_success();
@@ -59,7 +59,7 @@ fn refused(head: &Head, entry: &Entry) -> Refusal {
         words.push('…');
     }
     let said = if words.is_empty() { String::new() } else { format!(": {words}") };
-    let text = format!("{}: the server answers {}{said}", head.url, head.status);
+    let text = format!("{}: the server answers {}{said}", head.address, head.status);
     refusal(status_of(head.status.as_u16()), text)
 }
 
@@ -68,7 +68,7 @@ pub(super) fn headers(answer: &Answer) -> Entry {
     let mut text = String::new();
     for head in &answer.heads {
         let lead = if text.is_empty() { "" } else { "\n" };
-        let _ = writeln!(text, "{lead}GET {}\n{:?} {}", head.url, head.version, head.status);
+        let _ = writeln!(text, "{lead}GET {}\n{:?} {}", head.address, head.version, head.status);
         for (name, value) in &head.headers {
             let _ = writeln!(text, "{name}: {}", String::from_utf8_lossy(value.as_bytes()));
         }
@@ -88,7 +88,7 @@ fn entry(head: &Head, body: Vec<u8>) -> Entry {
     let (essence, parameters) = declared.split_once(';').unwrap_or((&declared, ""));
     let essence = match essence.trim() {
         "" | "application/octet-stream" | "binary/octet-stream" => {
-            mime::of(head.url.path(), &body[..body.len().min(HEAD)]).name()
+            mime::of(head.address.url().path(), &body[..body.len().min(HEAD)]).name()
         }
         essence => essence,
     };
@@ -104,7 +104,7 @@ fn entry(head: &Head, body: Vec<u8>) -> Entry {
     };
     match essence {
         "text/html" | "application/xhtml+xml" => {
-            made(markdown::of(&text, &head.url).into_bytes(), "text/markdown")
+            made(markdown::of(&text, head.address.url()).into_bytes(), "text/markdown")
         }
         essence => made(text.into_bytes(), essence),
     }
@@ -139,17 +139,18 @@ fn decoded(body: &[u8], essence: &str, said: Option<&'static Encoding>) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reach::Address;
     use reqwest::header::HeaderMap;
-    use reqwest::{StatusCode, Url, Version};
+    use reqwest::{StatusCode, Version};
 
     fn answer(status: u16, declared: &str, body: &[u8]) -> Answer {
         let mut headers = HeaderMap::new();
         if !declared.is_empty() {
             headers.insert(CONTENT_TYPE, declared.parse().unwrap());
         }
-        let url = Url::parse("https://e.example/a").unwrap();
+        let address = Address::of("https://e.example/a").unwrap();
         let (version, status) = (Version::HTTP_11, StatusCode::from_u16(status).unwrap());
-        let head = Head { url, version, status, headers };
+        let head = Head { address, version, status, headers };
         Answer { heads: vec![head], body: body.to_vec(), leads: None }
     }
 

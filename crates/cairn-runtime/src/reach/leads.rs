@@ -1,9 +1,9 @@
 //! Whether a redirect is followed. Another address is another read: the same host's is, unless a rule is against it;
 //! another host's only where a rule lets it be read unasked.
 
+use super::address::Address;
 use cairn_engine::policy::{Case, Rulebook, subject_of};
 use cairn_types::{Action, Effect, LONGEST_ADDRESS, Mode, OpName, Read, Removed, RuleWord, Writer};
-use reqwest::Url;
 
 /// What decides where a read may be led.
 #[derive(Debug, Clone)]
@@ -21,11 +21,12 @@ pub(crate) struct Leads {
 impl Leads {
     /// Whether what leads from one address to another is followed, at this time. What is too long for an address
     /// cannot be judged.
-    pub(super) fn follows(&self, from: &Url, to: &Url, now: u64) -> bool {
-        if to.as_str().len() > LONGEST_ADDRESS {
+    pub(crate) fn follows(&self, from: &Address, to: &Address, now: u64) -> bool {
+        let path = to.to_string();
+        if path.len() > LONGEST_ADDRESS {
             return false;
         }
-        let read = Read { path: to.to_string(), ..Read::default() };
+        let read = Read { path, ..Read::default() };
         let subject = subject_of(&Action::Read(read));
         let case = Case {
             op: OpName::Read,
@@ -48,8 +49,9 @@ impl Leads {
 
 /// Whether whoever let one address be read let the other's host be reached: not on a port that is unusual and
 /// was not named.
-fn is_same(from: &Url, to: &Url) -> bool {
-    let usual = |url: &Url| url.port().is_none_or(|port| [80, 443].contains(&port));
+fn is_same(from: &Address, to: &Address) -> bool {
+    let (from, to) = (from.url(), to.url());
+    let usual = |url: &reqwest::Url| url.port().is_none_or(|port| [80, 443].contains(&port));
     let same_port = from.port_or_known_default() == to.port_or_known_default();
     from.host_str() == to.host_str() && (same_port || usual(from) && usual(to))
 }
@@ -74,12 +76,12 @@ mod tests {
             let rules = Rulebook::read(Policy { rules, ..Policy::default() }).unwrap();
             let (mode, writer) = (Mode::Act, Writer::Model);
             let leads = Leads { rules, mode, writer, is_hooked: false };
-            let url = |text: &str| Url::parse(text).unwrap();
-            let from = url("https://a.example/x");
-            assert_eq!(leads.follows(&from, &url(to), 0), expected, "{to}");
+            let from = Address::of("https://a.example/x").unwrap();
+            let led_to = from.join(to).unwrap();
+            assert_eq!(leads.follows(&from, &led_to, 0), expected, "{to}");
             let hooked = Leads { is_hooked: true, ..leads };
             let same = to.contains("//a.example");
-            assert_eq!(hooked.follows(&from, &url(to), 0), expected && same, "{to}, hooked");
+            assert_eq!(hooked.follows(&from, &led_to, 0), expected && same, "{to}, hooked");
         };
         check(&[], "https://a.example/y", true);
         check(&[], "http://a.example/", true);

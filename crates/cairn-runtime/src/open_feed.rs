@@ -1,0 +1,55 @@
+//! Reading a feed: the first time opens it, and from then on what came so far is read.
+
+use crate::background::Running;
+use crate::feed::Feed;
+use crate::{Driver, Event, RunError, rows};
+use cairn_types::{Coord, Place, Read, Status, Uri, scheme_of};
+use cairn_world::Performed;
+use tokio_util::sync::CancellationToken;
+
+/// The feed that a path names.
+pub(crate) fn named(path: &str) -> Option<Uri> {
+    let is_feed = matches!(scheme_of(path), Some("sse" | "sses" | "ws" | "wss"));
+    match Place::of(path) {
+        Ok(Place::Entry(uri)) if is_feed => Some(uri),
+        _ => None,
+    }
+}
+
+impl Driver {
+    /// Opens a feed, or reads on in one that is open.
+    pub(crate) async fn read_feed(
+        &mut self,
+        at: Coord,
+        (uri, read): (&Uri, &Read),
+    ) -> Result<Performed, RunError> {
+        let address = uri.entry().to_string();
+        if let Some(lines) =
+            self.streams.at_address(&address).and_then(|open| self.streams.lines(open, read))
+        {
+            return Ok(lines);
+        }
+        if let Some(full) = self.streams.full() {
+            return Ok(Performed::told(Status::LIMIT, full));
+        }
+        let (web, leads) = (self.settings.web.clone(), self.leads.clone());
+        let (growing, sink) = (self.world.growing(), self.sink.clone());
+        let tell = Box::new(move |piece: &[u8]| {
+            sink.event(&Event::Stream { at, text: String::from_utf8_lossy(piece).into_owned() });
+        });
+        let cancel = CancellationToken::new();
+        let mut opening = Box::pin(Feed::open(uri, (&web, &leads), growing, tell, &cancel));
+        let opened = self.meanwhile(&mut opening, &cancel).await?;
+        drop(opening);
+        Ok(match opened {
+            Err(refusal) => refusal.into(),
+            Ok(feed) => {
+                let running = Running::Feed(Box::new(feed));
+                self.streams.insert(at, (address.clone(), address.clone()), running);
+                let row = rows::address(at);
+                let text = format!("open; what comes is {row}#output");
+                Performed { stream: Some(address), ..Performed::told(Status::RUNNING, text) }
+            }
+        })
+    }
+}
