@@ -92,7 +92,10 @@ fn message(
         }
         Item::Ended(stream) => {
             let row = rows::address(stream.at);
-            let said = format!("{row} is over: {}; its output is {row}#output", ending(stream));
+            let mut said = format!("{row} is over: {}", ending(stream));
+            if stream.output.is_some() {
+                said.push_str(&format!("; its output is {row}#output"));
+            }
             Message::User { parts: vec![Part::Text(Arc::from(said))] }
         }
         Item::Result { at, call, failed, folded: true, .. } => Message::Result {

@@ -60,9 +60,15 @@ fn a_run_whose_process_is_replaced_after_every_step_sends_the_model_the_same_byt
     assert!(processes >= 20, "only {processes} steps");
     let replaced = &bench.model.requests()[undisturbed.len()..];
     assert_eq!(replaced.len(), undisturbed.len());
+    // What ended with a process is told; nothing else differs.
+    let lost = r#",{"role":"user","content":"log:///1/8/3 is over: ended when the program was interrupted; its output is not known"}"#;
+    let mut told = 0;
     for (a, b) in undisturbed.iter().zip(replaced) {
-        assert_eq!(String::from_utf8_lossy(a), String::from_utf8_lossy(b));
+        let b = String::from_utf8_lossy(b);
+        told += b.matches(lost).count();
+        assert_eq!(String::from_utf8_lossy(a), b.replace(lost, ""));
     }
+    assert_eq!(told, 1);
 }
 
 /// A run that is cut off again and again, and what was acknowledged meanwhile.
