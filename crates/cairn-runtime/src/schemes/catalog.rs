@@ -5,9 +5,9 @@ use super::declared;
 use crate::reconcile::survey_now;
 use cairn_store::Store;
 use cairn_text::mime;
-use cairn_types::{Manifest, SessionId, Uri, built_in};
+use cairn_types::{Manifest, SessionId, Status, Uri, built_in};
 use cairn_world::{Entry, Listed, Refusal, Scheme, Stored, World};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// The one entry there is.
 const CATALOG: &str = "catalog.json";
@@ -29,16 +29,15 @@ impl Catalog {
         Catalog { store, session, world, manifest: declared("cairn") }
     }
 
-    fn rows(&self) -> Result<Vec<Value>, Refusal> {
+    /// Every entry as a line, in order of address.
+    fn rows(&self) -> Result<Vec<String>, Refusal> {
         let survey = survey_now(&self.store, &self.world, &self.session);
-        let mut rows: Vec<(String, Value)> = survey
-            .files()
-            .map(|(path, known)| {
-                let named = mime::of_path(path).unwrap_or("text/markdown");
-                let kind = if known.lines.is_some() { named } else { "application/octet-stream" };
-                (path.to_owned(), row(path, kind, (known.bytes, known.lines.map(u64::from))))
-            })
-            .collect();
+        let mut rows = Vec::new();
+        for (path, known) in survey.files() {
+            let named = mime::of_path(path).unwrap_or("text/markdown");
+            let kind = if known.lines.is_some() { named } else { "application/octet-stream" };
+            rows.push((path.to_owned(), row(path, kind, (known.bytes, known.lines))?));
+        }
         for manifest in built_in().iter().filter(|manifest| !manifest.writers.is_empty()) {
             let stored = Stored::new(self.store.clone(), self.session.clone(), manifest.clone());
             let all = Uri {
@@ -49,9 +48,11 @@ impl Catalog {
             };
             for Listed { uri, .. } in stored.list(&all)? {
                 let Some(entry) = stored.get(&uri)? else { continue };
-                let lines = String::from_utf8_lossy(&entry.content).lines().count() as u64;
-                let size = (entry.content.len() as u64, Some(lines));
-                rows.push((uri.to_string(), row(&uri.to_string(), &entry.mime, size)));
+                let lines = String::from_utf8_lossy(&entry.content).lines().count();
+                let size = (entry.content.len() as u64, u32::try_from(lines).ok());
+                let address = uri.to_string();
+                let row = row(&address, &entry.mime, size)?;
+                rows.push((address, row));
             }
         }
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -59,13 +60,31 @@ impl Catalog {
     }
 }
 
-fn row(path: &str, mime: &str, (bytes, lines): (u64, Option<u64>)) -> Value {
-    let tokens = bytes.div_ceil(BYTES_PER_TOKEN);
-    let body = match lines {
-        Some(lines) => json!({ "mimetype": mime, "tokens": tokens, "lines": lines }),
-        None => json!({ "mimetype": mime, "tokens": tokens }),
-    };
-    json!({ "path": path, "channels": { "body": body } })
+/// An entry as it is told. Written as it is and not built as a tree first, since there are many.
+#[derive(Serialize)]
+struct Row<'a> {
+    path: &'a str,
+    channels: Channels<'a>,
+}
+
+#[derive(Serialize)]
+struct Channels<'a> {
+    body: Body<'a>,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    mimetype: &'a str,
+    tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<u32>,
+}
+
+fn row(path: &str, mimetype: &str, (bytes, lines): (u64, Option<u32>)) -> Result<String, Refusal> {
+    let body = Body { mimetype, tokens: bytes.div_ceil(BYTES_PER_TOKEN), lines };
+    let row = Row { path, channels: Channels { body } };
+    let refused = |e| Refusal { status: Status::FAILED, text: format!("{path}: {e}") };
+    serde_json::to_string(&row).map_err(refused)
 }
 
 impl Scheme for Catalog {
@@ -78,8 +97,7 @@ impl Scheme for Catalog {
             return Ok(None);
         }
         // One entry in a line, so that lines can be paged and searched.
-        let rows: Vec<String> = self.rows()?.iter().map(Value::to_string).collect();
-        let content = format!("[\n{}\n]\n", rows.join(",\n")).into_bytes();
+        let content = format!("[\n{}\n]\n", self.rows()?.join(",\n")).into_bytes();
         Ok(Some(Entry { content, mime: "application/json".to_owned(), tags: Vec::new() }))
     }
 
