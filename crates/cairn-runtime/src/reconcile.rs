@@ -110,8 +110,7 @@ fn look(store: &Store, world: &World, session: &SessionId, sight: Sight) -> (Sca
     let mut sight = match (sight.stamp, now) {
         (Some(then), Some(now)) if then == now => sight,
         (_, Some(_)) => {
-            let packed = fs::read(&file).ok();
-            let survey = packed.and_then(|packed| Survey::unpack(&packed));
+            let survey = fs::File::open(&file).ok().and_then(Survey::read);
             Sight {
                 stamp: survey.is_some().then_some(now).flatten(),
                 survey: survey.unwrap_or_default(),

@@ -45,7 +45,23 @@ impl Name {
 /// serves once.
 pub(crate) fn names(dir: &OwnedFd) -> Result<Vec<Name>, Errno> {
     let mut found = Vec::new();
-    let mut room = Vec::with_capacity(ROOM);
+    each(dir, &mut Vec::with_capacity(ROOM), |bytes, kind| {
+        let mut sort_key = Vec::with_capacity(bytes.len() + 1);
+        sort_key.extend_from_slice(bytes);
+        if kind.is_dir() {
+            sort_key.push(b'/');
+        }
+        found.push(Name { sort_key, is_file: kind.is_file() });
+    })?;
+    Ok(found)
+}
+
+/// Tells each name with what it names.
+fn each(
+    dir: &OwnedFd,
+    room: &mut Vec<u8>,
+    mut tell: impl FnMut(&[u8], FileType),
+) -> Result<(), Errno> {
     let mut items = RawDir::new(dir, room.spare_capacity_mut());
     while let Some(item) = items.next() {
         let item = item?;
@@ -59,12 +75,78 @@ pub(crate) fn names(dir: &OwnedFd) -> Result<Vec<Name>, Errno> {
                 .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
             kind => kind,
         };
-        let mut sort_key = Vec::with_capacity(bytes.len() + 1);
-        sort_key.extend_from_slice(bytes);
-        if kind.is_dir() {
-            sort_key.push(b'/');
-        }
-        found.push(Name { sort_key, is_file: kind.is_file() });
+        tell(bytes, kind);
     }
-    Ok(found)
+    Ok(())
+}
+
+/// The names of files and directories in one directory, in order. They lie in one piece of memory, which
+/// serves for one directory after another.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    room: Vec<u8>,
+    text: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+/// Where a name's sort key stands in the text.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+impl Names {
+    /// Takes those of another directory instead; `see` is told everything that is there, and whether it is
+    /// a regular file.
+    pub(crate) fn fill(
+        &mut self,
+        dir: &OwnedFd,
+        mut see: impl FnMut(&[u8], bool),
+    ) -> Result<(), Errno> {
+        let Names { room, text, spans } = self;
+        room.reserve(ROOM);
+        text.clear();
+        spans.clear();
+        each(dir, room, |bytes, kind| {
+            see(bytes, kind.is_file());
+            if !kind.is_file() && !kind.is_dir() {
+                return;
+            }
+            let start = text.len();
+            text.extend_from_slice(bytes);
+            if kind.is_dir() {
+                text.push(b'/');
+            }
+            spans.push(Span { start, end: text.len() });
+        })?;
+        spans.sort_unstable_by(|one, other| {
+            text[one.start..one.end].cmp(&text[other.start..other.end])
+        });
+        // A directory that changes while it is read may tell a name twice.
+        spans.dedup_by(|one, other| text[one.start..one.end] == text[other.start..other.end]);
+        Ok(())
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// One of them, with a slash if it is a directory's, which sorts names as whole paths sort.
+    pub(crate) fn sort_key(&self, nth: usize) -> &[u8] {
+        let Span { start, end } = self.spans[nth];
+        &self.text[start..end]
+    }
+
+    /// Some of them, on their own.
+    pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Names {
+        let mut part = Names::default();
+        for nth in range {
+            let start = part.text.len();
+            part.text.extend_from_slice(self.sort_key(nth));
+            part.spans.push(Span { start, end: part.text.len() });
+        }
+        part
+    }
 }

@@ -8,7 +8,7 @@ use cairn_store::Store;
 use cairn_text::mime;
 use cairn_types::{Manifest, SessionId, Status, Uri, built_in};
 use cairn_world::{Doc, Entry, Listed, Refusal, Scheme, Stored, World};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// The entry that is always there.
 const CATALOG: &str = "catalog.json";
@@ -40,16 +40,15 @@ impl Catalog {
         Ok(Some(Entry { content, mime, tags: Vec::new() }))
     }
 
-    fn rows(&self) -> Result<Vec<Value>, Refusal> {
+    /// Every entry as a line, in order of address.
+    fn rows(&self) -> Result<Vec<String>, Refusal> {
         let survey = survey_now(&self.store, &self.world, &self.session);
-        let mut rows: Vec<(String, Value)> = survey
-            .files()
-            .map(|(path, known)| {
-                let named = mime::of_path(path).unwrap_or("text/markdown");
-                let kind = if known.lines.is_some() { named } else { "application/octet-stream" };
-                (path.to_owned(), row(path, kind, (known.bytes, known.lines.map(u64::from))))
-            })
-            .collect();
+        let mut rows = Vec::new();
+        for (path, known) in survey.files() {
+            let named = mime::of_path(path).unwrap_or("text/markdown");
+            let kind = if known.lines.is_some() { named } else { "application/octet-stream" };
+            rows.push((path.to_owned(), row(path, kind, (known.bytes, known.lines))?));
+        }
         for manifest in built_in().iter().filter(|manifest| !manifest.writers.is_empty()) {
             let stored = Stored::new(self.store.clone(), self.session.clone(), manifest.clone());
             let all = Uri {
@@ -60,33 +59,52 @@ impl Catalog {
             };
             for Listed { uri, .. } in stored.list(&all)? {
                 let Some(entry) = stored.get(&uri)? else { continue };
-                rows.push(row_of(&uri.to_string(), &entry));
+                rows.push(row_of(uri.to_string(), &entry)?);
             }
         }
         for doc in self.world.docs() {
             // One that cannot be read is missed by whoever reads it.
             let Ok(Some(entry)) = self.document(doc) else { continue };
-            rows.push(row_of(&format!("cairn:///{}", doc.name), &entry));
+            rows.push(row_of(format!("cairn:///{}", doc.name), &entry)?);
         }
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 }
 
-fn row(path: &str, mime: &str, (bytes, lines): (u64, Option<u64>)) -> Value {
-    let tokens = bytes.div_ceil(BYTES_PER_TOKEN);
-    let body = match lines {
-        Some(lines) => json!({ "mimetype": mime, "tokens": tokens, "lines": lines }),
-        None => json!({ "mimetype": mime, "tokens": tokens }),
-    };
-    json!({ "path": path, "channels": { "body": body } })
+/// An entry as it is told. Written as it is and not built as a tree first, since there are many.
+#[derive(Serialize)]
+struct Row<'a> {
+    path: &'a str,
+    channels: Channels<'a>,
+}
+
+#[derive(Serialize)]
+struct Channels<'a> {
+    body: Body<'a>,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    mimetype: &'a str,
+    tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<u32>,
+}
+
+fn row(path: &str, mimetype: &str, (bytes, lines): (u64, Option<u32>)) -> Result<String, Refusal> {
+    let body = Body { mimetype, tokens: bytes.div_ceil(BYTES_PER_TOKEN), lines };
+    let row = Row { path, channels: Channels { body } };
+    let refused = |e| Refusal { status: Status::FAILED, text: format!("{path}: {e}") };
+    serde_json::to_string(&row).map_err(refused)
 }
 
 /// The row of an entry that was read, by its address.
-fn row_of(address: &str, entry: &Entry) -> (String, Value) {
-    let lines = String::from_utf8_lossy(&entry.content).lines().count() as u64;
-    let size = (entry.content.len() as u64, Some(lines));
-    (address.to_owned(), row(address, &entry.mime, size))
+fn row_of(address: String, entry: &Entry) -> Result<(String, String), Refusal> {
+    let lines = String::from_utf8_lossy(&entry.content).lines().count();
+    let size = (entry.content.len() as u64, u32::try_from(lines).ok());
+    let row = row(&address, &entry.mime, size)?;
+    Ok((address, row))
 }
 
 impl Scheme for Catalog {
@@ -100,8 +118,7 @@ impl Scheme for Catalog {
             return doc.map_or(Ok(None), |doc| self.document(doc));
         }
         // One entry in a line, so that lines can be paged and searched.
-        let rows: Vec<String> = self.rows()?.iter().map(Value::to_string).collect();
-        let content = format!("[\n{}\n]\n", rows.join(",\n")).into_bytes();
+        let content = format!("[\n{}\n]\n", self.rows()?.join(",\n")).into_bytes();
         Ok(Some(Entry { content, mime: "application/json".to_owned(), tags: Vec::new() }))
     }
 

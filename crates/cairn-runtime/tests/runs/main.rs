@@ -9,6 +9,7 @@
 )]
 
 mod background;
+mod catalog;
 mod context;
 mod cut;
 mod delta;

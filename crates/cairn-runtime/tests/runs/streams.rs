@@ -90,16 +90,16 @@ fn streams(facts: &[Fact]) -> Vec<Stream> {
 #[test]
 fn a_command_in_the_background_reads_what_is_sent_and_its_end_is_told() {
     let bench = Bench::new(&[
-        beside("tee got.log"),
+        beside("tee got.log; echo x > over.log"),
         send("exec:///1/1/1", 200, "first\n"),
         until("first", "got.log"),
         call("read", json!({"path": "exec:///1/1/1"})),
         send("log:///1/1/1", 200, ""),
         until("x", "over.log"),
+        call("bash", json!({"command": "sleep 0.3"})),
+        call("bash", json!({"command": "sleep 1"})),
         json!({"say": "done"}),
     ]);
-    // The command that waits ends once the other is over.
-    std::fs::write(bench.temp.workspace().join("over.log"), "x\n").unwrap();
     let facts = bench.drive(bench.start());
     let told = bench.told(&facts);
     assert_eq!(told[1], "200 written: 6 bytes");

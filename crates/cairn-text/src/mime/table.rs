@@ -1,5 +1,8 @@
 //! The types of files by their names and extensions, as data.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Extensions of each type, in lower case.
 pub(super) const EXTENSIONS: &[(&str, &str)] = &[
     // Prose and data.
@@ -203,14 +206,28 @@ pub(super) const TEXTS: &[&str] = &[
 ];
 
 pub(super) fn of_extension(extension: &str) -> Option<&'static str> {
-    found(EXTENSIONS, extension)
+    static TYPES: LazyLock<Types> = LazyLock::new(|| types(EXTENSIONS));
+    found(&TYPES, extension)
 }
 
 pub(super) fn of_name(name: &str) -> Option<&'static str> {
-    found(NAMES, name)
+    static TYPES: LazyLock<Types> = LazyLock::new(|| types(NAMES));
+    found(&TYPES, name)
 }
 
-fn found(table: &[(&'static str, &str)], word: &str) -> Option<&'static str> {
-    let is_word = |one: &str| one.eq_ignore_ascii_case(word);
-    table.iter().find(|(_, words)| words.split(' ').any(is_word)).map(|(mime, _)| *mime)
+/// A table by its words, in lower case: a catalog asks for each file there is.
+type Types = HashMap<String, &'static str>;
+
+fn types(table: &[(&'static str, &str)]) -> Types {
+    let mut types = Types::new();
+    for (mime, words) in table {
+        for word in words.split(' ') {
+            types.entry(word.to_ascii_lowercase()).or_insert(mime);
+        }
+    }
+    types
+}
+
+fn found(types: &Types, word: &str) -> Option<&'static str> {
+    types.get(word.to_ascii_lowercase().as_str()).copied()
 }

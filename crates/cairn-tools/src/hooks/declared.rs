@@ -153,11 +153,11 @@ mod tests {
         for (matcher, expected) in [
             (
                 "",
-                "read write edit multi_edit find list remove move copy bash env todo ask_user present_plan",
+                "read write edit multi_edit find list remove move copy open fold send bash env todo ask_user present_plan",
             ),
             (
                 "*",
-                "read write edit multi_edit find list remove move copy bash env todo ask_user present_plan",
+                "read write edit multi_edit find list remove move copy open fold send bash env todo ask_user present_plan",
             ),
             ("Bash", "bash env"),
             ("bash", "bash"),

@@ -62,10 +62,22 @@ pub(crate) struct Above {
 
 /// What a directory has of the three.
 #[derive(Debug, Clone, Copy, Default)]
-struct Has {
+pub(crate) struct Has {
     ignore: bool,
     gitignore: bool,
     repository: bool,
+}
+
+impl Has {
+    /// Takes note of a name in it.
+    pub(crate) fn see(&mut self, name: &[u8], is_file: bool) {
+        match name {
+            b".ignore" => self.ignore = is_file,
+            b".gitignore" => self.gitignore = is_file,
+            b".git" => self.repository = true,
+            _ => {}
+        }
+    }
 }
 
 impl Rules {
@@ -78,12 +90,7 @@ impl Rules {
     ) -> Option<Arc<Rules>> {
         let mut has = Has::default();
         for name in names {
-            match name.bare() {
-                b".ignore" => has.ignore = name.is_file(),
-                b".gitignore" => has.gitignore = name.is_file(),
-                b".git" => has.repository = true,
-                _ => {}
-            }
+            has.see(name.bare(), name.is_file());
         }
         Self::read(above, dir, has, at)
     }
@@ -100,7 +107,8 @@ impl Rules {
         Self::read(above, dir, has, at)
     }
 
-    fn read(
+    /// The same where it is known what of the three there is.
+    pub(crate) fn read(
         above: Option<&Arc<Rules>>,
         dir: BorrowedFd<'_>,
         has: Has,

@@ -3,7 +3,7 @@
 
 use super::Membership;
 use super::tracked::Tracked;
-use crate::find::rules::{self, Rules, Source};
+use crate::find::rules::{self, Has, Rules, Source};
 use crate::settled::Refusal;
 use crate::walk::Name;
 use crate::workspace::{Workspace, refusal, step};
@@ -115,6 +115,17 @@ impl<'a> Judge<'a> {
         at: usize,
     ) -> Ground {
         self.entered(around, judged, |rules| Rules::inside(rules, dir, names, at))
+    }
+
+    /// The same where it is known which files of rules are there.
+    pub(crate) fn within(
+        &self,
+        around: &Ground,
+        judged: &Judged,
+        (dir, has): (BorrowedFd<'_>, Has),
+        at: usize,
+    ) -> Ground {
+        self.entered(around, judged, |rules| Rules::read(rules, dir, has, at))
     }
 
     fn entered(

@@ -1,16 +1,22 @@
 //! What the members of the project were when somebody last looked: enough to tell by a stat whether one
 //! changed, and by its lines where. A cache: it can be lost, and is made again by reading every member once.
 
+mod files;
+mod look;
 mod marks;
 mod packed;
 mod scan;
+mod walk;
 
 pub use scan::{Noticed, Scanned};
 
 pub(crate) use scan::scan;
 
 use cairn_types::Hash;
-use std::collections::BTreeMap;
+use files::Files;
+use marks::{Kept, Marks};
+use std::fs::File;
+use std::sync::Arc;
 
 /// A file as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +31,7 @@ pub struct Surveyed {
     /// Permission bits.
     pub mode: u32,
     /// A mark of each line, of a text that is not too long.
-    pub(crate) marks: Vec<u32>,
+    pub(crate) marks: Marks,
     /// It may have been changed after it was read without showing it: its time is as new as the look.
     pub(crate) in_doubt: bool,
 }
@@ -40,18 +46,22 @@ pub(crate) struct Stat {
 }
 
 /// The members of the project by path, as they were.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Survey {
-    files: BTreeMap<String, Surveyed>,
+    files: Files,
     /// Up to where the log of the session was known then; not this module's to read.
     pub upto: String,
+    /// Where the marks are that nobody asked for yet.
+    kept: Option<Arc<Kept>>,
+    is_looked_at: bool,
 }
 
 impl Survey {
-    /// The survey that was packed so; none where it is of another version, or not whole.
+    /// The survey that was packed into a file; none where it is of another version, or not whole. Of the
+    /// lines nothing is read before something changed.
     #[must_use]
-    pub fn unpack(bytes: &[u8]) -> Option<Survey> {
-        packed::read(bytes)
+    pub fn read(file: File) -> Option<Survey> {
+        packed::read(file)
     }
 
     /// As bytes, to be kept.
@@ -62,12 +72,12 @@ impl Survey {
 
     /// Its files in order of path.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Surveyed)> {
-        self.files.iter().map(|(path, known)| (path.as_str(), known))
+        self.files.iter()
     }
 
-    /// Whether nothing was ever looked at.
+    /// Whether nobody ever looked.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.upto.is_empty()
+        !self.is_looked_at
     }
 }

@@ -1,29 +1,19 @@
 //! Looks whether members changed since they were last looked at. Costs a stat of each, and reads those
 //! alone that changed, or may have.
 
-use super::{Stat, Survey, Surveyed, marks};
-use crate::members::{Ground, Judge, Judged, Stands};
-use crate::path;
-use crate::read::{SNIFF, is_binary};
-use crate::walk::names;
-use crate::workspace::{Workspace, entry};
-use cairn_types::Hash;
-use rustix::fs::{AtFlags, FileType, OFlags};
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use super::files::Files;
+use super::marks::{self, Marks};
+use super::walk::{self, Changed, Terms, Walked};
+use super::{Survey, Surveyed};
+use crate::workspace::Workspace;
+use std::sync::OnceLock;
 
-/// A larger file is not read: that it changed is told by its stat alone.
-const LARGEST: u64 = 16 << 20;
-/// The most members that are looked at.
+/// The most members that are looked at, about.
 const MOST: usize = 200_000;
-/// The deepest directory.
-const DEEPEST: usize = 128;
-/// Times are no finer than this, so what was changed so shortly before a look may have been changed
-/// after it, too.
-const COARSE_NS: i64 = 20_000_000;
+/// The most threads that look.
+const THREADS: usize = 8;
+/// So few members are looked at sooner than a thread is started.
+const FEW: usize = 256;
 
 /// A member that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +26,7 @@ pub struct Noticed {
     pub after: Option<Surveyed>,
     /// The lines of it that are new, from 1, first and last; none where that is not known.
     pub spans: Vec<(usize, usize)>,
-    /// Its bytes, where it was read as a text.
+    /// Its bytes, where it was read as a text. A first look keeps none.
     pub content: Option<Vec<u8>>,
 }
 
@@ -47,63 +37,110 @@ pub struct Scanned {
     pub noticed: Vec<Noticed>,
     /// How many members there are.
     pub files: usize,
+    /// How many of them were asked whether they are as they were.
+    pub asked: usize,
     /// How many of them were read.
     pub read: usize,
-    /// There were more than are looked at.
+    /// There were more than are looked at. What was known of those is as it was.
     pub is_cut: bool,
-}
-
-/// A member that is there.
-struct Found {
-    path: String,
-    directory: Arc<OwnedFd>,
-    name: Vec<u8>,
-    stat: Stat,
-    mode: u32,
 }
 
 /// Looks at every member, and brings the survey up to date.
 pub(crate) fn scan(workspace: &Workspace, survey: &mut Survey) -> Scanned {
-    let begun_ns = now_ns();
-    let mut walk = Walk { judge: Judge::new(workspace), found: Vec::new(), is_cut: false };
-    walk.begin(workspace);
-    let Walk { found, is_cut, .. } = walk;
-    let files = found.len();
-    let (mut standing, mut changed) = (BTreeMap::new(), Vec::new());
-    for one in found {
-        match survey.files.remove(&one.path) {
-            Some(known) if known.stat == one.stat && !known.in_doubt => {
-                standing.insert(one.path, known);
-            }
-            before => changed.push((one, before)),
+    look(workspace, survey, MOST)
+}
+
+fn look(workspace: &Workspace, survey: &mut Survey, most: usize) -> Scanned {
+    let files = std::mem::take(&mut survey.files);
+    let terms = Terms {
+        workspace,
+        files: &files,
+        begun_ns: now_ns(),
+        takes_content: !survey.is_empty(),
+        most,
+        threads: threads(files.len()),
+    };
+    let walked = match walk::walk(&terms) {
+        // Which of too many are looked at must not depend on which thread is faster.
+        Some(walked) if walked.is_cut && walked.files >= most && terms.threads > 1 => {
+            walk::walk(&Terms { threads: 1, ..terms })
+        }
+        walked => walked,
+    };
+    let Some(walked) = walked else {
+        survey.files = files;
+        return Scanned { is_cut: true, ..Scanned::default() };
+    };
+    survey.is_looked_at = true;
+    let Walked { files: members, asked, is_cut, .. } = walked;
+    let read = walked.changed.len();
+    let noticed = match read == 0 && walked.gone.is_empty() {
+        true => {
+            survey.files = files;
+            Vec::new()
+        }
+        false => take_up(survey, files, walked),
+    };
+    Scanned { noticed, files: members, asked, read, is_cut }
+}
+
+/// Gives the survey what was and still is, and what is new, in order. Says what is not as it was.
+fn take_up(survey: &mut Survey, files: Files, walked: Walked) -> Vec<Noticed> {
+    let Walked { mut changed, mut gone, .. } = walked;
+    changed.sort_by(|one, other| one.path.cmp(&other.path));
+    gone.sort_unstable();
+    let text = files.text().len() + changed.iter().map(|one| one.path.len()).sum::<usize>();
+    let mut now = Files::with_room(files.len() + changed.len(), text);
+    let mut noticed = Vec::with_capacity(changed.len() + gone.len());
+    let mut changed = changed.into_iter().peekable();
+    let mut gone = gone.into_iter().peekable();
+    for (nth, (path, known)) in files.iter().enumerate() {
+        while let Some(new) = changed.next_if(|one| one.path.as_str() < path) {
+            noticed.extend(take_one(survey, (&mut now, new), None));
+        }
+        if let Some(one) = changed.next_if(|one| one.before == Some(nth)) {
+            noticed.extend(take_one(survey, (&mut now, one), Some(known)));
+        } else if gone.next_if_eq(&nth).is_none() {
+            now.push(path, known.clone());
+        } else {
+            let (path, before) = (path.to_owned(), Some(known.clone()));
+            noticed.push(Noticed { path, before, after: None, spans: Vec::new(), content: None });
         }
     }
-    let read = changed.len();
-    let mut noticed = Vec::new();
-    for (one, before, now) in look_all(changed, begun_ns) {
-        let Some((after, content)) = now else { continue };
-        let is_same = before.as_ref().is_some_and(|before| before.is_alike(&after));
-        standing.insert(one.path.clone(), after.clone());
-        if !is_same {
-            let old = before.as_ref().map(|known| known.marks.as_slice());
-            let spans = marks::spans(old.unwrap_or_default(), &after.marks);
-            let (path, after) = (one.path, Some(after));
-            noticed.push(Noticed { path, before, after, spans, content });
+    for new in changed {
+        noticed.extend(take_one(survey, (&mut now, new), None));
+    }
+    survey.files = now;
+    noticed
+}
+
+/// Adds one that was read. Says if it is not as it was.
+fn take_one(
+    survey: &Survey,
+    (now, one): (&mut Files, Changed),
+    before: Option<&Surveyed>,
+) -> Option<Noticed> {
+    let Changed { path, now: (after, content), .. } = one;
+    now.push(&path, after.clone());
+    if before.is_some_and(|before| before.is_alike(&after)) {
+        return None;
+    }
+    let spans = match before.map(|before| (survey.marks(before), survey.marks(&after))) {
+        None => marks::whole(&after.marks),
+        Some((Some(old), Some(new))) => marks::spans(&old, &new),
+        Some(_) => Vec::new(),
+    };
+    Some(Noticed { path, before: before.cloned(), after: Some(after), spans, content })
+}
+
+impl Survey {
+    /// The marks of a file; none where they were kept, and are not what they were.
+    pub(super) fn marks(&self, known: &Surveyed) -> Option<Vec<u32>> {
+        match &known.marks {
+            Marks::Here(bytes) => Some(marks::numbers(bytes)),
+            Marks::There(place) => self.kept.as_ref()?.marks(*place),
         }
     }
-    if !is_cut {
-        let gone = std::mem::take(&mut survey.files).into_iter();
-        noticed.extend(gone.map(|(path, known)| Noticed {
-            path,
-            before: Some(known),
-            after: None,
-            spans: Vec::new(),
-            content: None,
-        }));
-    }
-    noticed.sort_by(|a, b| a.path.cmp(&b.path));
-    survey.files = standing;
-    Scanned { noticed, files, read, is_cut }
 }
 
 impl Surveyed {
@@ -117,73 +154,15 @@ impl Surveyed {
     }
 }
 
-/// What was found, what it was before, and what it is now with its bytes; none where it is gone again.
-type Looked = (Found, Option<Surveyed>, Option<(Surveyed, Option<Vec<u8>>)>);
-
-/// Reads files on all cores; what they are comes in no order.
-fn look_all(changed: Vec<(Found, Option<Surveyed>)>, begun_ns: i64) -> Vec<Looked> {
-    let look = |(one, before): (Found, Option<Surveyed>)| {
-        let now = look_at(&one, begun_ns);
-        (one, before, now)
-    };
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(8));
-    if cores == 1 || changed.len() < 64 {
-        return changed.into_iter().map(look).collect();
+/// How many threads look, where so many members were known.
+fn threads(known: usize) -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    match known {
+        1..FEW => 1,
+        _ => *CORES.get_or_init(|| {
+            std::thread::available_parallelism().map_or(1, |cores| cores.get().min(THREADS))
+        }),
     }
-    let share = changed.len().div_ceil(cores);
-    let mut shares: Vec<Vec<_>> = Vec::new();
-    let mut left = changed.into_iter();
-    loop {
-        let next: Vec<_> = left.by_ref().take(share).collect();
-        if next.is_empty() {
-            break;
-        }
-        shares.push(next);
-    }
-    std::thread::scope(|scope| {
-        let work = |share: Vec<_>| share.into_iter().map(look).collect::<Vec<_>>();
-        let threads: Vec<_> =
-            shares.into_iter().map(|share| scope.spawn(move || work(share))).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-    })
-}
-
-/// A file as it is now.
-fn look_at(found: &Found, begun_ns: i64) -> Option<(Surveyed, Option<Vec<u8>>)> {
-    let Found { stat, mode, .. } = *found;
-    let in_doubt = stat.changed_ns.saturating_add(COARSE_NS) >= begun_ns;
-    let mut known = Surveyed {
-        stat,
-        hash: None,
-        bytes: stat.bytes,
-        lines: None,
-        mode,
-        marks: Vec::new(),
-        in_doubt,
-    };
-    if stat.bytes > LARGEST {
-        return Some((known, None));
-    }
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-    let fd = entry(found.directory.as_fd(), &found.name, flags).ok()?;
-    let mut bytes = Vec::with_capacity(usize::try_from(stat.bytes).unwrap_or(0) + 1);
-    File::from(fd).take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
-    // Whoever writes meanwhile is seen by the next look, since its time is newer than this one's.
-    known.in_doubt |= bytes.len() as u64 != stat.bytes;
-    known.hash = Some(Hash::of(&bytes));
-    let is_text =
-        !is_binary(&bytes[..bytes.len().min(SNIFF)]) && std::str::from_utf8(&bytes).is_ok();
-    if !is_text {
-        return Some((known, None));
-    }
-    if bytes.len() <= marks::LONGEST {
-        known.marks = marks::of(&bytes);
-        known.lines = u32::try_from(known.marks.len()).ok();
-    } else {
-        let ended = memchr::memchr_iter(b'\n', &bytes).count();
-        known.lines = u32::try_from(ended + usize::from(!bytes.ends_with(b"\n"))).ok();
-    }
-    Some((known, Some(bytes)))
 }
 
 fn now_ns() -> i64 {
@@ -191,92 +170,39 @@ fn now_ns() -> i64 {
     now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
 }
 
-/// Goes through the members' directories.
-struct Walk<'a> {
-    judge: Judge<'a>,
-    found: Vec<Found>,
-    is_cut: bool,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
 
-impl Walk<'_> {
-    fn begin(&mut self, workspace: &Workspace) {
-        let (Ok(root), Ok(found)) = (workspace.directory("."), self.judge.find(".", true)) else {
-            self.is_cut = true;
-            return;
+    #[test]
+    fn of_too_many_members_the_same_ones_are_looked_at_each_time() {
+        let holder = tempfile::tempdir().unwrap();
+        for n in 0..1_200 {
+            let folder = holder.path().join(format!("d{}", n % 40));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(format!("f{n}")), format!("{n}\n")).unwrap();
+        }
+        let workspace = Workspace::open(holder.path()).unwrap();
+        let mut first = Survey::default();
+        let scanned = look(&workspace, &mut first, 500);
+        assert!(scanned.is_cut && (500..530).contains(&scanned.files), "{}", scanned.files);
+        let names = |survey: &Survey| -> Vec<String> {
+            survey.files().map(|(path, _)| path.to_owned()).collect()
         };
-        let mut full = found.full;
-        if full.len() > self.judge.lead.len() {
-            full.push(b'/');
+        for _ in 0..20 {
+            let mut other = Survey::default();
+            look(&workspace, &mut other, 500);
+            assert_eq!(names(&other), names(&first));
+            let again = look(&workspace, &mut other, 500);
+            assert_eq!((again.noticed, again.is_cut), (Vec::new(), true));
         }
-        self.enter(Arc::new(root), String::new(), &full, (&found.around, &found.judged), 0);
-    }
-
-    /// Adds a directory's files; `full` is its path from where rules begin, with a slash at its end.
-    fn enter(
-        &mut self,
-        dir: Arc<OwnedFd>,
-        prefix: String,
-        full: &[u8],
-        (around, judged): (&Ground, &Judged),
-        depth: usize,
-    ) {
-        let Ok(mut inside) = names(&dir) else { return };
-        inside.sort();
-        let ground = self.judge.inside(around, judged, (dir.as_fd(), &inside), full.len());
-        for name in &inside {
-            // What cannot be named cannot be told either.
-            let Ok(bare) = std::str::from_utf8(name.bare()) else { continue };
-            if path::is_hidden(prefix.as_bytes(), name.bare()) || bare.contains(char::is_control) {
-                continue;
-            }
-            let is_directory = name.directory().is_some();
-            // What hides the trash from git is made with it.
-            let is_own = prefix == ".cairn/" && bare == ".gitignore";
-            if is_own || !is_directory && !name.is_file() {
-                continue;
-            }
-            let path = [full, name.bare()].concat();
-            let judged = self.judge.judge(&ground, &path, is_directory);
-            if judged.stands == Stands::Not {
-                continue;
-            }
-            if self.found.len() >= MOST || depth > DEEPEST {
-                self.is_cut = true;
-                return;
-            }
-            match is_directory {
-                false => self.add(&dir, &prefix, name.bare()),
-                true => {
-                    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                    let Ok(inner) = entry(dir.as_fd(), name.bare(), flags) else { continue };
-                    let within = format!("{prefix}{bare}/");
-                    let full = [path.as_slice(), b"/"].concat();
-                    self.enter(Arc::new(inner), within, &full, (&ground, &judged), depth + 1);
-                }
-            }
-        }
-    }
-
-    fn add(&mut self, dir: &Arc<OwnedFd>, prefix: &str, name: &[u8]) {
-        let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
-        let Ok(stat) = stat else { return };
-        if !FileType::from_raw_mode(stat.st_mode).is_file() {
-            return;
-        }
-        let ns = |sec: i64, nsec: u64| {
-            sec.saturating_mul(1_000_000_000).saturating_add(i64::try_from(nsec).unwrap_or(0))
-        };
-        self.found.push(Found {
-            path: format!("{prefix}{}", String::from_utf8_lossy(name)),
-            directory: Arc::clone(dir),
-            name: name.to_vec(),
-            mode: stat.st_mode & 0o7777,
-            stat: Stat {
-                inode: stat.st_ino,
-                bytes: u64::try_from(stat.st_size).unwrap_or(0),
-                modified_ns: ns(stat.st_mtime, stat.st_mtime_nsec),
-                changed_ns: ns(stat.st_ctime, stat.st_ctime_nsec),
-            },
-        });
+        let (kept, gone) = (names(&first).len(), names(&first)[0].clone());
+        fs::remove_file(holder.path().join(&gone)).unwrap();
+        let after = look(&workspace, &mut first, 500);
+        let of = |one: &Noticed| (one.path.clone(), one.after.is_none());
+        assert!(after.noticed.iter().map(of).any(|told| told == (gone.clone(), true)));
+        assert!(after.noticed.iter().all(|one| one.path == gone || one.before.is_none()));
+        assert!(names(&first).len() >= kept - 1);
     }
 }
