@@ -69,3 +69,31 @@ pub(crate) fn unwritable(case: &Case<'_>, more: &[Manifest]) -> Option<String> {
         .find(|manifest| !manifest.lets(case.writer) && !is_end(manifest))
         .map(|manifest| manifest.name.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // keeps: send-is-gated
+    #[test]
+    fn what_is_said_reaches_as_far_as_whoever_hears_it() {
+        let check = |to: Option<&str>, status, expected| {
+            let to = to.map(str::to_owned);
+            let action = Action::Send(Post { to: to.clone(), status, text: "x".to_owned() });
+            assert_eq!(effect(&action, Effect::Read, &[]), expected, "{to:?} {status}");
+        };
+        check(None, 102, Effect::Read);
+        check(Some("known:///a"), 200, Effect::Read);
+        check(Some("src/a.rs"), 200, Effect::Read);
+        for row in ["exec:///1/2/3", "log:///1/2/3"] {
+            check(Some(row), 200, Effect::Host);
+            check(Some(row), 499, Effect::World);
+        }
+        for socket in ["ws://vm:81/", "wss://vm/"] {
+            check(Some(socket), 200, Effect::Network);
+            check(Some(socket), 499, Effect::World);
+        }
+        check(Some("sse://vm/"), 499, Effect::World);
+        check(Some("run:///other"), 200, Effect::World);
+    }
+}

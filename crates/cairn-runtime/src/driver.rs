@@ -186,6 +186,7 @@ impl Driver {
     /// from there, by this driver or another.
     pub async fn drive(&mut self, steps: Option<u64>) -> Result<Pause, RunError> {
         let mut left = steps;
+        self.stopping = false;
         loop {
             self.take_waiting().await?;
             self.note_ended().await?;

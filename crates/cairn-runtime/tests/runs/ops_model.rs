@@ -44,6 +44,23 @@ pub enum Op {
         text: Option<String>,
         tags: Vec<String>,
     },
+    /// Words for an address: 410 removes, all else is not for files and entries.
+    Send {
+        at: String,
+        status: u16,
+    },
+    /// Of an address that is no row's.
+    Fold {
+        at: String,
+        open: bool,
+    },
+    /// Of the row of this op, counted from 1.
+    FoldRow {
+        row: usize,
+        open: bool,
+    },
+    /// A command that changes nothing.
+    Exec,
     /// Another client goes on.
     Leave,
 }
@@ -76,6 +93,13 @@ impl Op {
                 let under = (!under.is_empty()).then_some(under);
                 ("find", json!({"under": under, "glob": glob, "text": text, "tags": tags}))
             }
+            Op::Send { at, status } => ("send", json!({"to": at, "status": status, "text": "x"})),
+            Op::Fold { at, open } => (if *open { "open" } else { "fold" }, json!({"path": at})),
+            Op::FoldRow { row, open } => {
+                let path = format!("log:///{row}/1/1");
+                (if *open { "open" } else { "fold" }, json!({"path": path}))
+            }
+            Op::Exec => ("bash", json!({"command": "true"})),
             Op::Leave => return None,
         })
     }
@@ -88,9 +112,9 @@ pub struct Thing {
     pub tags: BTreeSet<String>,
 }
 
-/// Everything there is, by its address.
+/// Everything there is, by its address, and which rows are folded.
 #[derive(Debug, Clone, Default)]
-pub struct Model(pub BTreeMap<String, Thing>);
+pub struct Model(pub BTreeMap<String, Thing>, Vec<bool>);
 
 /// A status, or the status of what is not done.
 type Status = Result<u16, u16>;
@@ -110,6 +134,12 @@ fn set(tags: &[String]) -> BTreeSet<String> {
 impl Model {
     /// Does an op: its status.
     pub fn does(&mut self, op: &Op) -> u16 {
+        let status = self.comes_to(op);
+        self.1.extend(op.call().map(|_| false));
+        status
+    }
+
+    fn comes_to(&mut self, op: &Op) -> u16 {
         let status = match op {
             Op::Write { at, text, scope, tags } => self.write(at, text, (scope.as_deref(), tags)),
             Op::Replace { at, exchanges } => self.replace(at, exchanges),
@@ -117,7 +147,19 @@ impl Model {
             Op::Move { from, to, tags } => self.carry(from, to, tags).inspect(|_| {
                 self.0.remove(from);
             }),
-            Op::Remove { at } => self.0.remove(at).map(|_| 200).ok_or(404),
+            Op::Remove { at } | Op::Send { at, status: 410 } => {
+                self.0.remove(at).map(|_| 200).ok_or(404)
+            }
+            Op::Send { .. } | Op::Fold { .. } => Err(501),
+            Op::FoldRow { row, open } => match self.1.get_mut(row - 1) {
+                Some(folded) if *folded == *open => {
+                    *folded = !open;
+                    Ok(200)
+                }
+                Some(_) => Ok(304),
+                None => Err(404),
+            },
+            Op::Exec => Ok(200),
             Op::Read { at, scope, matching } => {
                 self.read(at, scope.as_deref(), matching.as_deref())
             }

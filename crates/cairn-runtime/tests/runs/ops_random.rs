@@ -74,6 +74,11 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(at, word)| Op::Read { at, scope: None, matching: Some(word) }),
         2 => (prop::sample::select(places.to_vec()), maybe(&GLOBS), maybe(&WORDS), tags())
             .prop_map(|(under, glob, text, tags)| Op::Find { under, glob, text, tags }),
+        1 => (of(&ADDRESSES), prop::sample::select(vec![200, 204, 410, 499]))
+            .prop_map(|(at, status)| Op::Send { at, status }),
+        1 => (of(&ADDRESSES), any::<bool>()).prop_map(|(at, open)| Op::Fold { at, open }),
+        2 => (1..=12usize, any::<bool>()).prop_map(|(row, open)| Op::FoldRow { row, open }),
+        1 => Just(Op::Exec),
         1 => Just(Op::Leave),
     ]
 }
