@@ -90,7 +90,7 @@ fn a_persons_ops_are_rows_with_receipts_and_keep_to_the_policy() {
 // keeps: entries-like-files
 #[test]
 fn a_persons_command_is_confined_and_receipted_like_an_agents() {
-    let bench = Bench::new(json!([{"say": "done"}]));
+    let bench = Bench::confined(json!([{"say": "done"}]));
     let ran = bench.cairn(&["op", "exec", "echo one > made.txt; echo told"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "told\nexit=0\nkept: new made.txt\n"), "{ran:?}");
     let failed = bench.cairn(&["op", "exec", "--json", "exit 3"]);
