@@ -207,3 +207,31 @@ fn a_secret_in_a_letter_is_heard_as_a_marker_and_stops_nobody() {
         assert!(!asked.contains("h2nter-two") && !asked.contains("s3cret-2"), "{asked}");
     });
 }
+
+// keeps: two-doors
+#[test]
+fn what_one_run_says_to_another_is_read_by_no_third() {
+    let bench = Bench::new();
+    block_on(async {
+        let (listener, session) = bench.asleep().await;
+        let model = ModelServer::start(script(&[
+            send(&listener, "between you and me"),
+            json!({"say": "told"}),
+        ]));
+        bench.take(&model, new(), Some("tell it")).await.drive(None).await.unwrap();
+        let model = ModelServer::start(script(&[json!({"say": "yes"}), json!({"say": "so"})]));
+        let place = Place::Existing { run: listener.clone(), session };
+        bench.take(&model, place, None).await.drive(None).await.unwrap();
+
+        let look = |tool: &str, args: Value| json!({"calls": [{"tool": tool, "args": args}]});
+        let model = ModelServer::start(script(&[
+            look("read", json!({"path": format!("prompt:///{listener}/1")})),
+            look("read", json!({"path": format!("prompt:///{listener}/2")})),
+            look("find", json!({"under": "prompt:///", "text": "you and me"})),
+            json!({"say": "nothing"}),
+        ]));
+        let mut third = bench.take(&model, new(), Some("listen")).await;
+        third.drive(None).await.unwrap();
+        assert_eq!(statuses(&bench.store.facts(third.run_id(), 0).unwrap()), [200, 404, 204]);
+    });
+}
