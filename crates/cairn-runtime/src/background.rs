@@ -121,6 +121,12 @@ impl Streams {
         self.running.iter().find(|(_, one)| one.address == address).map(|(at, _)| *at)
     }
 
+    /// The address of the feed that a row opened and that goes on: rules are about that.
+    pub(crate) fn feed(&self, at: Coord) -> Option<&str> {
+        let one = self.running.get(&at)?;
+        matches!(one.running, Running::Feed(_)).then_some(one.address.as_str())
+    }
+
     /// Those whose end the run waits for, by address.
     pub(crate) fn wakers(&self) -> Vec<String> {
         let wakers = self.running.values().filter(|one| one.wakes);

@@ -87,6 +87,11 @@ impl Driver {
                 Some(Err(not_for(post)))
             }
             "log" | "exec" | "sse" | "sses" | "ws" | "wss" => match self.stream_named(&address) {
+                Some(at) if is_write && self.streams.feed(at).is_some_and(|own| own != address) => {
+                    let feed = self.streams.feed(at).unwrap_or_default();
+                    let text = format!("{address} is the row of {feed}; write to that address");
+                    Some(Err((Status::NOT_IMPLEMENTED, text)))
+                }
                 Some(at) => Some(self.is_open(at, &address)?.map(|()| To::Stream(at))),
                 None => {
                     Some(Err((Status::NOT_FOUND, format!("{address} is no stream of this run"))))

@@ -27,9 +27,7 @@ pub fn of(action: &Action) -> Subject {
         Action::Move(Carry { from, to, .. }) => writes(vec![from.clone(), to.clone()]),
         Action::Kill { path } => writes(vec![path.clone()]),
         Action::Exec(exec) => Subject { beside: exec.background, ..run(exec) },
-        Action::Send(Post { to: Some(to), .. }) => {
-            Subject { hosts: reached(to), ..Subject::default() }
-        }
+        Action::Send(Post { to: Some(to), .. }) => reads(vec![to.clone()]),
         Action::Send(_)
         | Action::Open { .. }
         | Action::Fold { .. }
