@@ -120,7 +120,10 @@ impl Driver {
         let performed = performed?;
         for (at, looked) in ats.iter().zip(performed) {
             // What is folded is what there is once all before it are settled.
-            let performed = looked.unwrap_or_else(|| folded(&self.engine, *at));
+            let performed = match (looked, self.unopened(*at)?) {
+                (Some(looked), _) => looked,
+                (None, refused) => refused.unwrap_or_else(|| folded(&self.engine, *at)),
+            };
             self.settled_by(*at, performed, Settled::Performed)?;
         }
         Ok(())
