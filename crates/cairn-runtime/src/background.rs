@@ -133,6 +133,11 @@ impl Streams {
         wakers.map(|one| one.address.clone()).collect()
     }
 
+    /// The work was stopped: none of them opens another loop.
+    pub(crate) fn let_sleep(&mut self) {
+        self.running.values_mut().for_each(|one| one.wakes = false);
+    }
+
     /// Waits until one of them is over; for ever where there is none.
     pub(crate) async fn over(&self) {
         let over = self.running.values().map(|one| Box::pin(one.running.over()));
@@ -371,7 +376,7 @@ impl Driver {
     pub(crate) async fn stop_streams(&mut self, is_last: bool) -> Result<(), RunError> {
         for (at, started) in std::mem::take(&mut self.streams.running) {
             let is_sent = matches!(started.running, Running::Sent(_));
-            if !is_sent && (!is_last || started.wakes && !self.stopping) {
+            if !is_sent && (!is_last || started.wakes) {
                 self.streams.running.insert(at, started);
                 continue;
             }

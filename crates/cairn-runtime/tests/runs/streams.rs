@@ -278,3 +278,29 @@ fn a_stream_that_ends_while_a_person_is_asked_is_over_and_nothing_is_written() {
         assert!(told[1].starts_with("410 "), "{told:?}");
     });
 }
+
+// keeps: streams-wake
+#[test]
+fn a_run_that_is_stopped_is_woken_by_nothing() {
+    let bench = Bench::new(&[
+        call("bash", json!({"command": "sleep 7200", "background": true, "wake": true})),
+        call("bash", json!({"command": "echo x > begun.log; sleep 7200"})),
+        json!({"say": "not asked for"}),
+    ]);
+    block_on(async {
+        let place = Place::New { new_session: false, name: None };
+        let (mut driver, commands) = bench.start().take(place, Some("work")).await.unwrap();
+        let begun = bench.temp.workspace().join("begun.log");
+        let stop = async {
+            made(&begun).await;
+            commands.send(Command::Abort("enough".to_owned())).unwrap();
+        };
+        let driving = async { tokio::join!(driver.drive(None), stop).0 };
+        let driven = tokio::time::timeout(std::time::Duration::from_secs(60), driving).await;
+        assert_eq!(driven.expect("it waits for what it was to be woken by").unwrap(), Pause::Idle);
+        let facts = bench.store.facts(driver.run_id(), 0).unwrap();
+        let [stream] = &streams(&facts)[..] else { panic!("{facts:?}") };
+        assert_eq!(stream.state, StreamState::Stopped);
+        assert_eq!(bench.model.requests().len(), 2);
+    });
+}
