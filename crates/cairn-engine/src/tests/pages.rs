@@ -185,6 +185,39 @@ fn what_is_said_to_an_address_is_ruled_by_its_scheme_and_host() {
     }
 }
 
+// keeps: send-ruled
+#[test]
+fn what_is_written_to_a_command_is_looked_at_as_a_command() {
+    let yolo = Terms { approval: Approval::Yolo, ..ASKED };
+    let to = |text: &str| {
+        let args = serde_json::json!({"to": "exec:///1/1/1", "text": text}).to_string();
+        let parsed = native::parse("send", &args);
+        let action = parsed.action.unwrap();
+        (effect_of(&action, parsed.effect, &[]), subject_of(&action))
+    };
+    for (rule, text, expected) in [
+        ("deny exec rm *", "rm -rf a\n", "deny"),
+        ("deny exec rm *", "yes\n", "allow"),
+        ("deny exec rm *", "", "allow"),
+        ("deny exec rm *", "if true; then rm a; fi\n", "deny"),
+        ("deny exec", "yes\n", "deny"),
+        ("deny read secret.txt", "cat secret.txt\n", "deny"),
+        ("deny exec[effect=network,host=evil.org]", "curl https://evil.org/\n", "deny"),
+        ("ask exec git *", "git push\n", "allow"),
+        ("ask send", "yes\n", "allow"),
+    ] {
+        let rules = Rulebook::read(of(&[rule])).unwrap();
+        let (effect, subject) = to(text);
+        let (changed, ignored, gone): (&[String], &[String], &[String]) = (&[], &[], &[]);
+        let (op, writer, removed) = (OpName::Send, Writer::Model, Removed::default());
+        let subject = &subject;
+        let case =
+            Case { op, tool: "send", writer, effect, subject, changed, ignored, gone, removed };
+        let leave = Asked::new(case, yolo, &rules, 5).leave();
+        assert_eq!(word_of(&leave), expected, "{rule} {text}: {:?}", leave.gates());
+    }
+}
+
 const PAGE: (&str, &str) = ("read", "{\"path\":\"https://docs.rs/a\"}");
 
 // keeps: web-ops
