@@ -1,17 +1,13 @@
-//! Words for whoever listens: that of 200 or 499 is the last of its loop.
+//! Words for whoever listens: that of 200 or 499 is the last of its loop, unless the model has something to hear.
 
 use crate::state::Engine;
-use cairn_types::{OpName, Outcome, Post, Status};
+use cairn_types::Outcome;
 
 impl Engine {
     /// An op has its outcome: if it said the last word, the loop ends with the turn.
     pub(crate) fn took_word(&mut self, outcome: &Outcome) {
-        let is_word = |op: &crate::OpState| {
-            op.intent.op == Some(OpName::Send) && op.intent.target == Post::EVERYONE
-        };
-        if self.op(outcome.at).is_some_and(is_word)
-            && matches!(outcome.status, Status::OK | Status::CANCELLED)
-        {
+        let is_word = self.op(outcome.at).is_some_and(|op| op.intent.is_for_everyone());
+        if is_word && outcome.is_last_word() {
             let status = outcome.status;
             self.in_lap(|lap| lap.last_word = Some(status));
         }

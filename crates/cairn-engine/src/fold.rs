@@ -98,6 +98,18 @@ impl Engine {
         Folding { status, text }
     }
 
+    /// The rows that are meant and folded.
+    #[must_use]
+    pub fn folded(&self, path: &str) -> Vec<Coord> {
+        let Ok(rows) = named(self.id.as_ref(), path) else { return Vec::new() };
+        let folded = self.items.iter().filter(|item| shown(item, &rows) == Some(true));
+        let place = folded.filter_map(|item| match item {
+            Item::Result { at, .. } => Some(*at),
+            _ => None,
+        });
+        place.collect()
+    }
+
     /// An op has its outcome: if it folded or opened rows, that is how they are shown from here on.
     pub(crate) fn took_fold(&mut self, outcome: &Outcome) {
         let Some(intent) = self.op(outcome.at).map(|op| &op.intent) else { return };

@@ -34,8 +34,7 @@ impl Engine {
             let begun = lap.ops.iter_mut().find(|op| Some(op.intent.at) == *begun);
             begun.into_iter().for_each(|op| op.has_run = true);
         } else {
-            lap.finish = None;
-            lap.rails.heard();
+            lap.goes_on();
             self.told_with_prompt(&[text]);
         }
     }

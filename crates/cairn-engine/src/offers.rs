@@ -16,6 +16,8 @@ pub(crate) fn of(intent: &Intent) -> Vec<String> {
             Some(CommandLine::Known(line)) => of_command(line),
             _ => Vec::new(),
         },
+        // What is said to an address has no rule for that one.
+        (OpName::Send, _) => Vec::new(),
         (_, Some(subject)) => match (&subject.reads[..], &subject.writes[..]) {
             ([path], []) | ([], [path]) => of_path(op, path),
             _ => Vec::new(),

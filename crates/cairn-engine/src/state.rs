@@ -435,18 +435,14 @@ impl Engine {
 
     /// What a command in the background came to is told; the model will hear that next, too.
     fn heard_of_sent(&mut self) {
-        self.in_lap(|lap| {
-            lap.finish = None;
-            lap.rails.heard();
-        });
+        self.in_lap(Lap::goes_on);
         self.hear_waiting();
     }
 
     fn hear_waiting(&mut self) {
         let Some(lap) = &mut self.lap else { return };
         if !lap.waiting.is_empty() {
-            lap.finish = None;
-            lap.rails.heard();
+            lap.goes_on();
         }
         self.items.append(&mut lap.news);
         self.items.extend(lap.waiting.drain(..).map(Item::words));
@@ -472,6 +468,12 @@ impl Engine {
 }
 
 impl Lap {
+    /// There is something that the model has not heard: whatever it said last, it is asked again.
+    pub(crate) fn goes_on(&mut self) {
+        (self.finish, self.last_word) = (None, None);
+        self.rails.heard();
+    }
+
     /// Whether someone stopped it.
     #[must_use]
     pub fn is_aborted(&self) -> bool {

@@ -85,9 +85,6 @@ impl Engine {
         if let Some(why) = &lap.fault {
             return end(lap, Status::FAILED, why);
         }
-        if let Some(status) = lap.last_word {
-            return end(lap, status, "");
-        }
         if self.run.as_ref().is_some_and(|run| run.surface == Surface::Client) {
             return end(lap, Status::OK, "");
         }
@@ -99,6 +96,12 @@ impl Engine {
         }
         if let Some(step) = self.step_turn_end(lap) {
             return step;
+        }
+        if let Some(status) = lap.last_word {
+            if self.lingers() {
+                return Step::Linger;
+            }
+            return self.step_stop(lap).unwrap_or_else(|| end(lap, status, ""));
         }
         match lap.finish {
             Some(Finish::Length) if lap.ops.is_empty() => {

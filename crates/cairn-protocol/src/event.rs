@@ -45,7 +45,7 @@ pub enum Event {
     #[serde(rename = "steer/taken")]
     SteerTaken {
         text: String,
-        /// `client`, or `system` where the model is told of a cap.
+        /// `client`, `model` where another run said it, or `system` where the model is told of a cap.
         #[serde(default)]
         writer: String,
     },

@@ -120,7 +120,10 @@ impl Driver {
         let performed = performed?;
         for (at, looked) in ats.iter().zip(performed) {
             // What is folded is what there is once all before it are settled.
-            let performed = looked.unwrap_or_else(|| folded(&self.engine, *at));
+            let performed = match (looked, self.unopened(*at)?) {
+                (Some(looked), _) => looked,
+                (None, refused) => refused.unwrap_or_else(|| folded(&self.engine, *at)),
+            };
             self.settled_by(*at, performed, Settled::Performed)?;
         }
         Ok(())
@@ -173,8 +176,10 @@ impl Driver {
             return self.settled_by(at, Performed { status, text, ..ran }, Settled::Performed);
         }
         if let Action::Send(post) = &action {
-            let performed = self.say(at, post).await?;
-            return self.settled_by(at, performed, Settled::Performed);
+            return match self.say(at, post).await? {
+                Ok(said) => self.settled_by(at, said, Settled::Performed),
+                Err(unsaid) => self.settled_by(at, unsaid, unperformed),
+            };
         }
         if prepared.changes.iter().any(Change::is_stored) {
             return self.act_on_entries(at, again, &action, (&prepared, is_chosen)).await;

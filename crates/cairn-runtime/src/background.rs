@@ -121,10 +121,21 @@ impl Streams {
         self.running.iter().find(|(_, one)| one.address == address).map(|(at, _)| *at)
     }
 
+    /// The address of the feed that a row opened and that goes on: rules are about that.
+    pub(crate) fn feed(&self, at: Coord) -> Option<&str> {
+        let one = self.running.get(&at)?;
+        matches!(one.running, Running::Feed(_)).then_some(one.address.as_str())
+    }
+
     /// Those whose end the run waits for, by address.
     pub(crate) fn wakers(&self) -> Vec<String> {
         let wakers = self.running.values().filter(|one| one.wakes);
         wakers.map(|one| one.address.clone()).collect()
+    }
+
+    /// The work was stopped: none of them opens another loop.
+    pub(crate) fn let_sleep(&mut self) {
+        self.running.values_mut().for_each(|one| one.wakes = false);
     }
 
     /// Waits until one of them is over; for ever where there is none.
@@ -365,7 +376,7 @@ impl Driver {
     pub(crate) async fn stop_streams(&mut self, is_last: bool) -> Result<(), RunError> {
         for (at, started) in std::mem::take(&mut self.streams.running) {
             let is_sent = matches!(started.running, Running::Sent(_));
-            if !is_sent && (!is_last || started.wakes && !self.stopping) {
+            if !is_sent && (!is_last || started.wakes) {
                 self.streams.running.insert(at, started);
                 continue;
             }

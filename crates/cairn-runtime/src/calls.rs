@@ -5,7 +5,7 @@ use cairn_engine::Recording;
 use cairn_provider::{CallText, Thought};
 use cairn_surface::native;
 use cairn_text::scrub::{Find, Scrubber};
-use cairn_types::{Action, Body, Effect, Problem, Status};
+use cairn_types::{Action, Body, Effect, Post, Problem, Status, scheme_of};
 use std::borrow::Cow;
 
 /// A call's arguments as they are recorded, and why it is not performed, if it is not.
@@ -39,7 +39,11 @@ pub(crate) fn refusal(scrubber: &Scrubber, tool: &str, args: &str) -> Option<Str
 /// passwords in URLs are too often part of an example or of a local set-up to tell.
 fn why_not(find: &Find, action: Option<&Action>) -> Option<String> {
     let is_edit = matches!(action, Some(Action::Edit(_)));
-    let is_command = matches!(action, Some(Action::Exec(_)));
+    // Another run is told of a marker as it stands.
+    let is_command = match action {
+        Some(Action::Send(Post { to: Some(to), .. })) => scheme_of(to) != Some("run"),
+        action => matches!(action, Some(Action::Exec(_))),
+    };
     match find {
         Find::Known(name) => Some(format!(
             "not done: the call holds the secret {name} itself. It is kept out of conversations; a \

@@ -133,8 +133,6 @@ pub struct Driver {
     pub(crate) waking: Vec<Coord>,
     /// The streams that the run was last said to wait for.
     pub(crate) awaited: Vec<String>,
-    /// It was stopped between loops: nothing is waited for.
-    pub(crate) stopping: bool,
     /// Its rows, as ops see them.
     pub(crate) own_rows: crate::schemes::OwnRows,
 }
@@ -361,13 +359,14 @@ impl Driver {
                 None => self.engine.prompted(&text, Writer::Client),
             },
             Command::Prompt(text) => self.engine.prompted(&text, Writer::Client),
-            Command::Abort(why) => match self.engine.abort(&why, Writer::Client) {
-                Some(recording) => recording,
-                None => {
-                    self.stopping = true;
-                    return Ok(());
+            Command::Abort(why) => {
+                self.streams.let_sleep();
+                self.waking.clear();
+                match self.engine.abort(&why, Writer::Client) {
+                    Some(recording) => recording,
+                    None => return Ok(()),
                 }
-            },
+            }
             Command::Decide(word, heard) => match self.engine.decided(&word, now_ms()) {
                 Ok(recording) => {
                     self.record(recording)?;

@@ -46,7 +46,7 @@ impl Driver {
             return Ok(false);
         }
         let wakers = self.streams.wakers();
-        if wakers.is_empty() || self.stopping {
+        if wakers.is_empty() {
             self.stop_streams(true).await?;
             self.flush().await?;
             return Ok(true);

@@ -4,9 +4,11 @@
 use crate::Driver;
 use crate::background::ending;
 use crate::schemes::{Row, Shown};
-use cairn_engine::Engine;
+use cairn_engine::{Engine, OpState};
 use cairn_store::StoreError;
-use cairn_types::{Action, Body, Carry, Coord, Fact, Intent, Place, RunId, Stream, Uri, scheme_of};
+use cairn_types::{
+    Action, Body, Carry, Coord, Fact, Intent, OpName, Place, RunId, Status, Stream, Uri, scheme_of,
+};
 use cairn_world::Performed;
 use std::collections::BTreeMap;
 
@@ -107,6 +109,22 @@ impl Driver {
         Ok(Some(self.own_rows.show(rows)))
     }
 
+    /// Why rows are not opened, where one of them must not be read by now.
+    pub(crate) fn unopened(&self, at: Coord) -> Result<Option<Performed>, StoreError> {
+        let is_open = |op: &&OpState| op.intent.op == Some(OpName::Open);
+        let op = self.engine.op(at).filter(is_open);
+        let opened = op.map(|op| self.engine.folded(&op.intent.target)).unwrap_or_default();
+        if opened.is_empty() {
+            return Ok(None);
+        }
+        let rows = fold(&self.store.facts(self.run_id(), 0)?, &self.engine);
+        let is_kept_back = |at: &&Coord| rows.get(at).is_some_and(|row| row.is_kept_back);
+        Ok(opened.iter().find(is_kept_back).map(|at| {
+            let text = format!("{} shows what is kept from being read by the policy", address(*at));
+            Performed::told(Status::REFUSED, text)
+        }))
+    }
+
     /// Lines of what a command printed that still runs, without holding all of it; nothing where the row is
     /// like any. The rows must be shown.
     pub(crate) fn running_lines(&self, action: &Action) -> Option<Performed> {
@@ -137,7 +155,7 @@ fn fold(facts: &[Fact], engine: &Engine) -> BTreeMap<Coord, Row> {
                 let intent = asked.get(&done.at).copied();
                 let is_kept_back = intent.zip(rules).is_some_and(|(intent, rules)| {
                     engine.keeps_back(intent, done, rules)
-                        || (done.status.is_success() && shows_kept_back(intent, &rows))
+                        || (done.status.is_success() && shows_kept_back((&fact.run, intent), &rows))
                 });
                 let row = rows.entry(done.at).or_default();
                 row.told = Some(done.result);
@@ -157,10 +175,12 @@ fn fold(facts: &[Fact], engine: &Engine) -> BTreeMap<Coord, Row> {
     rows
 }
 
-/// Whether an op showed a row that must not be read: the one it names, or those beneath what it names.
-fn shows_kept_back(intent: &Intent, rows: &BTreeMap<Coord, Row>) -> bool {
+/// Whether an op of a run showed a row that must not be read: the one it names, by whatever address, or those
+/// beneath what it names.
+fn shows_kept_back((run, intent): (&RunId, &Intent), rows: &BTreeMap<Coord, Row>) -> bool {
     let reads = intent.subject.iter().flat_map(|subject| &subject.reads);
-    let named: Vec<String> = reads.filter_map(|path| Some(uri(path)?.path)).collect();
+    let named = reads.filter_map(|path| Some(uri(&of_command(run, path, ""))?.path));
+    let named: Vec<String> = named.collect();
     let is_shown = |at: &Coord| named.iter().any(|path| is_beneath(&at.to_string(), path));
     !named.is_empty() && rows.iter().any(|(at, row)| row.is_kept_back && is_shown(at))
 }

@@ -87,6 +87,11 @@ impl Driver {
                 Some(Err(not_for(post)))
             }
             "log" | "exec" | "sse" | "sses" | "ws" | "wss" => match self.stream_named(&address) {
+                Some(at) if is_write && self.streams.feed(at).is_some_and(|own| own != address) => {
+                    let feed = self.streams.feed(at).unwrap_or_default();
+                    let text = format!("{address} is the row of {feed}; write to that address");
+                    Some(Err((Status::NOT_IMPLEMENTED, text)))
+                }
                 Some(at) => Some(self.is_open(at, &address)?.map(|()| To::Stream(at))),
                 None => {
                     Some(Err((Status::NOT_FOUND, format!("{address} is no stream of this run"))))
@@ -117,23 +122,29 @@ impl Driver {
     }
 
     /// Says it. To a run it is said with the outcome; what a stream is told begins like any effect.
-    pub(crate) async fn say(&mut self, at: Coord, post: &Post) -> Result<Performed, RunError> {
-        match self.to(post)? {
-            None => Ok(told(not_for(post))),
-            Some(Err(unsaid)) => Ok(told(unsaid)),
+    /// What it was for may be over by now: then nothing is said, and why is told.
+    pub(crate) async fn say(
+        &mut self,
+        at: Coord,
+        post: &Post,
+    ) -> Result<Result<Performed, Performed>, RunError> {
+        let performed = match self.to(post)? {
+            None => return Ok(Err(told(not_for(post)))),
+            Some(Err(unsaid)) => return Ok(Err(told(unsaid))),
             Some(Ok(To::Run(to))) => {
                 let own = self.run_id().clone();
                 let text = format!("run:///{own} says:\n{}", post.text);
-                Ok(said(&to, &text))
+                said(&to, &text)
             }
             Some(Ok(To::Stream(stream))) => {
                 self.begin(at, false, (&Prepared::default(), false)).await?;
                 match post.status == Status::OK.0 {
-                    true => Ok(self.streams.write(stream, &post.text).await),
-                    false => self.end_row(&rows::address(stream)).await,
+                    true => self.streams.write(stream, &post.text).await,
+                    false => self.end_row(&rows::address(stream)).await?,
                 }
             }
-        }
+        };
+        Ok(Ok(performed))
     }
 }
 

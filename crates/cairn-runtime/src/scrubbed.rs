@@ -93,7 +93,10 @@ fn texts(fact: &mut Body) -> Vec<&mut ContentRef> {
         Body::Proposal(proposal) => vec![&mut proposal.shown],
         Body::Decision(decision) => decision.words.iter_mut().collect(),
         Body::Begin(begin) => begin.told.iter_mut().collect(),
-        Body::Outcome(outcome) | Body::Performed(outcome) => vec![&mut outcome.result],
+        Body::Outcome(outcome) | Body::Performed(outcome) => {
+            let said = outcome.letter.iter_mut().map(|letter| &mut letter.text);
+            said.chain([&mut outcome.result]).collect()
+        }
         Body::Hook(hooked) => {
             let HookAnswer { block, substitute, context, .. } = &mut hooked.answer;
             block.iter_mut().chain(substitute).chain(context).collect()

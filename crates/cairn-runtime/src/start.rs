@@ -319,7 +319,6 @@ impl Start {
             leads,
             waking: Vec::new(),
             awaited: Vec::new(),
-            stopping: false,
             around: crate::delta::Around::default(),
             own_rows,
         }

@@ -133,6 +133,7 @@ fn print_rows(
         out,
         rows: HashMap::new(),
         begun: BTreeMap::new(),
+        said: HashSet::new(),
         concluded: concluded(facts),
         of_run: Tally::default(),
         of_loop: Tally::default(),
@@ -150,6 +151,8 @@ struct Printer<'a, W> {
     rows: HashMap<Coord, String>,
     /// When those began that did.
     begun: BTreeMap<Coord, String>,
+    /// Those that say something to whoever reads this.
+    said: HashSet<Coord>,
     /// Which have their outcome.
     concluded: HashSet<Coord>,
     of_run: Tally,
@@ -191,6 +194,9 @@ impl<W: Write> Printer<'_, W> {
             }
             Body::Intent(intent) => {
                 let row = clean(&asked(intent));
+                if intent.is_for_everyone() {
+                    self.said.insert(intent.at);
+                }
                 self.rows.insert(intent.at, row);
                 return Ok(());
             }
@@ -254,6 +260,11 @@ impl<W: Write> Printer<'_, W> {
         let mark = if is_whole && !undone.is_empty() { "  undone" } else { "" };
         let status = outcome.status;
         writeln!(self.out, "{at}  {}  {row}  → {status}{exit}{known}{mark}", outcome.at)?;
+        if self.said.remove(&outcome.at) && outcome.settled == Settled::Performed {
+            for line in self.text(&outcome.result).lines() {
+                writeln!(self.out, "            {line}")?;
+            }
+        }
         for change in &outcome.changes {
             let (kind, path) = (to_wire::word(&change.kind), clean(&change.path));
             let is_marked = !is_whole && undone.contains(&change.path.as_str());

@@ -81,7 +81,7 @@ impl Engine {
         if let Some(why) = answer.block.filter(|_| answer.stop.is_none()) {
             lap.hooks.stopped.clear();
             lap.hooks.stops += 1;
-            lap.finish = None;
+            (lap.finish, lap.last_word) = (None, None);
             self.items.push(Item::words(why));
         }
     }

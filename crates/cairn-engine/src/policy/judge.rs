@@ -241,7 +241,9 @@ impl Rulebook {
         }
         let rules: Vec<_> =
             rules.into_iter().filter(|(rule, _)| names_only_its_host(rule, case.subject)).collect();
-        match &case.subject.command {
+        // What reads what is said is not known, so no rule on commands allows it.
+        let command = case.subject.command.as_ref().filter(|_| case.op != OpName::Send);
+        match command {
             Some(line @ CommandLine::Known(commands)) if !self.policy.strange_shell => {
                 // What a command does depends on where it runs.
                 let here = case.subject.cwd.as_deref().is_none_or(|cwd| plain(cwd) == ".");
@@ -275,8 +277,17 @@ impl Rulebook {
         }
     }
 
-    /// Whether this rule may be about it.
+    /// Whether this rule may be about it. What is written to a command is looked at as one besides.
     pub(super) fn touches(&self, rule: &Rule, case: &Case<'_>) -> Denies {
+        let own = self.touches_as(rule, case);
+        match case.op == OpName::Send && case.subject.command.is_some() {
+            true => own.max(self.touches_as(rule, &Case { op: OpName::Exec, ..*case })),
+            false => own,
+        }
+    }
+
+    /// Whether it may be about an op of this name.
+    fn touches_as(&self, rule: &Rule, case: &Case<'_>) -> Denies {
         // Whatever else a command does, it reaches the hosts that it names.
         let reaching = rule.is_on_network() && case.op == OpName::Exec;
         let reaching = reaching && case.effect != Effect::Network;

@@ -3,7 +3,9 @@
 
 use crate::schemes::is_remote;
 use cairn_text::{patch, shell};
-use cairn_types::{Action, Carry, CommandLine, EditBody, Exec, Place, Post, Subject};
+use cairn_types::{
+    Action, Carry, CommandLine, EditBody, Exec, Place, Post, Status, Subject, scheme_of,
+};
 
 /// The longest command whose text is kept for rules, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -27,8 +29,13 @@ pub fn of(action: &Action) -> Subject {
         Action::Move(Carry { from, to, .. }) => writes(vec![from.clone(), to.clone()]),
         Action::Kill { path } => writes(vec![path.clone()]),
         Action::Exec(exec) => Subject { beside: exec.background, ..run(exec) },
-        Action::Send(Post { to: Some(to), .. }) => {
-            Subject { hosts: reached(to), ..Subject::default() }
+        Action::Send(Post { to: Some(to), status, text }) => {
+            let is_input = matches!(scheme_of(to), Some("exec" | "log"));
+            match is_input && *status == Status::OK.0 {
+                // What a shell reads it runs.
+                true => Subject { beside: true, reads: vec![to.clone()], ..line(text) },
+                false => reads(vec![to.clone()]),
+            }
         }
         Action::Send(_)
         | Action::Open { .. }
@@ -48,6 +55,11 @@ fn edited(path: Option<&str>, body: &EditBody) -> Vec<String> {
     }
     paths.dedup();
     paths
+}
+
+/// A line for the shell.
+fn line(text: &str) -> Subject {
+    run(&Exec { command: text.to_owned(), ..Exec::default() })
 }
 
 fn run(exec: &Exec) -> Subject {

@@ -18,6 +18,7 @@ mod sent;
 mod sight;
 mod steered;
 mod turns;
+mod words;
 
 use crate::*;
 use cairn_types::*;

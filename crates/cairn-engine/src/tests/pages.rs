@@ -7,9 +7,10 @@ use crate::gates::{Asked, Terms};
 use crate::policy::{Case, Rulebook, subject_of};
 use cairn_surface::native;
 
-/// A read of an address, or a copy where two are given.
+/// A read of an address, a copy where two are given, or words for one.
 fn call(words: &str) -> (&'static str, String) {
     match words.split_once(' ') {
+        Some(("to", to)) => ("send", format!("{{\"to\":\"{to}\",\"text\":\"x\"}}")),
         Some((from, to)) => ("copy", format!("{{\"from\":\"{from}\",\"to\":\"{to}\"}}")),
         None => ("read", format!("{{\"path\":\"{words}\"}}")),
     }
@@ -148,6 +149,73 @@ fn a_feed_is_ruled_like_a_page_of_its_host() {
     }
     let port = &["allow read[effect=network,host=vm:81]"];
     check(port, ASKED, &[("sse://vm:81/", "allow"), ("ws://vm/", "ask"), ("wss://vm:82/", "ask")]);
+}
+
+// keeps: send-ruled
+#[test]
+fn what_is_said_to_an_address_is_ruled_by_its_scheme_and_host() {
+    let socket = "to wss://docs.rs/a";
+    for (rule, expected) in [
+        ("allow *", "allow"),
+        ("allow send[effect=network]", "allow"),
+        ("allow send[effect=network,host=docs.rs]", "allow"),
+        ("answer: allow send[effect=network,host=docs.rs]", "allow"),
+        ("allow send[scheme=wss]", "allow"),
+        ("allow send", "ask"),
+        ("allow send[effect=network,host=rs]", "ask"),
+        ("allow read[effect=network,host=docs.rs]", "ask"),
+        ("deny send[host=docs.rs]", "deny"),
+        ("deny send[scheme=wss]", "deny"),
+    ] {
+        check(&[rule], ASKED, &[(socket, expected)]);
+    }
+    let yolo = Terms { approval: Approval::Yolo, ..ASKED };
+    for (scheme, to) in
+        [("run", "to run:///a"), ("exec", "to exec:///1/1/1"), ("log", "to log:///1/1/1")]
+    {
+        check(&[], yolo, &[(to, "allow")]);
+        check(&[&format!("deny send[scheme={scheme}]")], yolo, &[(to, "deny")]);
+        check(&["deny send[scheme=wss]"], yolo, &[(to, "allow")]);
+    }
+    check(&[], ASKED, &[("to run:///a", "allow"), ("to exec:///1/1/1", "ask")]);
+    for mode in [Mode::ReadOnly, Mode::Plan] {
+        let terms = Terms { mode, ..yolo };
+        let all = ["to run:///a", "to exec:///1/1/1", "to log:///1/1/1", socket];
+        check(&["allow *"], terms, &all.map(|to| (to, "deny")));
+    }
+}
+
+// keeps: send-ruled
+#[test]
+fn what_is_written_to_a_command_is_looked_at_as_a_command() {
+    let yolo = Terms { approval: Approval::Yolo, ..ASKED };
+    let to = |text: &str| {
+        let args = serde_json::json!({"to": "exec:///1/1/1", "text": text}).to_string();
+        let parsed = native::parse("send", &args);
+        let action = parsed.action.unwrap();
+        (effect_of(&action, parsed.effect, &[]), subject_of(&action))
+    };
+    for (rule, text, expected) in [
+        ("deny exec rm *", "rm -rf a\n", "deny"),
+        ("deny exec rm *", "yes\n", "allow"),
+        ("deny exec rm *", "", "allow"),
+        ("deny exec rm *", "if true; then rm a; fi\n", "deny"),
+        ("deny exec", "yes\n", "deny"),
+        ("deny read secret.txt", "cat secret.txt\n", "deny"),
+        ("deny exec[effect=network,host=evil.org]", "curl https://evil.org/\n", "deny"),
+        ("ask exec git *", "git push\n", "allow"),
+        ("ask send", "yes\n", "allow"),
+    ] {
+        let rules = Rulebook::read(of(&[rule])).unwrap();
+        let (effect, subject) = to(text);
+        let (changed, ignored, gone): (&[String], &[String], &[String]) = (&[], &[], &[]);
+        let (op, writer, removed) = (OpName::Send, Writer::Model, Removed::default());
+        let subject = &subject;
+        let case =
+            Case { op, tool: "send", writer, effect, subject, changed, ignored, gone, removed };
+        let leave = Asked::new(case, yolo, &rules, 5).leave();
+        assert_eq!(word_of(&leave), expected, "{rule} {text}: {:?}", leave.gates());
+    }
 }
 
 const PAGE: (&str, &str) = ("read", "{\"path\":\"https://docs.rs/a\"}");

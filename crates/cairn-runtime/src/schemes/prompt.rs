@@ -1,9 +1,9 @@
-//! `prompt:///RUN/loop`: what a loop was asked to do. Of the session's runs, which share their world
-//! and not their logs: a prompt is what a person said, and no part of what a model did.
+//! `prompt:///RUN/loop`: what a person asked a loop to do. Of the session's runs, which share their world
+//! and not their logs: what another run said, or a stream's end, is between those whom it is for.
 
 use super::declared;
 use cairn_store::{Store, StoreError};
-use cairn_types::{Body, Manifest, RunId, SessionId, Status, Uri};
+use cairn_types::{Body, Manifest, RunId, SessionId, Status, Uri, Writer};
 use cairn_world::{Entry, Listed, Refusal, Scheme};
 use std::ops::ControlFlow;
 
@@ -20,11 +20,13 @@ impl Prompts {
         Prompts { store, session, manifest: declared("prompt") }
     }
 
-    /// Each prompt of a run: its loop, and its words.
+    /// Each prompt of a run that a person gave: its loop, and its words.
     fn of(&self, run: &RunId) -> Result<Vec<(u32, cairn_types::ContentRef)>, StoreError> {
         let mut prompts = Vec::new();
         self.store.own_facts(run, &["prompt"], &mut |fact| {
-            if let Body::Prompt(prompt) = fact.body {
+            if let Body::Prompt(prompt) = fact.body
+                && prompt.writer == Writer::Client
+            {
                 prompts.push((prompt.lap, prompt.text));
             }
             ControlFlow::Continue(())

@@ -188,3 +188,26 @@ fn every_op_on_a_feed_from_outside_comes_to_what_the_table_says() {
         assert!(site.asked().is_empty());
     });
 }
+
+// keeps: feeds-asked
+#[test]
+fn a_socket_is_written_to_by_its_own_address_alone() {
+    let temp = workspace();
+    block_on(async {
+        let echoed = temp.workspace().join("echoed.log");
+        let at = echo(echoed.clone()).await;
+        let feed = format!("ws://{at}/chat");
+        let replies = [
+            call("read", json!({"path": feed})),
+            call("send", json!({"to": "log:///1/1/1", "text": "round the rules"})),
+            call("send", json!({"to": "exec:///1/1/1", "text": "round the rules"})),
+            call("send", json!({"to": "log:///1/1/1", "status": 499})),
+        ];
+        let (_, told) = drive(&temp, &[at], &replies).await;
+        let own = format!("is the row of {feed}; write to that address");
+        assert_eq!(told[1], format!("501 log:///1/1/1 {own}"));
+        assert_eq!(told[2], format!("501 exec:///1/1/1 {own}"));
+        assert!(told[3].starts_with("200 "), "{told:?}");
+        assert!(!echoed.exists());
+    });
+}

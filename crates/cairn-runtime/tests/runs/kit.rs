@@ -5,7 +5,7 @@ use cairn_provider::scripted::Script;
 use cairn_provider::{Abilities, Limits};
 use cairn_runtime::{Event, Settings, Sink, Start, Surroundings};
 use cairn_store::{Access, Options, Store};
-use cairn_types::{Approval, Caps, Flags, Mode, Policy};
+use cairn_types::{Approval, Caps, Flags, Mode, Policy, PolicyRule, RuleFrom, RuleWord};
 use cairn_world::{Workspace, World};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -77,4 +77,15 @@ pub fn start_with(store: &Store, workspace: &Path, config: Config, told: Arc<Tol
 
 pub fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// The rules of whoever starts a run: `allow exec`, `deny read a`.
+pub fn rules(rules: &[&str]) -> Policy {
+    let rule = |text: &&str| {
+        let (word, rule) = text.split_once(' ').unwrap();
+        let word = if word == "deny" { RuleWord::Deny } else { RuleWord::Allow };
+        let (rule, place) = (rule.to_owned(), "a test".to_owned());
+        PolicyRule { word, rule, from: RuleFrom::User, place, until: None }
+    };
+    Policy { rules: rules.iter().map(rule).collect(), ..Policy::default() }
 }

@@ -177,3 +177,61 @@ fn a_run_that_is_busy_says_so_and_nobody_speaks_to_runs_of_the_house() {
         assert_eq!(say("nobody").await, 404);
     });
 }
+
+// keeps: two-doors
+#[test]
+fn a_secret_in_a_letter_is_heard_as_a_marker_and_stops_nobody() {
+    let bench = Bench::new();
+    block_on(async {
+        let (listener, session) = bench.asleep().await;
+        let model = ModelServer::start(script(&[
+            send(&listener, "mine is postgres://ada:h2nter-two@db/x"),
+            json!({"say": "told"}),
+        ]));
+        let mut speaker = bench.take(&model, new(), Some("tell it")).await;
+        speaker.drive(None).await.unwrap();
+        let mut client = bench.client().await;
+        let args =
+            json!({"to": format!("run:///{listener}"), "text": "and http://eve:s3cret-2@db/x"});
+        let by = By::Person("ada".to_owned());
+        client.op("send", &args.to_string(), by).await.unwrap();
+
+        let replies = ["yes", "so it is", "and that"].map(|said| json!({"say": said}));
+        let model = ModelServer::start(script(&replies));
+        let place = Place::Existing { run: listener.clone(), session };
+        bench.take(&model, place, None).await.drive(None).await.unwrap();
+        assert_eq!(heard(&bench.store.facts(&listener, 0).unwrap()).len(), 2);
+        let asked = String::from_utf8(model.requests().last().unwrap().clone()).unwrap();
+        assert!(asked.contains("mine is postgres://"), "{asked}");
+        assert!(asked.contains("and http://"), "{asked}");
+        assert!(!asked.contains("h2nter-two") && !asked.contains("s3cret-2"), "{asked}");
+    });
+}
+
+// keeps: two-doors
+#[test]
+fn what_one_run_says_to_another_is_read_by_no_third() {
+    let bench = Bench::new();
+    block_on(async {
+        let (listener, session) = bench.asleep().await;
+        let model = ModelServer::start(script(&[
+            send(&listener, "between you and me"),
+            json!({"say": "told"}),
+        ]));
+        bench.take(&model, new(), Some("tell it")).await.drive(None).await.unwrap();
+        let model = ModelServer::start(script(&[json!({"say": "yes"}), json!({"say": "so"})]));
+        let place = Place::Existing { run: listener.clone(), session };
+        bench.take(&model, place, None).await.drive(None).await.unwrap();
+
+        let look = |tool: &str, args: Value| json!({"calls": [{"tool": tool, "args": args}]});
+        let model = ModelServer::start(script(&[
+            look("read", json!({"path": format!("prompt:///{listener}/1")})),
+            look("read", json!({"path": format!("prompt:///{listener}/2")})),
+            look("find", json!({"under": "prompt:///", "text": "you and me"})),
+            json!({"say": "nothing"}),
+        ]));
+        let mut third = bench.take(&model, new(), Some("listen")).await;
+        third.drive(None).await.unwrap();
+        assert_eq!(statuses(&bench.store.facts(third.run_id(), 0).unwrap()), [200, 404, 204]);
+    });
+}

@@ -1,8 +1,8 @@
 //! A run's own rows as entries, driven by a scripted model: listed, searched, read in parts and copied; written,
 //! moved and removed by nobody; nobody else's.
 
-use crate::kit::{Told, block_on, script, start, store};
-use cairn_runtime::{Driver, Pause, Place};
+use crate::kit::{Told, block_on, rules, script, start, store};
+use cairn_runtime::{Driver, Pause, Place, Start};
 use cairn_store::{Batch, NewRun, Store};
 use cairn_testkit::{ModelServer, TempHome};
 use cairn_types::{Body, ForkPoint, RunId};
@@ -33,18 +33,24 @@ impl Bench {
         Bench { temp, store }
     }
 
-    async fn driver(&self, model: &ModelServer, place: Place) -> Driver {
+    async fn driver(&self, model: &ModelServer, place: Place, ruled: &[&str]) -> Driver {
         let told = Arc::new(Told::default());
         let start = start(&self.store, &self.temp.workspace(), &model.url(), told);
+        let start = Start { policy: rules(ruled), ..start };
         start.take(place, Some("work")).await.unwrap().0
     }
 
     /// A run of a model that says these things and then that it is done: what it is, and what became of each op.
     fn drive(&self, replies: &[Value], place: Place) -> (RunId, Vec<String>) {
+        self.drive_by(&[], replies, place)
+    }
+
+    /// The same under rules.
+    fn drive_by(&self, ruled: &[&str], replies: &[Value], place: Place) -> (RunId, Vec<String>) {
         let replies = [replies, &[json!({"say": "done"})]].concat();
         let model = ModelServer::start(script(&replies));
         let run = block_on(async {
-            let mut driver = self.driver(&model, place).await;
+            let mut driver = self.driver(&model, place, ruled).await;
             assert_eq!(driver.drive(None).await.unwrap(), Pause::Idle);
             driver.run_id().clone()
         });
@@ -325,4 +331,35 @@ fn a_run_has_its_own_rows_and_those_it_was_forked_from_and_no_others() {
     ];
     let (_, told) = bench.drive(&own, Place::Existing { run: fork, session });
     assert_eq!(told[1..], ["200 1\tmine", "200 log:///1/1/1 | 1:\tmine"]);
+}
+
+// keeps: rows-are-entries
+#[test]
+fn a_row_that_must_not_be_read_is_seen_neither_by_opening_it_nor_by_a_row_that_showed_its_command()
+{
+    let bench = Bench::new();
+    let before = [
+        bash("cat three.txt"),
+        call("read", r#"{"path":"exec:///1/1/1"}"#),
+        call("fold", r#"{"path":"log:///1"}"#),
+    ];
+    let (run, told) = bench.drive(&before, afresh());
+    assert_eq!(told[1..], ["200 1\talpha | 2\tbeta | 3\talpha two", "200 folded 2 rows"]);
+    let session = bench.store.run(&run).unwrap().unwrap().session;
+    let now = [
+        call("read", r#"{"path":"log:///1/1/1"}"#),
+        call("read", r#"{"path":"log:///1/2/1"}"#),
+        call("open", r#"{"path":"log:///1/1/1"}"#),
+        call("open", r#"{"path":"log:///1/2"}"#),
+        call("open", r#"{"path":"log:///**"}"#),
+        call("read", r#"{"path":"log:///1/3/1"}"#),
+    ];
+    let replies = [&before[..], &[json!({"say": "done"})], &now].concat();
+    let place = Place::Existing { run, session };
+    let (_, told) = bench.drive_by(&["deny read three.txt"], &replies, place);
+    let kept =
+        |row: &str| format!("403 log:///{row} shows what is kept from being read by the policy");
+    let refused = ["1/1/1", "1/2/1", "1/1/1", "1/2/1", "1/1/1"].map(kept);
+    assert_eq!(told[3..8], refused);
+    assert_eq!(told[8], "200 1\tfolded 2 rows");
 }

@@ -1,10 +1,14 @@
 //! Streams: what is written to one, how it is cancelled, that its end is told, and that it may wake its run.
 
-use crate::kit::{Told, block_on, script, start, store};
-use cairn_runtime::{Client, Pause, Place, Start};
+use crate::kit::{Told, block_on, rules, script, start, store};
+use cairn_engine::Word;
+use cairn_runtime::{Client, Command, Pause, Place, Start};
 use cairn_store::Store;
 use cairn_testkit::{ModelServer, TempHome};
-use cairn_types::{Body, By, Caps, Fact, Policy, Rail, Status, Stream, StreamState, Writer};
+use cairn_types::{
+    Approval, Body, By, Caps, Fact, Policy, ProposalId, Rail, Status, Stream, StreamState, Verdict,
+    Writer,
+};
 use cairn_world::{Settings, Workspace, World};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -231,5 +235,72 @@ fn a_person_ends_a_stream_of_a_run_that_somebody_else_drives() {
         assert!(bench.store.letters(&run).unwrap().is_empty());
         let again = client.op("send", &args, By::Person("ada".to_owned())).await.unwrap();
         assert_eq!(again.status, Status::NOT_FOUND);
+    });
+}
+
+/// Waits until a file is there.
+async fn made(path: &std::path::Path) {
+    while !path.exists() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+// keeps: streams-are-written
+#[test]
+fn a_stream_that_ends_while_a_person_is_asked_is_over_and_nothing_is_written() {
+    let bench = Bench::new(&[
+        beside("until [ -e stop.log ]; do sleep 0.01; done; exec <&-; echo x > over.log"),
+        send("exec:///1/1/1", 200, "x"),
+        json!({"say": "done"}),
+    ]);
+    let told = Arc::new(Told::default());
+    let start = start(&bench.store, &bench.temp.workspace(), &bench.model.url(), told.clone());
+    let start = Start { approval: Approval::Ask, policy: rules(&["allow exec"]), ..start };
+    block_on(async {
+        let place = Place::New { new_session: false, name: None };
+        let (mut driver, commands) = start.take(place, Some("work")).await.unwrap();
+        let root = bench.temp.workspace();
+        let answer = async {
+            while !told.all().iter().any(|(_, kind)| kind == "proposal") {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+            std::fs::write(root.join("stop.log"), "").unwrap();
+            made(&root.join("over.log")).await;
+            // Whoever waits for it hears of it.
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            let by = By::Person("ada".to_owned());
+            let word = Word::new(ProposalId("p1.2.1".to_owned()), Verdict::Allow, by);
+            commands.send(Command::Decide(word, None)).unwrap();
+        };
+        let (driven, ()) = tokio::join!(driver.drive(None), answer);
+        assert_eq!(driven.unwrap(), Pause::Idle);
+        let told = bench.told(&bench.store.facts(driver.run_id(), 0).unwrap());
+        assert!(told[1].starts_with("410 "), "{told:?}");
+    });
+}
+
+// keeps: streams-wake
+#[test]
+fn a_run_that_is_stopped_is_woken_by_nothing() {
+    let bench = Bench::new(&[
+        call("bash", json!({"command": "sleep 7200", "background": true, "wake": true})),
+        call("bash", json!({"command": "echo x > begun.log; sleep 7200"})),
+        json!({"say": "not asked for"}),
+    ]);
+    block_on(async {
+        let place = Place::New { new_session: false, name: None };
+        let (mut driver, commands) = bench.start().take(place, Some("work")).await.unwrap();
+        let begun = bench.temp.workspace().join("begun.log");
+        let stop = async {
+            made(&begun).await;
+            commands.send(Command::Abort("enough".to_owned())).unwrap();
+        };
+        let driving = async { tokio::join!(driver.drive(None), stop).0 };
+        let driven = tokio::time::timeout(std::time::Duration::from_secs(60), driving).await;
+        assert_eq!(driven.expect("it waits for what it was to be woken by").unwrap(), Pause::Idle);
+        let facts = bench.store.facts(driver.run_id(), 0).unwrap();
+        let [stream] = &streams(&facts)[..] else { panic!("{facts:?}") };
+        assert_eq!(stream.state, StreamState::Stopped);
+        assert_eq!(bench.model.requests().len(), 2);
     });
 }

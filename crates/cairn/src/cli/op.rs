@@ -14,11 +14,14 @@ use std::path::PathBuf;
   cairn op edit notes.md --scope -1 --body 'one more line'
   cairn op copy known:///france docs/france.md
   cairn op kill known:///france
+  cairn op exec 'cargo fmt'
+  cairn op send --to run:///nightly 'The schema changed.'
+  cairn op send --to exec:///RUN/1/2/3 --status 499
 A target is a path in the project, or the address of an entry: known:///, unknown:///, memory:/// and skill:///
-are written and shared by all runs here, run:///, prompt:/// and log:///RUN/loop/turn/op are read. What an op
+are written and shared by all runs here, run:///, prompt:///, log:///RUN/loop/turn/op and exec:///RUN/loop/turn/op are read. What an op
 came to is a number as in HTTP: 200 done, 201 made, 204 nothing found, 304 unchanged, 400 no sense, 403 refused, 404
-not there, 409 in the way, 413 too large, 415 of another type, 416 out of range, 501 not for this scheme. The exit
-code is 0 below 400, else 1. Your own ops ask nobody, but what the policy forbids stays forbidden.")]
+not there, 409 in the way, 410 over, 413 too large, 415 of another type, 416 out of range, 429 too much waits, 501 not for
+this scheme. The exit code is 0 below 400, else 1; of a command that ran it is the command's. Your own ops ask nobody, but what the policy forbids stays forbidden.")]
 pub struct Op {
     #[command(subcommand)]
     pub what: OpKind,
@@ -112,16 +115,16 @@ pub enum OpKind {
         #[command(flatten)]
         ends: Ends,
     },
-    /// Show rows again that were folded.
+    /// Show rows of your own ops again that were folded.
     Open {
-        /// The address of rows: log:///RUN/1/2/3, log:///RUN/1, or a glob.
+        /// The address of rows: log:///1/1/1, log:///1, or a glob.
         target: String,
         #[command(flatten)]
         place: Where,
     },
-    /// Show of rows only where they stand.
+    /// Show of rows of your own ops only where they stand.
     Fold {
-        /// The address of rows: log:///RUN/1/2/3, log:///RUN/1, or a glob.
+        /// The address of rows: log:///1/1/1, log:///1, or a glob.
         target: String,
         #[command(flatten)]
         place: Where,

@@ -4,7 +4,8 @@ use super::Shown;
 use crate::{money, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Pause, RunError};
-use cairn_types::{Body, By, Status, Verdict};
+use cairn_types::{Body, By, Coord, Status, Verdict};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,6 +21,8 @@ pub struct Seen {
     pub wanted_approval: bool,
     /// A loop ended while this command ran.
     pub ended: bool,
+    /// Ops that say something to whoever listens.
+    said: HashSet<Coord>,
 }
 
 /// Remembers what `outcome::of` needs.
@@ -37,6 +40,10 @@ impl Watch {
         let Ok(mut seen) = self.seen.lock() else { return };
         match &fact.body {
             Body::Reply(_) => seen.answer = text.clone().unwrap_or_default(),
+            Body::Intent(intent) if intent.is_for_everyone() => drop(seen.said.insert(intent.at)),
+            Body::Outcome(done) if seen.said.remove(&done.at) && done.is_last_word() => {
+                seen.answer = text.clone().unwrap_or_default();
+            }
             Body::Decision(decision) => {
                 seen.wanted_approval |=
                     decision.by == By::Nobody && decision.verdict == Verdict::Refuse;

@@ -53,6 +53,8 @@ struct State {
     remembering: bool,
     /// The ops whose result is shown whole: lists, and what a person answered.
     told_whole: HashSet<Coord>,
+    /// The ops that say something to whoever listens.
+    words: HashSet<Coord>,
     /// The question's items are being chosen among.
     choosing: Option<Choosing>,
     /// The op whose diff a person has just seen and decided on.
@@ -269,7 +271,7 @@ impl State {
                     self.pen.line(Tone::Dim, &format!("  with {}, {}", shown.name, shown.mime));
                 }
             }
-            Body::Steer(steer) if steer.writer == Writer::System => {
+            Body::Steer(steer) if steer.writer == Writer::System || steer.from.is_some() => {
                 self.pen.line(Tone::Dim, &format!("told the agent: {text}"));
             }
             Body::Steer(_) => {
@@ -352,8 +354,14 @@ impl State {
     fn replied(&mut self, text: &str) {
         self.thought();
         if !self.streams && !text.is_empty() {
-            self.pen.says(if self.has_schema { schema::unfenced(text) } else { text });
+            self.answers(text);
         }
+        self.pen.end_line();
+    }
+
+    /// Words that are, or may be, the answer.
+    fn answers(&mut self, text: &str) {
+        self.pen.says(if self.has_schema { schema::unfenced(text) } else { text });
         self.pen.end_line();
     }
 
@@ -394,6 +402,9 @@ impl State {
     }
 
     fn requested(&mut self, intent: &Intent) {
+        if intent.is_for_everyone() {
+            self.words.insert(intent.at);
+        }
         if matches!(intent.op, Some(OpName::Todo | OpName::Consult)) {
             self.told_whole.insert(intent.at);
         }
@@ -421,7 +432,12 @@ impl State {
             self.pen.line(Tone::Dim, &format!("      {goes_on}"));
         }
         let seen = self.approved.take() == Some(outcome.at);
-        if self.told_whole.remove(&outcome.at) {
+        let is_word = self.words.remove(&outcome.at);
+        if is_word && outcome.is_last_word() {
+            self.answers(text);
+            return;
+        }
+        if is_word || self.told_whole.remove(&outcome.at) {
             self.pen.excerpt(Block::Text, Excerpt::of(text, QUESTION));
             return;
         }

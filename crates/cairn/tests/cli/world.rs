@@ -111,3 +111,25 @@ fn a_persons_command_is_confined_and_receipted_like_an_agents() {
     let verified = bench.cairn(&["verify"]);
     assert_eq!(verified.code, 0, "{verified:?}");
 }
+
+// keeps: last-word
+#[test]
+fn what_an_agent_says_to_a_person_is_shown_and_its_last_word_is_the_answer() {
+    let said = |text: &str, status: u16| json!({"calls": [{"tool": "send", "args": {"text": text, "status": status}}]});
+    let replies =
+        || json!([said("half way there", 102), said("it is 42", 200), {"say": "too late"}]);
+    let bench = Bench::new(replies());
+    let done = bench.cairn(&["run", "--yolo", "work"]);
+    assert_eq!((done.code, done.out.as_str()), (0, "it is 42\n"), "{done:?}");
+    assert!(done.err.contains("half way there"), "{done:?}");
+    let log = bench.cairn(&["log"]).out;
+    assert!(log.contains("half way there") && log.contains("it is 42"), "{log}");
+
+    let bench = Bench::new(replies());
+    let events = bench.events(&["run", "--json", "--yolo", "work"]);
+    let result = events.last().unwrap();
+    assert_eq!(
+        (result["type"].as_str(), result["answer"].as_str()),
+        (Some("result"), Some("it is 42"))
+    );
+}
