@@ -3,7 +3,9 @@
 
 use crate::policy::Case;
 use crate::state::Engine;
-use cairn_types::{Action, Carry, Effect, Manifest, OpName, Post, Status, built_in, scheme_of};
+use cairn_types::{
+    Action, Carry, Effect, Manifest, OpName, Post, Status, built_in, is_stream, scheme_of,
+};
 
 impl Engine {
     /// The schemes that the present driver has besides those of every world.
@@ -54,7 +56,7 @@ fn said(to: &str, status: u16) -> Effect {
     match scheme_of(to) {
         Some("exec" | "log") if status != Status::CANCELLED.0 => Effect::Host,
         Some("ws" | "wss") if status != Status::CANCELLED.0 => Effect::Network,
-        Some("exec" | "log" | "ws" | "wss" | "sse" | "sses" | "run") => Effect::World,
+        Some(scheme) if scheme == "run" || is_stream(scheme) => Effect::World,
         _ => Effect::Read,
     }
 }
@@ -63,7 +65,6 @@ fn said(to: &str, status: u16) -> Effect {
 /// is no change of the row.
 pub(crate) fn unwritable(case: &Case<'_>, more: &[Manifest]) -> Option<String> {
     let mut written = case.subject.writes.iter().filter_map(|path| of(more, path));
-    let is_stream = |name: &str| ["log", "exec", "sse", "sses", "ws", "wss"].contains(&name);
     let is_end = |manifest: &Manifest| case.op == OpName::Kill && is_stream(&manifest.name);
     written
         .find(|manifest| !manifest.lets(case.writer) && !is_end(manifest))

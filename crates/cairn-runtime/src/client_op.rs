@@ -8,7 +8,8 @@ use cairn_engine::Recording;
 use cairn_store::HomeLock;
 use cairn_surface::native;
 use cairn_types::{
-    Action, Body, By, Change, ContentRef, Coord, Outcome, Post, RunId, Settled, Status, scheme_of,
+    Action, Body, By, Change, ContentRef, Coord, Outcome, Post, RunId, Settled, Status, is_stream,
+    scheme_of,
 };
 use cairn_world::{Acting, Performed, Prepared};
 use tokio_util::sync::CancellationToken;
@@ -59,8 +60,7 @@ impl Client {
     /// Whether it is for a run or a stream: of all else the world says what it comes to.
     fn is_addressed(&self, post: &Post) -> bool {
         let scheme = post.to.as_deref().and_then(scheme_of);
-        let known = ["run", "log", "exec", "sse", "sses", "ws", "wss"];
-        scheme.is_some_and(|scheme| known.contains(&scheme))
+        scheme.is_some_and(|scheme| scheme == "run" || is_stream(scheme))
     }
 
     fn is_look(&self, at: Coord, action: &Action) -> bool {

@@ -3,9 +3,10 @@
 use crate::RunError;
 use crate::client::Client;
 use crate::say::{Unsaid, addressed, not_for, said};
+use crate::schemes::row_of;
 use cairn_store::Subscription;
 use cairn_types::{
-    By, ContentRef, Coord, Letter, Place, Post, RunId, SessionId, Settled, Status, Uri,
+    By, ContentRef, Coord, Letter, Place, Post, SessionId, Settled, Status, Uri, is_stream,
 };
 use cairn_world::Performed;
 
@@ -48,7 +49,7 @@ impl Client {
                 let to = addressed((&self.store, &session), self.lease.run(), &uri)?;
                 Ok(to.map(|to| said(&to, &post.text)))
             }
-            ("log" | "exec" | "sse" | "sses" | "ws" | "wss", Status::CANCELLED) => {
+            (scheme, Status::CANCELLED) if is_stream(scheme) => {
                 Ok(self.stream(&session, &uri)?.map(|one| cancelled(&one)))
             }
             _ => Ok(Err(not_for(post))),
@@ -62,10 +63,7 @@ impl Client {
         uri: &Uri,
     ) -> Result<Result<Subscription, Unsaid>, RunError> {
         let open = self.store.subscriptions(session)?;
-        let row = uri
-            .path
-            .split_once('/')
-            .and_then(|(run, at)| Some((run.parse::<RunId>().ok()?, at.parse::<Coord>().ok()?)));
+        let row = row_of(&uri.path);
         let address = uri.entry().to_string();
         let is_it = |one: &Subscription| match &row {
             Some((run, at)) => one.run == *run && one.row == *at,

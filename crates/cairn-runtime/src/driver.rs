@@ -184,7 +184,6 @@ impl Driver {
     /// from there, by this driver or another.
     pub async fn drive(&mut self, steps: Option<u64>) -> Result<Pause, RunError> {
         let mut left = steps;
-        self.stopping = false;
         loop {
             self.take_waiting().await?;
             self.note_ended().await?;
@@ -198,6 +197,8 @@ impl Driver {
                     if self.is_done().await? {
                         return Ok(Pause::Idle);
                     }
+                    // To wait is no step.
+                    continue;
                 }
                 Step::Record(recording) => self.record_step(recording).await?,
                 Step::AskModel { messages, .. } => self.ask_model(messages).await?,

@@ -56,7 +56,11 @@ impl Driver {
             self.awaited = wakers;
         }
         tokio::select! {
-            () = self.streams.over() => self.note_ended().await?,
+            () = self.streams.over() => {
+                self.note_ended().await?;
+                // With the end that it is for: neither is durable without the other.
+                self.wake()?;
+            }
             Some(command) = self.inbox.recv() => self.take(command).await?,
             () = tokio::time::sleep(LOOK) => {}
         }

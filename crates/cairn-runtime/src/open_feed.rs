@@ -3,15 +3,14 @@
 use crate::background::Running;
 use crate::feed::Feed;
 use crate::{Driver, Event, RunError, rows};
-use cairn_types::{Coord, Place, Read, Status, Uri, scheme_of};
+use cairn_types::{Coord, Place, Read, Status, Uri, is_feed};
 use cairn_world::Performed;
 use tokio_util::sync::CancellationToken;
 
 /// The feed that a path names.
 pub(crate) fn named(path: &str) -> Option<Uri> {
-    let is_feed = matches!(scheme_of(path), Some("sse" | "sses" | "ws" | "wss"));
     match Place::of(path) {
-        Ok(Place::Entry(uri)) if is_feed => Some(uri),
+        Ok(Place::Entry(uri)) if is_feed(&uri.scheme) => Some(uri),
         _ => None,
     }
 }

@@ -4,7 +4,9 @@
 use crate::{Driver, RunError, rows};
 use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
-use cairn_types::{ContentRef, Coord, Letter, Place, Post, RunId, SessionId, Status, Uri};
+use cairn_types::{
+    ContentRef, Coord, Letter, Place, Post, RunId, SessionId, Status, Uri, is_stream,
+};
 use cairn_world::{Performed, Prepared};
 
 /// How many letters may wait for one run.
@@ -81,12 +83,9 @@ impl Driver {
                 let place = (&self.store, &self.session);
                 Some(addressed(place, self.run_id(), &uri)?.map(To::Run))
             }
-            "log" | "exec" | "sse" | "sses" | "ws" | "wss"
-                if !is_write && post.status != Status::CANCELLED.0 =>
-            {
-                Some(Err(not_for(post)))
-            }
-            "log" | "exec" | "sse" | "sses" | "ws" | "wss" => match self.stream_named(&address) {
+            scheme if !is_stream(scheme) => None,
+            _ if !is_write && post.status != Status::CANCELLED.0 => Some(Err(not_for(post))),
+            _ => match self.stream_named(&address) {
                 Some(at) if is_write && self.streams.feed(at).is_some_and(|own| own != address) => {
                     let feed = self.streams.feed(at).unwrap_or_default();
                     let text = format!("{address} is the row of {feed}; write to that address");
@@ -97,7 +96,6 @@ impl Driver {
                     Some(Err((Status::NOT_FOUND, format!("{address} is no stream of this run"))))
                 }
             },
-            _ => None,
         })
     }
 

@@ -53,7 +53,7 @@ pub use proposal::{
 };
 pub use protected::{is_guarded, is_irreplaceable, is_precious, is_protected};
 pub use receipt::{CheckpointPayload, Commitment, FactSpan, FileRef, Head, ReceiptPayload};
-pub use scheme::{Channel, Manifest, Scope, built_in};
+pub use scheme::{Channel, FEEDS, Manifest, Scope, built_in, is_feed, is_stream};
 pub use secret::Secret;
 pub use status::Status;
 pub use stream::{Stream, StreamState};

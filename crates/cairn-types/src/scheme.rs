@@ -67,6 +67,21 @@ impl Manifest {
     }
 }
 
+/// The schemes whose entries servers send as they come.
+pub const FEEDS: [&str; 4] = ["sse", "sses", "ws", "wss"];
+
+/// Whether the entries of a scheme are sent by servers as they come.
+#[must_use]
+pub fn is_feed(scheme: &str) -> bool {
+    FEEDS.contains(&scheme)
+}
+
+/// Whether addresses of a scheme name streams: feeds, commands, and the rows of both.
+#[must_use]
+pub fn is_stream(scheme: &str) -> bool {
+    is_feed(scheme) || matches!(scheme, "exec" | "log")
+}
+
 /// The schemes that every world has, besides files.
 #[must_use]
 pub fn built_in() -> &'static [Manifest] {

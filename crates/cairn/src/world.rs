@@ -6,7 +6,7 @@ use crate::{cli, op, out, place};
 use anyhow::Result;
 use cairn_runtime::{schemes, session_here};
 use cairn_text::shown::clean;
-use cairn_types::{Action, Manifest, Read, Status, Writer, scheme_of};
+use cairn_types::{Action, Manifest, Read, Status, Writer, is_feed, scheme_of};
 use cairn_world::{Listed, World};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ pub fn world(args: &cli::World) -> Result<ExitCode> {
             let text = format!("nothing of {target} is kept here; `cairn op read` reads it");
             return Err(Usage(text).into());
         }
-        Some(target) if matches!(scheme_of(target), Some("sse" | "sses" | "ws" | "wss")) => {
+        Some(target) if scheme_of(target).is_some_and(is_feed) => {
             let text = format!("nothing of {target} is kept here; an agent's read opens it");
             return Err(Usage(text).into());
         }

@@ -1,7 +1,7 @@
 //! `exec:///RUN/loop/turn/op`, seen from outside: what a command of any run of the session printed, tagged with how
 //! it stands: `active`, `closed` or `errored`. A model reads its own run's, by their rows.
 
-use super::declared;
+use super::{declared, failed, row_of};
 use cairn_store::{Store, StoreError};
 use cairn_types::{
     Body, ContentRef, Coord, Fact, Manifest, OpName, Outcome, RunId, SessionId, Status,
@@ -72,10 +72,6 @@ fn ended(state: StreamState) -> &'static str {
     }
 }
 
-fn failed(uri: &Uri, error: &StoreError) -> Refusal {
-    Refusal { status: Status::FAILED, text: format!("{uri} could not be read: {error}") }
-}
-
 impl Scheme for Commands {
     fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -83,11 +79,7 @@ impl Scheme for Commands {
 
     fn get(&self, uri: &Uri) -> Result<Option<Entry>, Refusal> {
         let fail = |e: StoreError| failed(uri, &e);
-        let named = uri
-            .path
-            .split_once('/')
-            .and_then(|(run, at)| Some((run.parse::<RunId>().ok()?, at.parse::<Coord>().ok()?)));
-        let Some((run, at)) = named else { return Ok(None) };
+        let Some((run, at)) = row_of(&uri.path) else { return Ok(None) };
         let runs = self.store.runs(&self.session).map_err(fail)?;
         if !runs.iter().any(|row| row.id == run) {
             return Ok(None);

@@ -52,7 +52,7 @@ mod tests {
         let canary = Site::start(|_| Says::page("canary"));
         let at = canary.at().to_string();
         let named = Web { private: vec![at.parse().unwrap()], ..Web::default() };
-        for scheme in ["sse", "sses", "ws", "wss"] {
+        for scheme in cairn_types::FEEDS {
             let feeds = Feeds::new(scheme, &named);
             let uri: Uri = format!("{scheme}://{at}/").parse().unwrap();
             assert_eq!(feeds.manifest().name, scheme);

@@ -2,10 +2,10 @@
 //! what it was asked with and `#output` what its command printed. A model has only its own run's rows, which are
 //! `own_rows`.
 
-use super::declared;
 use super::own_rows::mime_of;
+use super::{declared, failed, row_of};
 use cairn_store::{Store, StoreError};
-use cairn_types::{Body, ContentRef, Coord, Manifest, RunId, SessionId, Status, Uri};
+use cairn_types::{Body, ContentRef, Coord, Manifest, RunId, SessionId, Uri};
 use cairn_world::{Entry, Listed, Refusal, Scheme};
 
 /// The rows of a session's runs.
@@ -52,16 +52,6 @@ impl Rows {
             })
             .collect())
     }
-}
-
-fn failed(uri: &Uri, error: &StoreError) -> Refusal {
-    Refusal { status: Status::FAILED, text: format!("{uri} could not be read: {error}") }
-}
-
-/// The run and the row that a path names.
-fn row_of(path: &str) -> Option<(RunId, Coord)> {
-    let (run, at) = path.split_once('/')?;
-    Some((run.parse().ok()?, at.parse().ok()?))
 }
 
 impl Scheme for Rows {

@@ -14,9 +14,9 @@ pub use crate::reach::Web;
 pub(crate) use http::told;
 pub(crate) use own_rows::{OwnRows, Row, Shown};
 
-use cairn_store::Store;
-use cairn_types::{Manifest, SessionId, built_in};
-use cairn_world::{Schemes, Stored, World};
+use cairn_store::{Store, StoreError};
+use cairn_types::{Coord, FEEDS, Manifest, RunId, SessionId, Status, Uri, built_in};
+use cairn_world::{Refusal, Schemes, Stored, World};
 use std::sync::Arc;
 
 /// The schemes that every run of a session has.
@@ -48,7 +48,7 @@ pub(crate) fn add_web(schemes: &mut Schemes, web: &Web, leads: &Leads) {
     for scheme in ["http", "https"] {
         schemes.register(Arc::new(http::Pages::new(scheme, web, leads)));
     }
-    for scheme in ["sse", "sses", "ws", "wss"] {
+    for scheme in FEEDS {
         schemes.register(Arc::new(feeds::Feeds::new(scheme, web)));
     }
 }
@@ -64,4 +64,15 @@ pub(crate) fn add_own_rows(schemes: &mut Schemes, store: &Store) -> OwnRows {
 fn declared(name: &str) -> Manifest {
     let found = built_in().iter().find(|manifest| manifest.name == name).cloned();
     found.unwrap_or_else(|| Manifest::told(name, &["body"]))
+}
+
+/// The run and the row that a path names.
+pub(crate) fn row_of(path: &str) -> Option<(RunId, Coord)> {
+    let (run, at) = path.split_once('/')?;
+    Some((run.parse().ok()?, at.parse().ok()?))
+}
+
+/// That the store could not tell.
+fn failed(uri: &Uri, error: &StoreError) -> Refusal {
+    Refusal { status: Status::FAILED, text: format!("{uri} could not be read: {error}") }
 }

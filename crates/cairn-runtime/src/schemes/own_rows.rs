@@ -2,8 +2,8 @@
 //! a command's output and `#input` what it was asked with. Only the run's own rows, and of those none that
 //! shows what must not be read by now. Which rows there are is the driver's to say, while an op looks.
 
-use super::declared;
-use cairn_store::{Store, StoreError};
+use super::{declared, failed};
+use cairn_store::Store;
 use cairn_types::{ContentRef, Coord, Manifest, Read, Status, Uri};
 use cairn_world::{Entry, Lines, Listed, Performed, Refusal, Scheme};
 use std::collections::BTreeMap;
@@ -115,10 +115,6 @@ impl OwnRows {
 
 fn channel_of(uri: &Uri) -> &str {
     uri.channel.as_deref().unwrap_or("result")
-}
-
-fn failed(uri: &Uri, error: &StoreError) -> Refusal {
-    Refusal { status: Status::FAILED, text: format!("{uri} could not be read: {error}") }
 }
 
 impl Scheme for OwnRows {

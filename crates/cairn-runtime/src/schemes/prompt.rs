@@ -1,9 +1,9 @@
 //! `prompt:///RUN/loop`: what a person asked a loop to do. Of the session's runs, which share their world
 //! and not their logs: what another run said, or a stream's end, is between those whom it is for.
 
-use super::declared;
+use super::{declared, failed};
 use cairn_store::{Store, StoreError};
-use cairn_types::{Body, Manifest, RunId, SessionId, Status, Uri, Writer};
+use cairn_types::{Body, Manifest, RunId, SessionId, Uri, Writer};
 use cairn_world::{Entry, Listed, Refusal, Scheme};
 use std::ops::ControlFlow;
 
@@ -34,10 +34,6 @@ impl Prompts {
         prompts.reverse();
         Ok(prompts)
     }
-}
-
-fn failed(uri: &Uri, error: &StoreError) -> Refusal {
-    Refusal { status: Status::FAILED, text: format!("{uri} could not be read: {error}") }
 }
 
 impl Scheme for Prompts {
