@@ -200,6 +200,6 @@ fn any_sequence_of_ops_comes_to_what_a_simple_model_says() {
     });
     ran.unwrap_or_else(|why| panic!("{why}"));
     let (done, changed) = (done.get(), changed.get());
-    assert!(changed * 5 > done, "{changed} of {done} ops changed something");
+    assert!(changed * 8 > done, "{changed} of {done} ops changed something");
     println!("{cases} op sequences, {done} ops, {changed} changes, all as the model says");
 }
