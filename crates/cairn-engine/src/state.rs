@@ -395,7 +395,9 @@ impl Engine {
     /// had their word and its row is settled.
     fn note_running(&mut self, done: &Outcome) {
         let is_known = self.op(done.at).is_some_and(|op| op.hooks.performed.is_some());
-        if done.status == Status::RUNNING && !is_known {
+        // Words for whoever listens say by the same status that the work goes on.
+        let is_said = self.op(done.at).is_some_and(|op| op.intent.op == Some(OpName::Send));
+        if done.status == Status::RUNNING && !is_known && !is_said {
             self.streams.insert(done.at);
             self.note_sent(done);
         }

@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::client::Client;
-use crate::say::{Unsaid, addressed, not_for, said};
+use crate::say::{Unsaid, addressed, not_for, nothing, said};
 use crate::schemes::row_of;
 use cairn_store::Subscription;
 use cairn_types::{
@@ -45,6 +45,7 @@ impl Client {
             return Ok(Err(not_for(post)));
         };
         match (uri.scheme.as_str(), Status(post.status)) {
+            ("run", Status::OK) if post.text.trim().is_empty() => Ok(Err(nothing())),
             ("run", Status::OK) => {
                 let to = addressed((&self.store, &session), self.lease.run(), &uri)?;
                 Ok(to.map(|to| said(&to, &post.text)))

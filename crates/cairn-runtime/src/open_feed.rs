@@ -3,7 +3,7 @@
 use crate::background::Running;
 use crate::feed::Feed;
 use crate::{Driver, Event, RunError, rows};
-use cairn_types::{Coord, Place, Read, Status, Uri, is_feed};
+use cairn_types::{Action, Coord, Place, Read, Status, Uri, is_feed};
 use cairn_world::Performed;
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +16,24 @@ pub(crate) fn named(path: &str) -> Option<Uri> {
 }
 
 impl Driver {
+    /// Reads what came so far, as it stands in the row that opened it.
+    async fn read_open(
+        &mut self,
+        at: Coord,
+        (open, read): (Coord, &Read),
+    ) -> Result<Performed, RunError> {
+        let path = format!("{}#output", rows::address(open));
+        let action = Action::Read(Read { path, ..read.clone() });
+        let _shown = self.show_rows(std::slice::from_ref(&action))?;
+        Ok(match self.running_lines(&action) {
+            Some(lines) => lines,
+            None => {
+                let cancel = CancellationToken::new();
+                self.world.look(&action, &rows::address(at), &cancel).await
+            }
+        })
+    }
+
     /// Opens a feed, or reads on in one that is open.
     pub(crate) async fn read_feed(
         &mut self,
@@ -23,10 +41,8 @@ impl Driver {
         (uri, read): (&Uri, &Read),
     ) -> Result<Performed, RunError> {
         let address = uri.entry().to_string();
-        if let Some(lines) =
-            self.streams.at_address(&address).and_then(|open| self.streams.lines(open, read))
-        {
-            return Ok(lines);
+        if let Some(open) = self.streams.at_address(&address) {
+            return self.read_open(at, (open, read)).await;
         }
         if let Some(full) = self.streams.full() {
             return Ok(Performed::told(Status::LIMIT, full));

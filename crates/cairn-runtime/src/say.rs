@@ -51,6 +51,11 @@ pub(crate) fn addressed(
     Ok(Ok(row.id.clone()))
 }
 
+/// That there is nothing to say to a run.
+pub(crate) fn nothing() -> Unsaid {
+    (Status::BAD_REQUEST, "there is nothing to say: the text is empty".to_owned())
+}
+
 /// That something was said to a run.
 pub(crate) fn said(to: &RunId, text: &str) -> Performed {
     let kept = ContentRef::of(text.as_bytes());
@@ -79,6 +84,7 @@ impl Driver {
         let is_write = post.status == Status::OK.0;
         Ok(match uri.scheme.as_str() {
             "run" if !is_write => Some(Err(not_for(post))),
+            "run" if post.text.trim().is_empty() => Some(Err(nothing())),
             "run" => {
                 let place = (&self.store, &self.session);
                 Some(addressed(place, self.run_id(), &uri)?.map(To::Run))

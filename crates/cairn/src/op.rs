@@ -108,6 +108,11 @@ fn call(what: &OpKind) -> Result<(&'static str, Value, &Where)> {
         OpKind::Open { target, place } => ("open", json!({ "path": target }), place),
         OpKind::Fold { target, place } => ("fold", json!({ "path": target }), place),
         OpKind::Send { text, to, status, place } => {
+            let is_said = matches!(status, None | Some(200));
+            let text = match text {
+                None if is_said && !std::io::stdin().is_terminal() => Some(piped()?),
+                text => text.clone(),
+            };
             ("send", json!({ "to": to, "status": status, "text": text }), place)
         }
         OpKind::Exec { command, runtime, timeout_ms, discard, place } => {
@@ -127,12 +132,23 @@ fn content(given: Option<&str>) -> Result<String> {
     if let Some(given) = given {
         return Ok(given.to_owned());
     }
-    let mut input = std::io::stdin().lock();
-    if input.is_terminal() {
+    if std::io::stdin().is_terminal() {
         return Err(Usage("there is no content; give --body, or pipe it in".to_owned()).into());
     }
+    match piped()? {
+        // Of a script that has no input it would empty what stands there.
+        empty if empty.is_empty() => {
+            Err(Usage("what is piped in is empty; --body '' empties what is there".to_owned())
+                .into())
+        }
+        text => Ok(text),
+    }
+}
+
+/// What is piped in.
+fn piped() -> Result<String> {
     let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes).context("what is piped in cannot be read")?;
+    std::io::stdin().lock().read_to_end(&mut bytes).context("what is piped in cannot be read")?;
     let text = String::from_utf8(bytes);
     Ok(text.map_err(|_| Usage("what is piped in is not UTF-8 text".to_owned()))?)
 }

@@ -30,14 +30,11 @@ impl Catalog {
         Catalog { store, session, world, manifest: declared("cairn") }
     }
 
-    /// A document as it is now; none where its file is gone.
-    fn document(&self, doc: &Doc) -> Result<Option<Entry>, Refusal> {
-        let content = match self.world.doc(doc) {
-            Err(refusal) if refusal.status == Status::NOT_FOUND => return Ok(None),
-            text => text?.into_bytes(),
-        };
+    /// A document as it is now.
+    fn document(&self, doc: &Doc) -> Result<Entry, Refusal> {
+        let content = self.world.doc(doc)?.into_bytes();
         let mime = mime::of_path(&doc.name).unwrap_or("text/markdown").to_owned();
-        Ok(Some(Entry { content, mime, tags: Vec::new() }))
+        Ok(Entry { content, mime, tags: Vec::new() })
     }
 
     /// Every entry as a line, in order of address.
@@ -64,7 +61,7 @@ impl Catalog {
         }
         for doc in self.world.docs() {
             // One that cannot be read is missed by whoever reads it.
-            let Ok(Some(entry)) = self.document(doc) else { continue };
+            let Ok(entry) = self.document(doc) else { continue };
             rows.push(row_of(format!("cairn:///{}", doc.name), &entry)?);
         }
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -115,7 +112,7 @@ impl Scheme for Catalog {
     fn get(&self, uri: &Uri) -> Result<Option<Entry>, Refusal> {
         if uri.path != CATALOG {
             let doc = self.world.docs().iter().find(|doc| doc.name == uri.path);
-            return doc.map_or(Ok(None), |doc| self.document(doc));
+            return doc.map(|doc| self.document(doc)).transpose();
         }
         // One entry in a line, so that lines can be paged and searched.
         let content = format!("[\n{}\n]\n", self.rows()?.join(",\n")).into_bytes();

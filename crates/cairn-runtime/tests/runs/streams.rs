@@ -304,3 +304,19 @@ fn a_run_that_is_stopped_is_woken_by_nothing() {
         assert_eq!(bench.model.requests().len(), 2);
     });
 }
+
+// keeps: streams-are-written
+#[test]
+fn words_for_a_person_are_no_stream() {
+    let bench = Bench::new(&[call("send", json!({"text": "on it"})), json!({"say": "done"})]);
+    block_on(async {
+        let place = Place::New { new_session: false, name: None };
+        let (mut driver, _commands) = bench.start().take(place, Some("work")).await.unwrap();
+        driver.drive(None).await.unwrap();
+        let facts = bench.store.facts(driver.run_id(), 0).unwrap();
+        assert_eq!(bench.told(&facts), ["102 on it"]);
+        assert_eq!(driver.engine().streams().count(), 0, "nothing is lost with the process");
+        let open = bench.store.subscriptions(driver.session_id()).unwrap();
+        assert_eq!(open, []);
+    });
+}

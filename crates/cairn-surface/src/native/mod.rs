@@ -270,6 +270,7 @@ mod tests {
         check("present_plan", r##"{"plan":"\n# do\nthis"}"##, "consult # do");
         check("send", r#"{"to":"known:///a","status":410}"#, "kill known:///a");
         check("send", r#"{"text":"on it"}"#, "send everyone");
+        check("send", "{}", "400 send: text is missing");
         check("send", r#"{"status":9}"#, "400 send: status must be a number from 100 to 599");
         check(
             "write_stdin",

@@ -393,9 +393,10 @@ impl Declared for Send {
             Some(Ok(status)) if (100..600).contains(&status) => status,
             Some(_) => return Err("status must be a number from 100 to 599".to_owned()),
         };
-        match to {
-            Some(path) if status == Status::GONE.0 => Ok(Action::Kill { path }),
-            to => Ok(Action::Send(Post { to, status, text: self.text.unwrap_or_default() })),
+        match (to, self.text) {
+            (Some(path), _) if status == Status::GONE.0 => Ok(Action::Kill { path }),
+            (None, text) if given(text.clone()).is_none() => Err("text is missing".to_owned()),
+            (to, text) => Ok(Action::Send(Post { to, status, text: text.unwrap_or_default() })),
         }
     }
 }

@@ -98,7 +98,8 @@ pub(crate) fn find(
     };
     let (uri, inner) = glob_in(uri);
     let given = find.glob.as_deref().map(|glob| Paths::new(glob, Path::new("/")));
-    let paths = given.or_else(|| inner.as_deref().map(Paths::whole)).transpose()?;
+    let globs = given.into_iter().chain(inner.as_deref().map(Paths::whole));
+    let globs = globs.collect::<Result<Vec<_>, _>>()?;
     let bad = |why: cairn_text::matcher::BadMatcher| text::bad_matcher(&why);
     let matcher = find.text.as_deref().map(Matcher::parse).transpose().map_err(bad)?;
     let mut page = Page::new(find.skip);
@@ -106,7 +107,7 @@ pub(crate) fn find(
         if cancel.is_cancelled() {
             return Err(Refusal::new(Status::CANCELLED, "cancelled"));
         }
-        let is_named = paths.as_ref().is_none_or(|paths| paths.matches(listed.uri.path.as_bytes()));
+        let is_named = globs.iter().all(|glob| glob.matches(listed.uri.path.as_bytes()));
         if !is_named || !find.tags.iter().all(|tag| listed.tags.contains(tag)) {
             continue;
         }

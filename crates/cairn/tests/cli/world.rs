@@ -103,7 +103,7 @@ fn a_persons_command_is_confined_and_receipted_like_an_agents() {
     let read = bench.cairn(&["op", "read", "made.txt"]);
     assert_eq!(read.out, "1\tone\n", "nothing of the second was kept");
     let listed = bench.cairn(&["op", "find", "--under", "exec:///", "--tag", "closed"]);
-    assert_eq!(listed.out.lines().count(), 2, "{listed:?}");
+    assert_eq!(listed.out.lines().count(), 3, "{listed:?}");
     let folded = bench.cairn(&["op", "fold", "log:///1"]);
     assert_eq!((folded.code, folded.out.as_str()), (0, "folded 1 row\n"), "{folded:?}");
     let said = bench.cairn(&["op", "send", "--to", "run:///nobody", "hello"]);
@@ -131,5 +131,26 @@ fn what_an_agent_says_to_a_person_is_shown_and_its_last_word_is_the_answer() {
     assert_eq!(
         (result["type"].as_str(), result["answer"].as_str()),
         (Some("result"), Some("it is 42"))
+    );
+}
+
+// keeps: entries-like-files
+#[test]
+fn a_script_without_input_empties_nothing_and_a_glob_means_what_it_names() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    let cairn = |args: &[&str]| bench.cairn(args);
+    assert_eq!(cairn(&["op", "edit", "known:///keep", "--body", "precious\n"]).code, 0);
+    assert_eq!(cairn(&["op", "edit", "known:///other", "--body", "x"]).code, 0);
+    let emptied = cairn(&["op", "edit", "known:///keep", "--tag", "b"]);
+    assert_eq!(emptied.code, 2, "{emptied:?}");
+    assert!(emptied.err.contains("what is piped in is empty"), "{emptied:?}");
+    assert_eq!(cairn(&["op", "read", "known:///keep"]).out, "1\tprecious\n");
+    let found = cairn(&["op", "find", "--under", "known:///k*"]);
+    assert_eq!(found.out, "known:///keep\n");
+    let said = cairn(&["op", "send", "--to", "run:///nobody"]);
+    assert_eq!(
+        (said.code, said.err.contains("400 there is nothing to say")),
+        (1, true),
+        "{said:?}"
     );
 }
