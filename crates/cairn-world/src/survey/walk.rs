@@ -109,6 +109,8 @@ pub(super) fn walk(terms: &Terms<'_>) -> Option<Walked> {
     let mut first = Worker::new(&walk);
     let judged = (&found.around, &found.judged);
     first.enter(root, walk.judge.lead.clone(), judged, (0..terms.files.len(), 0)).ok()?;
+    // Where nothing is left after the root, there is nothing to share.
+    let threads = if first.tasks.is_empty() { 1 } else { terms.threads };
     walk.add(&mut first.tasks);
     let mut walked = std::thread::scope(|scope| {
         let help = |_| {
@@ -116,7 +118,7 @@ pub(super) fn walk(terms: &Terms<'_>) -> Option<Walked> {
             // One thread is enough; where no more can be had, it does all the work.
             std::thread::Builder::new().spawn_scoped(scope, work).ok()
         };
-        let helpers: Vec<_> = (1..terms.threads).filter_map(help).collect();
+        let helpers: Vec<_> = (1..threads).filter_map(help).collect();
         let mut walked = first.work();
         for helper in helpers {
             // One that failed has looked at nothing that is known of.
