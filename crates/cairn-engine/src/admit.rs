@@ -153,22 +153,9 @@ pub(crate) fn outcome(
     let ran = begin.and_then(|begin| begin.ran.clone());
     let (exit, output, layers) =
         ran.map_or((None, None, Vec::new()), |ran| (ran.exit, ran.output, ran.layers));
-    Outcome {
-        at: op.intent.at,
-        status,
-        exit,
-        result,
-        media: Vec::new(),
-        own: None,
-        output,
-        changes: begin.map(|begin| begin.changes.clone()).unwrap_or_default(),
-        seen: Vec::new(),
-        layers,
-        stream: None,
-        letter: None,
-        settled,
-        ms: 0,
-    }
+    let changes = begin.map(|begin| begin.changes.clone()).unwrap_or_default();
+    let told = Outcome::told(op.intent.at, (status, result), settled);
+    Outcome { exit, output, changes, layers, ..told }
 }
 
 impl Engine {
@@ -193,7 +180,7 @@ impl Engine {
             .map(|(mime, name, bytes)| Media { mime, name, content: recording.keep(bytes) })
             .collect();
         recording.facts.push(Body::Prompt(Prompt {
-            lap: self.laps.saturating_add(1),
+            lap: self.next_lap(),
             text,
             media,
             writer,

@@ -11,7 +11,7 @@ impl Engine {
     /// A client asks for an op: a loop of its own, with one turn and one row.
     #[must_use]
     pub fn spoken(&self, tool: &str, args: &str) -> (Recording, Coord) {
-        let lap = self.laps.saturating_add(1);
+        let lap = self.next_lap();
         let at = Coord { lap, turn: 1, seq: 1 };
         let mut recording = Recording::default();
         let input = recording.keep(args);

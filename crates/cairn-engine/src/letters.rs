@@ -15,7 +15,7 @@ impl Engine {
         recording.facts.push(match self.lap.as_ref().filter(is_running) {
             Some(_) => Body::Steer(Steer { text, writer, begun: None, from }),
             None => {
-                let lap = self.laps.saturating_add(1);
+                let lap = self.next_lap();
                 Body::Prompt(Prompt { lap, text, media: Vec::new(), writer, from, of: None })
             }
         });

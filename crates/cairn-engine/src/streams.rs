@@ -62,7 +62,7 @@ impl Engine {
     pub fn woken(&self, of: Coord, text: &str) -> Recording {
         let mut recording = Recording::default();
         let (text, writer) = (recording.keep(text), Writer::System);
-        let lap = self.laps.saturating_add(1);
+        let lap = self.next_lap();
         let (media, of) = (Vec::new(), Some(of));
         recording.facts.push(Body::Prompt(Prompt { lap, text, media, writer, from: None, of }));
         recording

@@ -396,21 +396,8 @@ fn outcome(at: Coord, made: &Result<Vec<Change>, Refusal>, ms: u64) -> Recording
         Err(refusal) => (refusal.status, refusal.text.clone(), Vec::new()),
     };
     let result = recording.keep(text);
-    recording.facts.push(Body::Outcome(Outcome {
-        at,
-        status,
-        exit: None,
-        result,
-        media: Vec::new(),
-        own: None,
-        output: None,
-        changes,
-        seen: Vec::new(),
-        layers: Vec::new(),
-        stream: None,
-        letter: None,
-        settled: if made.is_ok() { Settled::Performed } else { Settled::NotPerformed },
-        ms,
-    }));
+    let settled = if made.is_ok() { Settled::Performed } else { Settled::NotPerformed };
+    let told = Outcome::told(at, (status, result), settled);
+    recording.facts.push(Body::Outcome(Outcome { changes, ms, ..told }));
     recording
 }

@@ -1,7 +1,7 @@
 //! A command that a person or program runs from outside any run: confined like an agent's, what it changed one
 //! row with a receipt.
 
-use crate::act::{beginning, to_be_shown};
+use crate::act::beginning;
 use crate::client::Client;
 use crate::{RunError, rows};
 use cairn_store::{Kept, SpooledFile};
@@ -32,12 +32,8 @@ impl Client {
             self.keep_spooled(&settled);
             return Ok(Some((settled, Settled::NotPerformed)));
         }
-        match self.engine.lets_client(at, &to_be_shown(&prepared), by) {
-            Err(refused) => {
-                self.record(refused);
-                return Ok(None);
-            }
-            Ok(allowed) => self.record(allowed),
+        if !self.is_let(at, &prepared, by) {
+            return Ok(None);
         }
         if let Err(refusal) = self.world.stage(&mut prepared) {
             return Ok(Some((refusal.into(), Settled::NotPerformed)));

@@ -99,6 +99,14 @@ impl Client {
         }
     }
 
+    /// Whether the gates let it. What they say is recorded.
+    pub(crate) fn is_let(&mut self, at: Coord, prepared: &Prepared, by: By) -> bool {
+        let said = self.engine.lets_client(at, &to_be_shown(prepared), by);
+        let is_let = said.is_ok();
+        self.record(said.unwrap_or_else(|refused| refused));
+        is_let
+    }
+
     /// Changes something. None when the row is settled already.
     async fn change(
         &mut self,
@@ -111,12 +119,8 @@ impl Client {
         if let Some(settled) = prepared.settled {
             return Ok(Some((settled, Settled::NotPerformed)));
         }
-        match self.engine.lets_client(at, &to_be_shown(&prepared), by) {
-            Err(refused) => {
-                self.record(refused);
-                return Ok(None);
-            }
-            Ok(allowed) => self.record(allowed),
+        if !self.is_let(at, &prepared, by) {
+            return Ok(None);
         }
         self.make(at, action, (prepared, alone)).await
     }
@@ -132,12 +136,8 @@ impl Client {
         if let Some(settled) = known.settled {
             return Ok(Some((settled, Settled::NotPerformed)));
         }
-        match self.engine.lets_client(at, &to_be_shown(&known), by) {
-            Err(refused) => {
-                self.record(refused);
-                return Ok(None);
-            }
-            Ok(allowed) => self.record(allowed),
+        if !self.is_let(at, &known, by) {
+            return Ok(None);
         }
         let prepared = self.world.fetch(action, &CancellationToken::new()).await;
         if let Some(settled) = prepared.settled {

@@ -8,7 +8,7 @@ use cairn_store::Subscription;
 use cairn_types::{
     By, ContentRef, Coord, Letter, Place, Post, SessionId, Settled, Status, Uri, is_stream,
 };
-use cairn_world::Performed;
+use cairn_world::{Performed, Prepared};
 
 impl Client {
     /// Says something to a run or a stream. None when the row is settled already.
@@ -24,16 +24,8 @@ impl Client {
             }
             Ok(performed) => performed,
         };
-        match self.engine.lets_client(at, &cairn_engine::Prepared::default(), by) {
-            Err(refused) => {
-                self.record(refused);
-                Ok(None)
-            }
-            Ok(allowed) => {
-                self.record(allowed);
-                Ok(Some((performed, Settled::Performed)))
-            }
-        }
+        let is_let = self.is_let(at, &Prepared::default(), by);
+        Ok(is_let.then_some((performed, Settled::Performed)))
     }
 
     /// What is to be said to whom.

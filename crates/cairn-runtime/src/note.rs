@@ -60,22 +60,8 @@ impl Client {
         recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, by, Vec::new())));
         let (begun, told, ran) = (changes.clone(), None, None);
         recording.facts.push(Body::Begin(Begin { at, changes: begun, again: false, told, ran }));
-        recording.facts.push(Body::Outcome(Outcome {
-            at,
-            status: Status::OK,
-            exit: None,
-            result,
-            media: Vec::new(),
-            own: None,
-            output: None,
-            changes,
-            seen: Vec::new(),
-            layers: Vec::new(),
-            stream: None,
-            letter: None,
-            settled: Settled::FoundDone,
-            ms: 0,
-        }));
+        let noted = Outcome::told(at, (Status::OK, result), Settled::FoundDone);
+        recording.facts.push(Body::Outcome(Outcome { changes, ..noted }));
         self.record(recording);
         self.end();
         self.commit().await

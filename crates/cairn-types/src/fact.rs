@@ -561,6 +561,27 @@ impl Outcome {
     /// The layer that keeps what a command changes from counting before it was looked at.
     pub const OVERLAY: &str = "overlay";
 
+    /// One that is all said by a status and a text.
+    #[must_use]
+    pub fn told(at: Coord, (status, result): (Status, ContentRef), settled: Settled) -> Outcome {
+        Outcome {
+            at,
+            status,
+            exit: None,
+            result,
+            media: Vec::new(),
+            own: None,
+            output: None,
+            changes: Vec::new(),
+            seen: Vec::new(),
+            layers: Vec::new(),
+            stream: None,
+            letter: None,
+            settled,
+            ms: 0,
+        }
+    }
+
     /// Whether it goes on in the background because a person sent it there: only such a command runs there
     /// over an overlay.
     #[must_use]

@@ -60,22 +60,8 @@ fn run_that_makes(bench: &Bench, changes: &[Change], contents: Vec<Vec<u8>>) -> 
 
 /// What a command came to that made these changes.
 fn outcome(at: Coord, result: ContentRef, changes: Vec<Change>) -> Outcome {
-    Outcome {
-        at,
-        status: Status::OK,
-        exit: Some(0),
-        result,
-        media: Vec::new(),
-        own: None,
-        output: None,
-        changes,
-        seen: Vec::new(),
-        layers: Vec::new(),
-        stream: None,
-        letter: None,
-        settled: Settled::Performed,
-        ms: 1,
-    }
+    let told = Outcome::told(at, (Status::OK, result), Settled::Performed);
+    Outcome { exit: Some(0), changes, ms: 1, ..told }
 }
 
 /// The facts of a run with one op.
