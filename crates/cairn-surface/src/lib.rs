@@ -2,6 +2,15 @@
 //! repair it made. Whether the op may run is decided elsewhere.
 
 pub mod native;
+mod position;
+pub mod prose;
+mod reading;
+mod shown;
+pub mod skin;
+
+pub use position::{Places, Position};
+pub use reading::{Reading, Repair, Trouble, Written};
+pub use shown::shown;
 
 use cairn_types::{Action, Effect, Status};
 

@@ -123,6 +123,13 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchProblem> {
     Ok(patches)
 }
 
+/// Whether a text is labels from its first word on: `<<` and a name in capitals. One that merely has such a word
+/// in it is not.
+#[must_use]
+pub fn is_labelled(text: &str) -> bool {
+    detect::opens_label(text)
+}
+
 /// Applies a patch of one file to that file's content, which is absent where there is no file.
 pub fn apply(before: Option<&str>, text: &str) -> Result<Patched, PatchProblem> {
     let patches = parse(text)?;

@@ -168,6 +168,8 @@ pub struct Find {
     pub context: u64,
     /// How many results to skip.
     pub skip: u64,
+    /// How many results at most; as many as fit a page when absent.
+    pub limit: Option<u64>,
     /// Only entries that have all of these tags.
     pub tags: Vec<String>,
 }

@@ -463,7 +463,8 @@ impl World {
                     context: u8::try_from(find.context).unwrap_or(u8::MAX),
                 };
                 let workspace = roots.of(find.under.as_deref().unwrap_or("."));
-                let mut found = find::perform(workspace, query, find.skip, &cancelled)?;
+                let mut found =
+                    find::perform(workspace, query, (find.skip, find.limit), &cancelled)?;
                 if let Some(folder) = workspace.lead() {
                     found.text = format!("in {folder}:\n{}", found.text);
                 }

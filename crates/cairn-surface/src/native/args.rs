@@ -2,6 +2,7 @@
 //! each reported; anything else is a sentence that says what was wrong.
 
 use super::declare::{Argument, Kind, Param};
+use super::tools::Tool;
 use serde_json::{Map, Value};
 
 /// Arguments that fit a declaration.
@@ -40,6 +41,69 @@ impl Args {
     pub(super) fn take<T: Argument>(&mut self, name: &str) -> Result<T, String> {
         T::read(self.values.remove(name)).map_err(|why| format!("{name} {why}"))
     }
+}
+
+/// An argument as the text surfaces give it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Given {
+    /// Its name alone.
+    Flag,
+    /// A text, which may stand for a number, a word or a list.
+    Text(String),
+    /// Several texts.
+    Texts(Vec<String>),
+}
+
+impl Given {
+    /// The value it stands for where one of this kind is wanted. What does not fit stays as it is, and is refused
+    /// where it is looked at.
+    fn value(self, kind: Kind) -> Value {
+        let text = match self {
+            Given::Flag => return Value::Bool(true),
+            Given::Texts(texts) => return texts.into(),
+            Given::Text(text) => text,
+        };
+        let json = |text: &str| serde_json::from_str::<Value>(text).ok();
+        match kind {
+            Kind::Text | Kind::Word(_) => Value::String(text),
+            Kind::Count => text.trim().parse::<u64>().map_or(Value::String(text), Value::from),
+            Kind::Flag => match text.trim() {
+                "" | "true" => Value::Bool(true),
+                "false" => Value::Bool(false),
+                _ => Value::String(text),
+            },
+            Kind::List(_) => json(&text).unwrap_or(Value::String(text)),
+            Kind::Texts => match json(&text) {
+                Some(list @ Value::Array(_)) => list,
+                _ => split(&text).into(),
+            },
+        }
+    }
+}
+
+/// Texts that stand in lines, or between semicolons, or else between commas.
+fn split(text: &str) -> Vec<String> {
+    let trimmed = text.trim();
+    let between = ['\n', ';', ','].into_iter().find(|mark| trimmed.contains(*mark)).unwrap_or(',');
+    let parts = trimmed.split(between).map(str::trim).filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
+}
+
+/// Arguments given as texts, as the tool takes them. Repairs are added to `repairs`.
+pub(crate) fn fit_texts(
+    tool: &Tool,
+    given: Vec<(&str, Given)>,
+    repairs: &mut Vec<String>,
+) -> Result<Map<String, Value>, String> {
+    let mut values = Map::new();
+    for (name, given) in given {
+        let is_it = |p: &&Param| p.name == name || p.aliases.contains(&name);
+        let kind = tool.params.iter().find(is_it).map_or(Kind::Text, |param| param.kind);
+        if values.insert(name.to_owned(), given.value(kind)).is_some() {
+            return Err(format!("{name} is given twice"));
+        }
+    }
+    Reader { repairs, place: String::new() }.object(tool.params, values)
 }
 
 /// Makes a value fit its declaration, and says what it did.

@@ -45,6 +45,8 @@ pub trait Fields: Sized {
     const DOC: &'static [&'static str];
     /// Reads them; they are known to fit `PARAMS`.
     fn read(args: &mut Args) -> Result<Self, String>;
+    /// Writes them as they would be read.
+    fn write(self) -> Map<String, Value>;
 }
 
 /// A type that an argument can have.
@@ -55,6 +57,8 @@ pub trait Argument: Sized {
     const REQUIRED: bool = true;
     /// Reads it; its value, if given, is known to be of the kind.
     fn read(value: Option<Value>) -> Result<Self, String>;
+    /// Writes it as it would be read; nothing where not giving it says the same.
+    fn write(self) -> Option<Value>;
 }
 
 fn unfit<T>() -> Result<T, String> {
@@ -69,12 +73,18 @@ impl Argument for String {
             _ => unfit(),
         }
     }
+    fn write(self) -> Option<Value> {
+        Some(Value::String(self))
+    }
 }
 
 impl Argument for u64 {
     const KIND: Kind = Kind::Count;
     fn read(value: Option<Value>) -> Result<Self, String> {
         value.as_ref().and_then(Value::as_u64).map_or_else(unfit, Ok)
+    }
+    fn write(self) -> Option<Value> {
+        Some(self.into())
     }
 }
 
@@ -85,6 +95,9 @@ impl Argument for bool {
     fn read(value: Option<Value>) -> Result<Self, String> {
         Ok(value.as_ref().and_then(Value::as_bool).unwrap_or(false))
     }
+    fn write(self) -> Option<Value> {
+        self.then_some(Value::Bool(true))
+    }
 }
 
 impl<T: Argument> Argument for Option<T> {
@@ -92,6 +105,9 @@ impl<T: Argument> Argument for Option<T> {
     const REQUIRED: bool = false;
     fn read(value: Option<Value>) -> Result<Self, String> {
         value.map(|value| T::read(Some(value))).transpose()
+    }
+    fn write(self) -> Option<Value> {
+        self.and_then(T::write)
     }
 }
 
@@ -105,6 +121,9 @@ impl<T: Fields> Argument for Vec<T> {
         };
         items.into_iter().map(fields).collect()
     }
+    fn write(self) -> Option<Value> {
+        Some(Value::Array(self.into_iter().map(|item| Value::Object(item.write())).collect()))
+    }
 }
 
 /// No texts are as good as none given.
@@ -115,10 +134,13 @@ impl Argument for Vec<String> {
         let Some(Value::Array(items)) = value else { return Ok(Vec::new()) };
         items.into_iter().map(|item| String::read(Some(item))).collect()
     }
+    fn write(self) -> Option<Value> {
+        (!self.is_empty()).then(|| self.into())
+    }
 }
 
 /// Doc lines as one text.
-pub(super) fn told(doc: &[&str]) -> String {
+pub(crate) fn told(doc: &[&str]) -> String {
     doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
@@ -165,7 +187,7 @@ macro_rules! fields {
     ) => {
         $(#[doc = $doc])+
         pub(super) struct $name {
-            $($(#[doc = $about])+ $param: $type,)+
+            $($(#[doc = $about])+ pub(super) $param: $type,)+
         }
 
         impl $crate::native::declare::Fields for $name {
@@ -181,6 +203,13 @@ macro_rules! fields {
             const DOC: &'static [&'static str] = &[$($doc),+];
             fn read(args: &mut $crate::native::args::Args) -> Result<Self, String> {
                 Ok(Self { $($param: args.take(stringify!($param))?,)+ })
+            }
+            fn write(self) -> serde_json::Map<String, serde_json::Value> {
+                let mut args = serde_json::Map::new();
+                $(if let Some(value) = $crate::native::declare::Argument::write(self.$param) {
+                    args.insert(stringify!($param).to_owned(), value);
+                })+
+                args
             }
         }
     };

@@ -1,15 +1,21 @@
 //! The native surface: the provider's tool calls, each a name for one op.
 
+mod actions;
 mod args;
 mod declare;
+mod skins;
 mod tools;
 
+pub use args::Given;
+pub(crate) use args::fit_texts;
 pub use declare::{Kind, Param};
+pub use skins::{by_tag, by_word, is_tag, is_word, skins};
 pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, Tool, schemas, tools};
 
 use crate::{Misread, Parsed};
 use args::Args;
 use cairn_types::{Action, Effect, Status};
+use serde_json::{Map, Value};
 
 /// How many names are offered for one that is not known.
 const OFFERED: usize = 3;
@@ -21,12 +27,21 @@ pub fn parse(name: &str, arguments: &str) -> Parsed {
     let Some(tool) = tool_named(name, &mut repairs) else {
         return senseless(unknown_tool(name));
     };
-    let read = Args::of_text(tool.params, arguments, &mut repairs);
-    match read.and_then(|mut args| (tool.build)(&mut args)) {
-        Err(why) => senseless(Misread {
-            status: Status::BAD_REQUEST,
-            message: format!("{}: {why}", tool.name),
-        }),
+    match Args::of_text(tool.params, arguments, &mut repairs) {
+        Ok(args) => Parsed { repairs, ..meant(tool, args) },
+        Err(why) => senseless(misread(tool, &why)),
+    }
+}
+
+/// What a call means whose arguments are as the tool takes them.
+#[must_use]
+pub fn parse_call(tool: &'static Tool, args: Map<String, Value>) -> Parsed {
+    meant(tool, Args::fitting(args))
+}
+
+fn meant(tool: &'static Tool, mut args: Args) -> Parsed {
+    match (tool.build)(&mut args) {
+        Err(why) => senseless(misread(tool, &why)),
         Ok(action) => Parsed {
             effect: match action {
                 // However it is asked for.
@@ -35,9 +50,21 @@ pub fn parse(name: &str, arguments: &str) -> Parsed {
             },
             action: Ok(action.bare()),
             repeatable: tool.repeatable,
-            repairs,
+            repairs: Vec::new(),
         },
     }
+}
+
+fn misread(tool: &Tool, why: &str) -> Misread {
+    let is_missing = tools().iter().all(|known| known.name != tool.name);
+    let status = if is_missing { Status::NOT_IMPLEMENTED } else { Status::BAD_REQUEST };
+    Misread { status, message: format!("{}: {why}", tool.name) }
+}
+
+/// The call that asks for an action: a tool and its arguments.
+#[must_use]
+pub fn call_of(action: &Action) -> Option<(&'static Tool, Map<String, Value>)> {
+    tools().iter().find_map(|tool| (tool.unbuild)(action).map(|args| (tool, args)))
 }
 
 /// The own name of the tool that a model means by this one.

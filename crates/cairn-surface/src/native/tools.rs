@@ -1,14 +1,13 @@
 //! The native tools: each a type whose doc comments are its description, each one op.
 
+use super::actions::Declared;
 use super::args::Args;
-use super::declare::{Argument, Fields, Kind, Param, fields, schema, told};
-use cairn_types::{
-    Action, Carry, Consult, EditBody, Effect, Exchange, Exec, Find, Post, Read, Status, TodoItem,
-    TodoState,
-};
-use serde_json::{Value, json};
+use super::declare::{Argument, Kind, Param, fields, schema, told};
+use cairn_types::{Action, Effect, TodoState};
+use serde_json::{Map, Value, json};
 
 /// A native tool.
+#[derive(Debug)]
 pub struct Tool {
     /// Its name on the wire.
     pub name: &'static str,
@@ -18,9 +17,13 @@ pub struct Tool {
     pub effect: Effect,
     /// Whether doing it twice is the same as doing it once.
     pub repeatable: bool,
-    pub(super) params: &'static [Param],
-    doc: &'static [&'static str],
+    /// Its arguments, in the order they are told.
+    pub params: &'static [Param],
+    /// Its doc comment, line by line.
+    pub doc: &'static [&'static str],
     pub(super) build: fn(&mut Args) -> Result<Action, String>,
+    /// The arguments that ask for an action, where it is one that this tool is for.
+    pub(super) unbuild: fn(&Action) -> Option<Map<String, Value>>,
 }
 
 fields! {
@@ -113,6 +116,8 @@ fields! {
         context: Option<u64>, or "context_lines";
         /// How many results to skip. Default 0.
         skip: Option<u64>, or "offset";
+        /// How many results at most. Default as many as fit.
+        limit: Option<u64>, or "max_results" "head_limit";
     }
 }
 
@@ -262,6 +267,24 @@ fields! {
     }
 }
 
+fields! {
+    /// Search the web.
+    WebSearch {
+        /// What for.
+        query: String, or "path" "text";
+        /// How many results at most.
+        results: Option<u64>, or "limit";
+    }
+}
+
+fields! {
+    /// Take up a skill.
+    UseSkill {
+        /// Which one.
+        name: String, or "path" "skill";
+    }
+}
+
 const STATES: [(&str, TodoState); 3] =
     [("pending", TodoState::Pending), ("active", TodoState::Active), ("done", TodoState::Done)];
 
@@ -272,188 +295,10 @@ impl Argument for TodoState {
         let state = STATES.iter().find(|(name, _)| *name == word).map(|(_, state)| *state);
         state.ok_or_else(|| "is missing".to_owned())
     }
-}
-
-/// A text that says something.
-fn given(text: Option<String>) -> Option<String> {
-    text.filter(|text| !text.trim().is_empty())
-}
-
-/// A tool before it is in the table: what turns its arguments into an op.
-trait Declared: Fields {
-    fn action(self) -> Result<Action, String>;
-}
-
-impl Declared for ReadFile {
-    fn action(self) -> Result<Action, String> {
-        Ok(Action::Read(Read {
-            path: self.path,
-            first: self.first.unwrap_or(1).max(1),
-            limit: self.limit.filter(|n| *n > 0).unwrap_or(2000),
-            hashes: self.hashes,
-            scope: given(self.scope),
-            matcher: given(self.matching),
-        }))
+    fn write(self) -> Option<Value> {
+        STATES.iter().find(|(_, state)| *state == self).map(|(name, _)| Value::from(*name))
     }
 }
-
-impl Declared for Write {
-    fn action(self) -> Result<Action, String> {
-        let Write { path, content, scope, tags } = self;
-        let (path, body) = (Some(path), EditBody::Whole { content });
-        Ok(Action::Edit(cairn_types::Edit { path, body, scope: given(scope), tags }))
-    }
-}
-
-impl Declared for Edit {
-    fn action(self) -> Result<Action, String> {
-        let Edit { path, old, new, all, patch } = self;
-        let body = match (old, new, patch) {
-            (None, None, Some(patch)) => {
-                return Ok(Action::Edit(cairn_types::Edit::of(path, EditBody::Patch(patch))));
-            }
-            (Some(old), Some(new), None) => EditBody::Replace(vec![Exchange { old, new, all }]),
-            (Some(_), None, None) => return Err("new is missing".to_owned()),
-            (None, Some(_), None) => return Err("old is missing".to_owned()),
-            (_, _, Some(_)) => return Err("old and new, or patch, but not both".to_owned()),
-            (None, None, None) => return Err("neither old and new nor patch is given".to_owned()),
-        };
-        match path {
-            Some(path) => Ok(Action::Edit(cairn_types::Edit::of(Some(path), body))),
-            None => Err("path is missing".to_owned()),
-        }
-    }
-}
-
-impl Declared for MultiEdit {
-    fn action(self) -> Result<Action, String> {
-        if self.edits.is_empty() {
-            return Err("edits is empty".to_owned());
-        }
-        let exchange = |OneEdit { old, new, all }| Exchange { old, new, all };
-        let body = EditBody::Replace(self.edits.into_iter().map(exchange).collect());
-        Ok(Action::Edit(cairn_types::Edit::of(Some(self.path), body)))
-    }
-}
-
-impl Declared for FindIn {
-    fn action(self) -> Result<Action, String> {
-        let FindIn { glob, text, under, tags, context, skip } = self;
-        if glob.is_none() && text.is_none() && tags.is_empty() {
-            return Err("neither glob nor text nor tags are given".to_owned());
-        }
-        let (context, skip) = (context.unwrap_or(0), skip.unwrap_or(0));
-        Ok(Action::Find(Find { glob, text, under, context, skip, tags }))
-    }
-}
-
-impl Declared for List {
-    fn action(self) -> Result<Action, String> {
-        let path = self.path.unwrap_or_else(|| ".".to_owned());
-        Ok(Action::List { path, depth: self.depth.unwrap_or(1).max(1) })
-    }
-}
-
-impl Declared for Remove {
-    fn action(self) -> Result<Action, String> {
-        Ok(Action::Kill { path: self.path })
-    }
-}
-
-impl Declared for Move {
-    fn action(self) -> Result<Action, String> {
-        Ok(Action::Move(Carry { from: self.from, to: self.to, tags: self.tags }))
-    }
-}
-
-impl Declared for Copy {
-    fn action(self) -> Result<Action, String> {
-        Ok(Action::Copy(Carry { from: self.from, to: self.to, tags: self.tags }))
-    }
-}
-
-impl Declared for Open {
-    fn action(self) -> Result<Action, String> {
-        Ok(Action::Open { path: self.path })
-    }
-}
-
-impl Declared for Fold {
-    fn action(self) -> Result<Action, String> {
-        Ok(Action::Fold { path: self.path })
-    }
-}
-
-impl Declared for Send {
-    fn action(self) -> Result<Action, String> {
-        let to = given(self.to);
-        let usual = if to.is_some() { Status::OK } else { Status::RUNNING };
-        let status = match self.status.map(u16::try_from) {
-            None => usual.0,
-            Some(Ok(status)) if (100..600).contains(&status) => status,
-            Some(_) => return Err("status must be a number from 100 to 599".to_owned()),
-        };
-        match (to, self.text) {
-            (Some(path), _) if status == Status::GONE.0 => Ok(Action::Kill { path }),
-            (None, text) if given(text.clone()).is_none() => Err("text is missing".to_owned()),
-            (to, text) => Ok(Action::Send(Post { to, status, text: text.unwrap_or_default() })),
-        }
-    }
-}
-
-impl Declared for Bash {
-    fn action(self) -> Result<Action, String> {
-        let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
-        let Bash { command, runtime, cwd, background, wake, .. } = self;
-        if wake && !background {
-            return Err("wake is for a command in the background".to_owned());
-        }
-        let (wakes, discard) = (wake, false);
-        Ok(Action::Exec(Exec { command, runtime, cwd, timeout_ms, background, wakes, discard }))
-    }
-}
-
-impl Declared for Env {
-    fn action(self) -> Result<Action, String> {
-        let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
-        let Env { command, runtime, cwd, .. } = self;
-        let discard = true;
-        Ok(Action::Exec(Exec { command, runtime, cwd, timeout_ms, discard, ..Exec::default() }))
-    }
-}
-
-impl Declared for Todo {
-    fn action(self) -> Result<Action, String> {
-        let item = |Item { text, state }| TodoItem { text, state };
-        Ok(Action::Todo { items: self.items.into_iter().map(item).collect() })
-    }
-}
-
-impl Declared for AskUser {
-    fn action(self) -> Result<Action, String> {
-        let AskUser { question, options } = self;
-        if question.trim().is_empty() {
-            return Err("question is empty".to_owned());
-        }
-        let options: Vec<String> = options.into_iter().filter(|o| !o.trim().is_empty()).collect();
-        if options.len() > MOST_OPTIONS {
-            return Err(format!("there are more than {MOST_OPTIONS} options"));
-        }
-        Ok(Action::Consult(Consult::Question { text: question, options }))
-    }
-}
-
-impl Declared for PresentPlan {
-    fn action(self) -> Result<Action, String> {
-        match self.plan.trim().is_empty() {
-            true => Err("plan is empty".to_owned()),
-            false => Ok(Action::Consult(Consult::Plan { text: self.plan })),
-        }
-    }
-}
-
-/// A person chooses among no more answers than this.
-const MOST_OPTIONS: usize = 20;
 
 const fn tool<T: Declared>(
     name: &'static str,
@@ -468,6 +313,7 @@ const fn tool<T: Declared>(
         params: T::PARAMS,
         doc: T::DOC,
         build: |args| T::read(args).and_then(T::action),
+        unbuild: |action| T::of(action).map(T::write),
     }
 }
 
@@ -509,6 +355,17 @@ static TOOLS: [Tool; 17] = [
     ),
     tool::<PresentPlan>(PRESENT_PLAN, &["exit_plan_mode", "propose_plan"], Effect::Pure),
 ];
+
+/// Tools that models ask for and that do nothing here yet: nobody is offered them, and a call says so.
+pub(super) static MISSING: [Tool; 2] = [
+    tool::<WebSearch>("web_search", &[], Effect::Network),
+    tool::<UseSkill>("use_skill", &[], Effect::Read),
+];
+
+/// The tool of exactly this name.
+pub(super) fn tool_of(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
 
 /// The tool that runs a command over an overlay that is thrown away.
 pub const ENV: &str = "env";

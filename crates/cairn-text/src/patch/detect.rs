@@ -66,7 +66,7 @@ pub(super) fn is_bracketed(line: &str, bracket: char, word: &str) -> bool {
 }
 
 /// Whether a line begins with `<<` and a capital letter.
-fn opens_label(line: &str) -> bool {
+pub(super) fn opens_label(line: &str) -> bool {
     let rest = line.trim_start().strip_prefix("<<").unwrap_or_default();
     rest.starts_with(|c: char| c.is_ascii_uppercase())
 }

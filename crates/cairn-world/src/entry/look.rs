@@ -58,7 +58,7 @@ pub(crate) fn list(schemes: &Schemes, uri: &Uri) -> Result<Performed, Refusal> {
     if listed.is_empty() && !uri.path.is_empty() {
         return Err(Refusal::new(Status::NOT_FOUND, format!("{uri} does not exist")));
     }
-    let mut page = Page::new(0);
+    let mut page = Page::new(0, None);
     listed.iter().for_each(|one| page.add_path(row(one).as_bytes()));
     page.told()
 }
@@ -102,7 +102,7 @@ pub(crate) fn find(
     let globs = globs.collect::<Result<Vec<_>, _>>()?;
     let bad = |why: cairn_text::matcher::BadMatcher| text::bad_matcher(&why);
     let matcher = find.text.as_deref().map(Matcher::parse).transpose().map_err(bad)?;
-    let mut page = Page::new(find.skip);
+    let mut page = Page::new(find.skip, find.limit);
     for listed in beneath(schemes, &uri)? {
         if cancel.is_cancelled() {
             return Err(Refusal::new(Status::CANCELLED, "cancelled"));

@@ -45,7 +45,7 @@ pub(crate) struct Query<'a> {
 pub(crate) fn perform(
     workspace: &Workspace,
     query: Query<'_>,
-    skip: u64,
+    (skip, limit): (u64, Option<u64>),
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
     if query.glob.is_none() && query.text.is_none() {
@@ -71,7 +71,7 @@ pub(crate) fn perform(
     let root = workspace.directory(".").map_err(|e| {
         Refusal::new(Status::FAILED, format!("the workspace could not be read: {e}"))
     })?;
-    let page = search(&plan, root, Page::new(skip));
+    let page = search(&plan, root, Page::new(skip, limit));
     if cancel.is_cancelled() {
         return Err(Refusal::new(Status::CANCELLED, "cancelled"));
     }

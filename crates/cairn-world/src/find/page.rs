@@ -29,6 +29,8 @@ pub(crate) enum Unseen {
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     skip: u64,
+    /// The most results on it.
+    limit: Option<u64>,
     text: String,
     rows: usize,
     /// Results on the page.
@@ -43,9 +45,9 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The page after the first `skip` results.
-    pub(crate) fn new(skip: u64) -> Self {
-        Self { skip, ..Self::default() }
+    /// The page after the first `skip` results, with at most `limit` of them.
+    pub(crate) fn new(skip: u64, limit: Option<u64>) -> Self {
+        Self { skip, limit, ..Self::default() }
     }
 
     /// How many results are counted at most.
@@ -121,7 +123,14 @@ impl Page {
     fn would_fill(&self, kept: &[Kept]) -> bool {
         let rows: usize = kept.iter().map(|kept| kept.rows).sum();
         let bytes: usize = kept.iter().map(|kept| kept.text.len()).sum();
-        self.rows + rows >= PAGE_ROWS || self.text.len() + bytes >= PAGE_BYTES
+        self.rows + rows >= PAGE_ROWS
+            || self.text.len() + bytes >= PAGE_BYTES
+            || self.has_all(self.told + kept.len() as u64)
+    }
+
+    /// Whether so many results are as many as were wanted.
+    fn has_all(&self, told: u64) -> bool {
+        self.limit.is_some_and(|limit| told >= limit)
     }
 
     /// Puts a result on the page if there is room.
@@ -138,7 +147,8 @@ impl Page {
         self.text.push_str(text);
         self.rows += rows;
         self.told += 1;
-        self.is_full = self.rows >= PAGE_ROWS || self.text.len() >= PAGE_BYTES;
+        self.is_full =
+            self.rows >= PAGE_ROWS || self.text.len() >= PAGE_BYTES || self.has_all(self.told);
         true
     }
 

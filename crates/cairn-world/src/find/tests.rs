@@ -14,7 +14,7 @@ fn put(root: &Path, path: &str, content: &str) {
 
 fn told(root: &Path, query: Query<'_>, skip: u64) -> String {
     let workspace = Workspace::open(root).unwrap();
-    match perform(&workspace, query, skip, &CancellationToken::new()) {
+    match perform(&workspace, query, (skip, None), &CancellationToken::new()) {
         Ok(done) => format!("{} {}", done.status, done.text),
         Err(refusal) => format!("{} {}", refusal.status, refusal.text),
     }
@@ -140,7 +140,7 @@ fn a_cancelled_search_looks_at_nothing_more() {
             cancel,
             workspace: &workspace,
         };
-        search(&plan, workspace.directory(".").unwrap(), Page::new(200)).told()
+        search(&plan, workspace.directory(".").unwrap(), Page::new(200, None)).told()
     };
     let cancel = CancellationToken::new();
     assert_eq!(counted(&cancel).unwrap_err().text, "200 results, none after skip=200");

@@ -1,0 +1,87 @@
+//! Places in a text as people count them: lines and columns from 1, columns in characters.
+
+/// So many lines before and after a place are shown with it.
+const AROUND: usize = 1;
+/// Of a line no more characters than this are shown.
+const WIDTH: usize = 160;
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in it, from 1.
+    pub column: usize,
+}
+
+/// Where the lines of a text begin.
+#[derive(Debug)]
+pub struct Places<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Places<'a> {
+    /// The places of this text.
+    #[must_use]
+    pub fn new(text: &'a str) -> Places<'a> {
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
+        Places { text, starts }
+    }
+
+    /// The place of this byte. One within a character is that character's.
+    #[must_use]
+    pub fn at(&self, byte: usize) -> Position {
+        let byte = byte.min(self.text.len());
+        let line = self.starts.partition_point(|start| *start <= byte).max(1);
+        let before = &self.text.as_bytes()[self.starts[line - 1]..byte];
+        // Bytes that go on with a character begin with 10.
+        let characters = before.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+        let is_within = !self.text.is_char_boundary(byte);
+        Position { line, column: characters + usize::from(!is_within) }
+    }
+
+    /// The lines around a byte, each with its number, long ones cut.
+    #[must_use]
+    pub fn snippet(&self, byte: usize) -> String {
+        let line = self.at(byte).line;
+        let (first, last) = (line.saturating_sub(AROUND).max(1), line + AROUND);
+        let shown = (first..=last.min(self.starts.len())).map(|n| {
+            let end = self.starts.get(n).copied().unwrap_or(self.text.len());
+            let line = self.text[self.starts[n - 1]..end].trim_end_matches(['\n', '\r']);
+            let mut cut: String = line.chars().take(WIDTH).collect();
+            if cut.len() < line.len() {
+                cut.push('…');
+            }
+            format!("{n}:\t{cut}")
+        });
+        shown.collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_characters_from_one() {
+        let text = "ab\nçde\n\nlast";
+        let places = Places::new(text);
+        let at = |byte| (places.at(byte).line, places.at(byte).column);
+        assert_eq!(
+            [at(0), at(2), at(3), at(4), at(5), at(6)],
+            [(1, 1), (1, 3), (2, 1), (2, 1), (2, 2), (2, 3)]
+        );
+        assert_eq!([at(8), at(9), at(999)], [(3, 1), (4, 1), (4, 5)]);
+        assert_eq!(places.snippet(0), "1:\tab\n2:\tçde");
+        assert_eq!(places.snippet(text.len()), "3:\t\n4:\tlast");
+        assert_eq!(Places::new("").snippet(0), "1:\t");
+    }
+
+    #[test]
+    fn a_long_line_is_shown_cut() {
+        let shown = Places::new(&"x".repeat(1000)).snippet(0);
+        assert_eq!(shown.chars().count(), "1:\t…".chars().count() + WIDTH);
+    }
+}
