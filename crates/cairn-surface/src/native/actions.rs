@@ -1,6 +1,6 @@
 //! What each native tool asks for, and back: arguments that fit become an op, and an op the arguments that ask for it.
 
-use super::declare::Fields;
+use super::declare::{Fields, Way};
 use super::tools::{
     AskUser, Bash, Copy, Edit, Env, FindIn, Fold, Item, List, Move, MultiEdit, OneEdit, Open,
     PresentPlan, ReadFile, Remove, Send, Todo, UseSkill, WebSearch, Write,
@@ -19,12 +19,20 @@ fn given(text: Option<String>) -> Option<String> {
 
 /// A tool before it is in the table: what turns its arguments into an op.
 pub(super) trait Declared: Fields {
+    /// The arguments that say what it works on, and where.
+    const TARGETS: &'static [&'static str] = &[];
+    /// The ways to give its arguments, where not any that are required will do.
+    const WAYS: &'static [Way] = &[];
+    /// Arguments as a model is shown them, a JSON object.
+    const EXAMPLE: &'static str;
     fn action(self) -> Result<Action, String>;
     /// The arguments that ask for this, if it is what the tool is for.
     fn of(action: &Action) -> Option<Self>;
 }
 
 impl Declared for ReadFile {
+    const TARGETS: &'static [&'static str] = &["path"];
+    const EXAMPLE: &'static str = r#"{"path":"src/main.rs","first":10,"limit":40}"#;
     fn action(self) -> Result<Action, String> {
         Ok(Action::Read(Read {
             path: self.path,
@@ -51,6 +59,8 @@ impl Declared for ReadFile {
 }
 
 impl Declared for Write {
+    const TARGETS: &'static [&'static str] = &["path"];
+    const EXAMPLE: &'static str = r#"{"path":"notes.md","content":"Milk\nBread\n"}"#;
     fn action(self) -> Result<Action, String> {
         let Write { path, content, scope, tags } = self;
         let (path, body) = (Some(path), EditBody::Whole { content });
@@ -67,6 +77,12 @@ impl Declared for Write {
 }
 
 impl Declared for Edit {
+    const TARGETS: &'static [&'static str] = &["path"];
+    const WAYS: &'static [Way] = &[
+        Way { needs: &["path", "old", "new"], leaves: &["patch"] },
+        Way { needs: &["patch"], leaves: &["old", "new", "all"] },
+    ];
+    const EXAMPLE: &'static str = r#"{"path":"src/main.rs","old":"let n = 1;","new":"let n = 2;"}"#;
     fn action(self) -> Result<Action, String> {
         let Edit { path, old, new, all, patch } = self;
         let body = match (old, new, patch) {
@@ -103,6 +119,9 @@ impl Declared for Edit {
 }
 
 impl Declared for MultiEdit {
+    const TARGETS: &'static [&'static str] = &["path"];
+    const WAYS: &'static [Way] = &[Way { needs: &["edits"], leaves: &[] }];
+    const EXAMPLE: &'static str = r#"{"path":"a.txt","edits":[{"old":"one","new":"two"},{"old":"three","new":"four","all":true}]}"#;
     fn action(self) -> Result<Action, String> {
         if self.edits.is_empty() {
             return Err("edits is empty".to_owned());
@@ -125,6 +144,13 @@ impl Declared for MultiEdit {
 }
 
 impl Declared for FindIn {
+    const TARGETS: &'static [&'static str] = &["glob", "under"];
+    const WAYS: &'static [Way] = &[
+        Way { needs: &["glob"], leaves: &[] },
+        Way { needs: &["text"], leaves: &[] },
+        Way { needs: &["tags"], leaves: &[] },
+    ];
+    const EXAMPLE: &'static str = r#"{"glob":"src/**/*.rs","text":"fn main"}"#;
     fn action(self) -> Result<Action, String> {
         let FindIn { glob, text, under, tags, context, skip, limit } = self;
         if glob.is_none() && text.is_none() && tags.is_empty() {
@@ -143,6 +169,8 @@ impl Declared for FindIn {
 }
 
 impl Declared for List {
+    const TARGETS: &'static [&'static str] = &["path"];
+    const EXAMPLE: &'static str = r#"{"path":"src","depth":2}"#;
     fn action(self) -> Result<Action, String> {
         let path = self.path.unwrap_or_else(|| ".".to_owned());
         Ok(Action::List { path, depth: self.depth.unwrap_or(1).max(1) })
@@ -155,6 +183,8 @@ impl Declared for List {
 }
 
 impl Declared for Remove {
+    const TARGETS: &'static [&'static str] = &["path"];
+    const EXAMPLE: &'static str = r#"{"path":"old.txt"}"#;
     fn action(self) -> Result<Action, String> {
         Ok(Action::Kill { path: self.path })
     }
@@ -165,6 +195,8 @@ impl Declared for Remove {
 }
 
 impl Declared for Move {
+    const TARGETS: &'static [&'static str] = &["from", "to"];
+    const EXAMPLE: &'static str = r#"{"from":"a.txt","to":"b.txt"}"#;
     fn action(self) -> Result<Action, String> {
         Ok(Action::Move(Carry { from: self.from, to: self.to, tags: self.tags }))
     }
@@ -175,6 +207,8 @@ impl Declared for Move {
 }
 
 impl Declared for Copy {
+    const TARGETS: &'static [&'static str] = &["from", "to"];
+    const EXAMPLE: &'static str = r#"{"from":"a.txt","to":"b.txt"}"#;
     fn action(self) -> Result<Action, String> {
         Ok(Action::Copy(Carry { from: self.from, to: self.to, tags: self.tags }))
     }
@@ -185,6 +219,8 @@ impl Declared for Copy {
 }
 
 impl Declared for Open {
+    const TARGETS: &'static [&'static str] = &["path"];
+    const EXAMPLE: &'static str = r#"{"path":"log:///1/2/3"}"#;
     fn action(self) -> Result<Action, String> {
         Ok(Action::Open { path: self.path })
     }
@@ -195,6 +231,8 @@ impl Declared for Open {
 }
 
 impl Declared for Fold {
+    const TARGETS: &'static [&'static str] = &["path"];
+    const EXAMPLE: &'static str = r#"{"path":"log:///1/2"}"#;
     fn action(self) -> Result<Action, String> {
         Ok(Action::Fold { path: self.path })
     }
@@ -205,6 +243,10 @@ impl Declared for Fold {
 }
 
 impl Declared for Send {
+    const TARGETS: &'static [&'static str] = &["to"];
+    const WAYS: &'static [Way] =
+        &[Way { needs: &["text"], leaves: &[] }, Way { needs: &["to"], leaves: &[] }];
+    const EXAMPLE: &'static str = r#"{"text":"The tests pass; now the documents."}"#;
     fn action(self) -> Result<Action, String> {
         let to = given(self.to);
         let usual = if to.is_some() { Status::OK } else { Status::RUNNING };
@@ -228,6 +270,12 @@ impl Declared for Send {
 }
 
 impl Declared for Bash {
+    const TARGETS: &'static [&'static str] = &["cwd"];
+    const WAYS: &'static [Way] = &[
+        Way { needs: &[], leaves: &["background", "wake"] },
+        Way { needs: &["background"], leaves: &[] },
+    ];
+    const EXAMPLE: &'static str = r#"{"command":"cargo test"}"#;
     fn action(self) -> Result<Action, String> {
         let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
         let Bash { command, runtime, cwd, background, wake, .. } = self;
@@ -245,6 +293,8 @@ impl Declared for Bash {
 }
 
 impl Declared for Env {
+    const TARGETS: &'static [&'static str] = &["cwd"];
+    const EXAMPLE: &'static str = r#"{"command":"git log -3"}"#;
     fn action(self) -> Result<Action, String> {
         let timeout_ms = self.timeout_ms.filter(|n| *n > 0);
         let Env { command, runtime, cwd, .. } = self;
@@ -259,6 +309,7 @@ impl Declared for Env {
 }
 
 impl Declared for Todo {
+    const EXAMPLE: &'static str = r#"{"items":[{"text":"read the tests","state":"done"},{"text":"mend them","state":"active"}]}"#;
     fn action(self) -> Result<Action, String> {
         let item = |Item { text, state }| TodoItem { text, state };
         Ok(Action::Todo { items: self.items.into_iter().map(item).collect() })
@@ -271,6 +322,8 @@ impl Declared for Todo {
 }
 
 impl Declared for AskUser {
+    const EXAMPLE: &'static str =
+        r#"{"question":"Which database?","options":["SQLite","PostgreSQL"]}"#;
     fn action(self) -> Result<Action, String> {
         let AskUser { question, options } = self;
         if question.trim().is_empty() {
@@ -289,6 +342,7 @@ impl Declared for AskUser {
 }
 
 impl Declared for PresentPlan {
+    const EXAMPLE: &'static str = r#"{"plan":"1. Read the tests.\n2. Mend them."}"#;
     fn action(self) -> Result<Action, String> {
         match self.plan.trim().is_empty() {
             true => Err("plan is empty".to_owned()),
@@ -302,6 +356,7 @@ impl Declared for PresentPlan {
 }
 
 impl Declared for WebSearch {
+    const EXAMPLE: &'static str = r#"{"query":"release notes"}"#;
     fn action(self) -> Result<Action, String> {
         Err(format!("nothing here searches the web for {:?}", self.query))
     }
@@ -311,6 +366,7 @@ impl Declared for WebSearch {
 }
 
 impl Declared for UseSkill {
+    const EXAMPLE: &'static str = r#"{"name":"review"}"#;
     fn action(self) -> Result<Action, String> {
         Err(format!("there are no skills here, and so not {:?}", self.name))
     }

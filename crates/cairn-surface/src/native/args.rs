@@ -106,6 +106,46 @@ pub(crate) fn fit_texts(
     Reader { repairs, place: String::new() }.object(tool.params, values)
 }
 
+/// Arguments whose values must be what the tool takes as they stand; only their names may be other ones.
+/// Repairs are added to `repairs`.
+pub(crate) fn fit_exactly(
+    tool: &Tool,
+    given: Map<String, Value>,
+    repairs: &mut Vec<String>,
+) -> Result<Map<String, Value>, String> {
+    exact(tool.params, &given, "")?;
+    Reader { repairs, place: String::new() }.object(tool.params, given)
+}
+
+/// Says which value is not of its kind. A name that means nothing is told by the reader.
+fn exact(params: &[Param], given: &Map<String, Value>, place: &str) -> Result<(), String> {
+    for (key, value) in given {
+        let is_it = |p: &&Param| p.name == key || p.aliases.contains(&key.as_str());
+        let Some(param) = params.iter().find(is_it) else { continue };
+        let name = format!("{place}{}", param.name);
+        let must = match (param.kind, value) {
+            (Kind::Text, Value::String(_)) | (Kind::Flag, Value::Bool(_)) => continue,
+            (Kind::Count, Value::Number(n)) if whole(n).is_some() => continue,
+            (Kind::Word(words), Value::String(word)) if words.contains(&word.as_str()) => continue,
+            (Kind::Texts, Value::Array(items)) if items.iter().all(Value::is_string) => continue,
+            (Kind::List(fields), Value::Array(items)) if items.iter().all(Value::is_object) => {
+                for (n, item) in (1..).zip(items.iter().filter_map(Value::as_object)) {
+                    exact(fields, item, &format!("{name}[{n}]."))?;
+                }
+                continue;
+            }
+            (Kind::Text, _) => "a string".to_owned(),
+            (Kind::Flag, _) => "true or false".to_owned(),
+            (Kind::Count, _) => "a whole number from 0".to_owned(),
+            (Kind::Word(words), _) => format!("one of {}", words.join(", ")),
+            (Kind::Texts, _) => "a list of strings".to_owned(),
+            (Kind::List(_), _) => "a list of objects".to_owned(),
+        };
+        return Err(format!("{name} must be {must}"));
+    }
+    Ok(())
+}
+
 /// Makes a value fit its declaration, and says what it did.
 struct Reader<'a> {
     repairs: &'a mut Vec<String>,

@@ -37,6 +37,15 @@ pub enum Kind {
     List(&'static [Param]),
 }
 
+/// One way to give a tool's arguments, where it has several: a list that is needed is not empty, and a flag is set.
+#[derive(Debug)]
+pub struct Way {
+    /// What must be given, besides what always must.
+    pub needs: &'static [&'static str],
+    /// What is not given.
+    pub leaves: &'static [&'static str],
+}
+
 /// A group of arguments that can be declared and read.
 pub trait Fields: Sized {
     /// The arguments, in the order they are told.

@@ -7,8 +7,9 @@ mod skins;
 mod tools;
 
 pub use args::Given;
-pub(crate) use args::fit_texts;
-pub use declare::{Kind, Param};
+pub(crate) use args::{fit_exactly, fit_texts};
+pub(crate) use declare::told;
+pub use declare::{Kind, Param, Way};
 pub use skins::{by_tag, by_word, is_tag, is_word, skins};
 pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, Tool, schemas, tools};
 
@@ -67,6 +68,15 @@ pub fn call_of(action: &Action) -> Option<(&'static Tool, Map<String, Value>)> {
     tools().iter().find_map(|tool| (tool.unbuild)(action).map(|args| (tool, args)))
 }
 
+/// The call of one of these tools that asks for an action.
+#[must_use]
+pub fn call_among(
+    tools: &[&'static Tool],
+    action: &Action,
+) -> Option<(&'static Tool, Map<String, Value>)> {
+    tools.iter().find_map(|tool| (tool.unbuild)(action).map(|args| (*tool, args)))
+}
+
 /// The own name of the tool that a model means by this one.
 #[must_use]
 pub fn name_of(name: &str) -> Option<&'static str> {
@@ -80,7 +90,7 @@ pub fn tool(name: &str) -> Option<&'static Tool> {
 }
 
 /// The same; says when it was another name.
-fn tool_named(name: &str, repairs: &mut Vec<String>) -> Option<&'static Tool> {
+pub(crate) fn tool_named(name: &str, repairs: &mut Vec<String>) -> Option<&'static Tool> {
     if let Some(tool) = tools().iter().find(|t| t.name == name) {
         return Some(tool);
     }
@@ -114,7 +124,7 @@ fn senseless(misread: Misread) -> Parsed {
 fn unknown_tool(name: &str) -> Misread {
     let shown: String = name.chars().take(80).collect();
     let known: Vec<&str> = tools().iter().map(|t| t.name).collect();
-    let near = match nearest(&plain(name))[..] {
+    let near = match nearest(name, tools().iter())[..] {
         [] => String::new(),
         ref names => format!("; the nearest are {}", names.join(", ")),
     };
@@ -124,13 +134,13 @@ fn unknown_tool(name: &str) -> Misread {
     }
 }
 
-/// The tools whose names, or other names, are most like this one.
-fn nearest(name: &str) -> Vec<&'static str> {
-    let mut scored: Vec<(usize, &'static str)> = tools()
-        .iter()
+/// Those of these tools whose names, or other names, are most like this one.
+pub(crate) fn nearest(name: &str, tools: impl Iterator<Item = &'static Tool>) -> Vec<&'static str> {
+    let name = plain(name);
+    let mut scored: Vec<(usize, &'static str)> = tools
         .filter_map(|tool| {
             let names = [tool.name].into_iter().chain(tool.aliases.iter().copied());
-            let score = names.map(|known| distance(name, known)).min()?;
+            let score = names.map(|known| distance(&name, known)).min()?;
             (score <= name.len().max(3) / 3).then_some((score, tool.name))
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use super::actions::Declared;
 use super::args::Args;
-use super::declare::{Argument, Kind, Param, fields, schema, told};
+use super::declare::{Argument, Kind, Param, Way, fields, schema, told};
 use cairn_types::{Action, Effect, TodoState};
 use serde_json::{Map, Value, json};
 
@@ -21,6 +21,12 @@ pub struct Tool {
     pub params: &'static [Param],
     /// Its doc comment, line by line.
     pub doc: &'static [&'static str],
+    /// The arguments that say what it works on, and where.
+    pub targets: &'static [&'static str],
+    /// The ways to give its arguments, where not any that are required will do; empty for the one way.
+    pub ways: &'static [Way],
+    /// Arguments as a model is shown them, a JSON object.
+    pub example: &'static str,
     pub(super) build: fn(&mut Args) -> Result<Action, String>,
     /// The arguments that ask for an action, where it is one that this tool is for.
     pub(super) unbuild: fn(&Action) -> Option<Map<String, Value>>,
@@ -312,6 +318,9 @@ const fn tool<T: Declared>(
         repeatable: matches!(effect, Effect::Pure | Effect::Read),
         params: T::PARAMS,
         doc: T::DOC,
+        targets: T::TARGETS,
+        ways: T::WAYS,
+        example: T::EXAMPLE,
         build: |args| T::read(args).and_then(T::action),
         unbuild: |action| T::of(action).map(T::write),
     }

@@ -1,0 +1,138 @@
+//! What stands around the object of a reply and may: blanks, characters that show nothing, thoughts that are marked
+//! as such, one fence. Each but the blanks is reported. Does not look into the object.
+
+/// Characters that show nothing: a byte order mark, and those of no width.
+const INVISIBLE: [char; 6] =
+    ['\u{FEFF}', '\u{200B}', '\u{200C}', '\u{200D}', '\u{2060}', '\u{180E}'];
+/// How models mark thoughts.
+const THOUGHTS: [(&str, &str); 4] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+];
+/// How models begin that think aloud, in small letters.
+const PREFACES: [&str; 22] = [
+    "we need to",
+    "we should",
+    "we must",
+    "we have to",
+    "we can",
+    "we are asked",
+    "we're asked",
+    "plan:",
+    "let me",
+    "let's",
+    "lets ",
+    "i need to",
+    "i should",
+    "i will",
+    "i'll",
+    "i have to",
+    "i think",
+    "the user",
+    "okay",
+    "ok,",
+    "hmm",
+    "first,",
+];
+
+/// A reply without what stands around it.
+#[derive(Debug, Default)]
+pub(super) struct Framed<'a> {
+    /// What is left.
+    pub(super) body: &'a str,
+    /// What was thought.
+    pub(super) thoughts: String,
+    /// What was taken away: its kind, what was done, and where in the reply.
+    pub(super) taken: Vec<(&'static str, &'static str, usize)>,
+}
+
+/// Where a part of a text stands in it.
+pub(super) fn offset(whole: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
+}
+
+/// Takes away what may stand around the object.
+pub(super) fn framed(text: &str) -> Framed<'_> {
+    let mut framed = Framed { body: text, ..Framed::default() };
+    framed.trim(text);
+    while let Some((inner, after)) = thought(framed.body) {
+        let at = offset(text, framed.body);
+        framed.take("thinking", "thoughts taken out", at);
+        let inner = inner.trim();
+        if !framed.thoughts.is_empty() && !inner.is_empty() {
+            framed.thoughts.push('\n');
+        }
+        framed.thoughts.push_str(inner);
+        framed.body = after;
+        framed.trim(text);
+    }
+    if let Some(inner) = unfenced(framed.body) {
+        framed.take("fence", "a fence taken off", offset(text, framed.body));
+        framed.body = inner;
+        framed.trim(text);
+    }
+    framed
+}
+
+impl Framed<'_> {
+    /// Each kind is told once, at the first place: a reply of thousands of thoughts is no news after the first.
+    fn take(&mut self, kind: &'static str, note: &'static str, at: usize) {
+        if self.taken.iter().all(|(taken, ..)| *taken != kind) {
+            self.taken.push((kind, note, at));
+        }
+    }
+
+    /// Takes blanks and characters that show nothing off both ends.
+    fn trim(&mut self, text: &str) {
+        let at = offset(text, self.body);
+        let is_edge = |c: char| c.is_whitespace() || INVISIBLE.contains(&c);
+        let after = self.body.trim_start_matches(is_edge);
+        let trimmed = after.trim_end_matches(is_edge);
+        let (before, end) = (self.body.len() - after.len(), trimmed.len());
+        if self.body[..before].contains(INVISIBLE) {
+            self.take("edges", "characters that show nothing taken off", at);
+        } else if after[end..].contains(INVISIBLE) {
+            self.take("edges", "characters that show nothing taken off", at + before + end);
+        }
+        self.body = trimmed;
+    }
+}
+
+/// A thought that a text begins with, and what follows. Its opening may be missing: some models are given it.
+fn thought(text: &str) -> Option<(&str, &str)> {
+    if text.starts_with(['{', '`']) {
+        return None;
+    }
+    if let Some((open, close)) = THOUGHTS.iter().find(|(open, _)| text.starts_with(open)) {
+        return text[open.len()..].split_once(close);
+    }
+    text.match_indices("</").find_map(|(at, _)| {
+        let after = THOUGHTS.iter().find_map(|(_, close)| text[at..].strip_prefix(close))?;
+        Some((&text[..at], after))
+    })
+}
+
+/// Whether a text begins with a thought. Where that was not taken away, its end is missing.
+pub(super) fn is_open_thought(text: &str) -> bool {
+    THOUGHTS.iter().any(|(open, _)| text.starts_with(open))
+}
+
+/// What stands in a fence that is around all of a text.
+fn unfenced(text: &str) -> Option<&str> {
+    let ticks = text.bytes().take_while(|byte| *byte == b'`').count();
+    if ticks < 3 {
+        return None;
+    }
+    let (fence, inner) = text.split_at(ticks);
+    let inner = inner.strip_suffix(fence)?;
+    Some(inner.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_-+.".contains(c)))
+}
+
+/// Whether words before an object are somebody thinking aloud.
+pub(super) fn is_preface(before: &str) -> bool {
+    let start: String = before.trim_start().chars().take(32).collect();
+    let start = start.to_lowercase().replace('\u{2019}', "'");
+    PREFACES.iter().any(|words| start.starts_with(words))
+}
