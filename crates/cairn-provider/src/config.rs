@@ -89,6 +89,53 @@ pub struct Abilities {
     pub cache_marks: bool,
     /// Over Chat Completions it wants the `reasoning_content` of its calls back.
     pub echo_reasoning: bool,
+    /// How it is held to a form over Chat Completions. Left out of what is kept where it is the usual way, so
+    /// that what was kept before there were others reads the same.
+    #[serde(skip_serializing_if = "Constraint::is_usual")]
+    pub constraint: Constraint,
+}
+
+/// What an endpoint that speaks Chat Completions takes to hold an answer to a form. The other formats have one way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Constraint {
+    /// The schema in `response_format`, as OpenAI has it and most others.
+    #[default]
+    JsonSchema,
+    /// The schema itself in `format`, as Ollama has it.
+    Ollama,
+    /// The grammar in `grammar`, as llama.cpp has it, which takes no schema beside it; where a request has only a
+    /// schema, that, in the usual way.
+    Gbnf,
+    /// Nothing: such fields are refused there.
+    None,
+}
+
+impl Constraint {
+    /// All of them.
+    pub const ALL: [Constraint; 4] =
+        [Constraint::JsonSchema, Constraint::Ollama, Constraint::Gbnf, Constraint::None];
+
+    /// The constraint as a stable word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Constraint::JsonSchema => "json_schema",
+            Constraint::Ollama => "ollama",
+            Constraint::Gbnf => "gbnf",
+            Constraint::None => "none",
+        }
+    }
+
+    /// The constraint that this word means.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Constraint> {
+        Constraint::ALL.into_iter().find(|constraint| constraint.word() == word)
+    }
+
+    fn is_usual(&self) -> bool {
+        *self == Constraint::default()
+    }
 }
 
 impl Default for Abilities {
@@ -103,6 +150,7 @@ impl Default for Abilities {
             output: None,
             cache_marks: false,
             echo_reasoning: false,
+            constraint: Constraint::default(),
         }
     }
 }

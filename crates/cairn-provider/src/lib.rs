@@ -16,7 +16,7 @@ pub mod scripted;
 mod write;
 
 pub use cairn_types::Secret;
-pub use config::{Abilities, Limits, Price};
+pub use config::{Abilities, Constraint, Limits, Price};
 pub use fallback::Fallback;
 pub use fault::{Fault, FaultClass};
 pub use message::{Answer, CallText, Delta, Effort, Message, Part, Request, Thought};

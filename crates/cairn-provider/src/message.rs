@@ -217,6 +217,8 @@ pub struct Request {
     pub max_output: Option<u64>,
     /// A JSON Schema that the answer's text must follow, where the provider can enforce it.
     pub schema: Option<Arc<str>>,
+    /// The same form as a grammar in GBNF, for those that take that instead (`Constraint::Gbnf`).
+    pub grammar: Option<Arc<str>>,
 }
 
 /// A complete answer.

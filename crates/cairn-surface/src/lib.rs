@@ -2,6 +2,7 @@
 //! repair it made. Whether the op may run is decided elsewhere.
 
 pub mod envelope;
+mod json;
 pub mod native;
 mod position;
 pub mod prose;

@@ -60,6 +60,11 @@ impl<'a> Places<'a> {
     }
 }
 
+/// Where a part of a text stands in it.
+pub(crate) fn offset(whole: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

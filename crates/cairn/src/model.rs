@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use cairn_provider::catalogue::{Entry, Rates};
 use cairn_provider::http::{self, Auth, Http, Wire};
 use cairn_provider::scripted::{Player, Script};
-use cairn_provider::{Abilities, Fallback, Limits, Price, Provider, Secret};
+use cairn_provider::{Abilities, Constraint, Fallback, Limits, Price, Provider, Secret};
 use cairn_text::scrub::Scrubber;
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -119,7 +119,11 @@ fn remote(
     let name = format!("{provider}/{model}");
     let entry = models::catalogue(config)?.model(&name);
     let network = network(&base_url, config, env)?;
-    let abilities = abilities(provider, entry.as_ref());
+    let constraint = setting(provider, "constrain", config).and_then(Constraint::of_word);
+    let abilities = Abilities {
+        constraint: constraint.unwrap_or_default(),
+        ..abilities(provider, entry.as_ref())
+    };
     let sees = Sees { images: abilities.vision, documents: abilities.pdf };
     let longest = abilities.output;
     let http = Http::new(http::Config {

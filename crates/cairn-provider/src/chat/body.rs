@@ -1,8 +1,8 @@
 //! The bytes of a request. The messages come last and in order, so a conversation that grows keeps
 //! every byte it had, and the provider's cache holds.
 
-use crate::Request;
 use crate::write::{self, Outcome, Said, Shown, Target, Turn};
+use crate::{Constraint, Request};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -20,6 +20,10 @@ struct Body<'a> {
     reasoning_effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<Format<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grammar: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     messages: Vec<Wire<'a>>,
@@ -138,10 +142,7 @@ pub(crate) fn render(target: Target<'_>, request: &Request) -> Result<Vec<u8>, s
     if target.abilities.cache_marks {
         mark(&mut messages);
     }
-    let format = |schema| Format {
-        r#type: "json_schema",
-        json_schema: Schema { name: "answer", strict: true, schema },
-    };
+    let held = held(target, request)?;
     let body = Body {
         model: target.model,
         stream: true,
@@ -150,7 +151,9 @@ pub(crate) fn render(target: Target<'_>, request: &Request) -> Result<Vec<u8>, s
         max_tokens: request.max_output.filter(|_| !thinks),
         max_completion_tokens: request.max_output.filter(|_| thinks),
         reasoning_effort: request.effort.word().filter(|_| thinks),
-        response_format: write::schema(request)?.map(format),
+        response_format: held.response_format,
+        format: held.format,
+        grammar: held.grammar,
         tools: functions
             .into_iter()
             .map(|function| Tool { r#type: "function", function })
@@ -158,6 +161,30 @@ pub(crate) fn render(target: Target<'_>, request: &Request) -> Result<Vec<u8>, s
         messages,
     };
     serde_json::to_vec(&body)
+}
+
+/// What holds the answer to a form, in the field that the endpoint has for it.
+#[derive(Default)]
+struct Held<'a> {
+    response_format: Option<Format<'a>>,
+    format: Option<&'a RawValue>,
+    grammar: Option<&'a str>,
+}
+
+/// A schema that is not JSON fails wherever it goes.
+fn held<'a>(target: Target<'_>, request: &'a Request) -> Result<Held<'a>, serde_json::Error> {
+    let schema = write::schema(request)?;
+    let format = |schema| Format {
+        r#type: "json_schema",
+        json_schema: Schema { name: "answer", strict: true, schema },
+    };
+    let usual = || Held { response_format: schema.map(format), ..Held::default() };
+    Ok(match (target.abilities.constraint, request.grammar.as_deref()) {
+        (Constraint::Gbnf, Some(grammar)) => Held { grammar: Some(grammar), ..Held::default() },
+        (Constraint::JsonSchema, _) | (Constraint::Gbnf, None) => usual(),
+        (Constraint::Ollama, _) => Held { format: schema, ..Held::default() },
+        (Constraint::None, _) => Held::default(),
+    })
 }
 
 fn wire<'a>(turn: &Turn<'a>, target: Target<'a>) -> Vec<Wire<'a>> {

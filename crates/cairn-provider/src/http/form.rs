@@ -40,7 +40,7 @@ pub fn render_as(form: &str, request: &Request) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Effort, Message};
+    use crate::{Constraint, Effort, Message};
     use std::sync::Arc;
 
     #[test]
@@ -58,5 +58,25 @@ mod tests {
             assert_eq!(render_as(&config.form(), &request), Some(sent), "{wire:?}");
         }
         assert_eq!(render_as("{}", &request), None);
+    }
+
+    #[test]
+    fn a_form_names_only_what_is_not_usual_and_one_from_before_is_read() {
+        let request = Request {
+            schema: Some("{}".into()),
+            grammar: Some("root ::= \"x\"".into()),
+            ..Request::default()
+        };
+        for constraint in Constraint::ALL {
+            let abilities = Abilities { constraint, ..Abilities::default() };
+            let config = Config { abilities, ..Config::new("p", Wire::Chat, "http://x", "m") };
+            let is_named = config.form().contains("constraint");
+            assert_eq!(is_named, constraint != Constraint::JsonSchema, "{constraint:?}");
+            let sent = render(&config, &request).unwrap();
+            assert_eq!(render_as(&config.form(), &request), Some(sent), "{constraint:?}");
+        }
+        let before = r#"{"wire":"chat","model":"m","abilities":{"tools":true}}"#;
+        let usual = Config::new("p", Wire::Chat, "http://x", "m");
+        assert_eq!(render_as(before, &request), render(&usual, &request).ok());
     }
 }

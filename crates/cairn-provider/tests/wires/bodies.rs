@@ -3,8 +3,8 @@
 
 use crate::kit::WIRES;
 use cairn_provider::http::{Config, Wire, render};
-use cairn_provider::{Abilities, CallText, Effort, Message, Part, Request, Thought};
-use serde_json::Value;
+use cairn_provider::{Abilities, CallText, Constraint, Effort, Message, Part, Request, Thought};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 const TOOLS: &str = r#"[
@@ -129,6 +129,48 @@ fn a_conversation_with_everything_is_written_as_each_api_wants_it() {
     expect_test::expect_file!["bodies/responses.json"].assert_eq(&written(Wire::Responses));
     expect_test::expect_file!["bodies/anthropic.json"].assert_eq(&written(Wire::Anthropic));
     expect_test::expect_file!["bodies/gemini.json"].assert_eq(&written(Wire::Gemini));
+}
+
+#[test]
+fn an_answer_is_held_to_a_form_in_the_field_that_the_endpoint_has_for_it() {
+    const GRAMMAR: &str = "root ::= \"{\\\"ok\\\":true}\"\n";
+    let held = |wire, constraint, schema: Option<&str>, grammar: Option<&str>| {
+        let abilities = Abilities { constraint, ..Abilities::default() };
+        let (schema, grammar) = (schema.map(Arc::from), grammar.map(Arc::from));
+        let messages = vec![Arc::new(Message::user("go"))];
+        let request = Request { messages, schema, grammar, ..Request::default() };
+        let body: Value = serde_json::from_str(&body(wire, abilities, &request)).unwrap();
+        let named = ["response_format", "format", "grammar"];
+        let told = named.into_iter().filter_map(|key| Some((key, body.get(key)?.clone())));
+        told.collect::<Vec<(&str, Value)>>()
+    };
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let usual = json!({
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": true, "schema": schema},
+    });
+    let usual = vec![("response_format", usual)];
+    let grammar = vec![("grammar", Value::from(GRAMMAR))];
+    let both = (Some(SCHEMA), Some(GRAMMAR));
+    let check = |constraint, (schema, grammar): (Option<&str>, Option<&str>), expected: &[_]| {
+        let told = held(Wire::Chat, constraint, schema, grammar);
+        assert_eq!(told, expected, "{constraint:?} {schema:?} {grammar:?}");
+    };
+    check(Constraint::JsonSchema, both, &usual);
+    check(Constraint::JsonSchema, (None, Some(GRAMMAR)), &[]);
+    check(Constraint::Ollama, both, &[("format", schema)]);
+    check(Constraint::Ollama, (None, Some(GRAMMAR)), &[]);
+    check(Constraint::Gbnf, both, &grammar);
+    check(Constraint::Gbnf, (None, Some(GRAMMAR)), &grammar);
+    check(Constraint::Gbnf, (Some(SCHEMA), None), &usual);
+    check(Constraint::None, both, &[]);
+    for constraint in Constraint::ALL {
+        check(constraint, (None, None), &[]);
+        assert_eq!(Constraint::of_word(constraint.word()), Some(constraint));
+        for wire in [Wire::Responses, Wire::Anthropic, Wire::Gemini] {
+            assert_eq!(held(wire, constraint, None, Some(GRAMMAR)), [], "{wire:?}");
+        }
+    }
 }
 
 #[test]

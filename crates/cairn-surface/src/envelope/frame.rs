@@ -1,6 +1,8 @@
 //! What stands around the object of a reply and may: blanks, characters that show nothing, thoughts that are marked
 //! as such, one fence. Each but the blanks is reported. Does not look into the object.
 
+use crate::position::offset;
+
 /// Characters that show nothing: a byte order mark, and those of no width.
 const INVISIBLE: [char; 6] =
     ['\u{FEFF}', '\u{200B}', '\u{200C}', '\u{200D}', '\u{2060}', '\u{180E}'];
@@ -46,11 +48,6 @@ pub(super) struct Framed<'a> {
     pub(super) thoughts: String,
     /// What was taken away: its kind, what was done, and where in the reply.
     pub(super) taken: Vec<(&'static str, &'static str, usize)>,
-}
-
-/// Where a part of a text stands in it.
-pub(super) fn offset(whole: &str, part: &str) -> usize {
-    (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
 }
 
 /// Takes away what may stand around the object.

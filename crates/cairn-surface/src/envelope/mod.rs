@@ -5,7 +5,6 @@ mod cut;
 mod frame;
 mod grammar;
 mod layout;
-mod object;
 mod parse;
 mod schema;
 mod teach;

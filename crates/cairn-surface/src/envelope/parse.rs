@@ -2,11 +2,11 @@
 //! first thing that is wrong refuses the whole reply.
 
 use super::cut::boundary;
-use super::frame::{framed, is_open_thought, is_preface, offset};
-use super::object::{Exact, Fields, objects, place_of};
-use super::teach::short;
+use super::frame::{framed, is_open_thought, is_preface};
 use super::{ACTION, ARGS, FINAL, NONCE, Reject, Stage, TOOL, Turn};
+use crate::json::{Exact, Fields, objects, place_of, short};
 use crate::native::{self, Tool};
+use crate::position::offset;
 use crate::{Places, Reading, Repair, Trouble, Written};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -258,7 +258,7 @@ fn targets(tool: &Tool, args: &Map<String, Value>) -> Result<(), String> {
 fn unknown(name: &str, tools: &[&'static Tool]) -> String {
     let is_none = format!("there is no tool {:?} in this turn", short(name));
     let known: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
-    match native::nearest(name, tools.iter().copied())[..] {
+    match native::nearest(name, tools.iter().map(|tool| (tool.name, tool.aliases)))[..] {
         _ if known.is_empty() => format!("{is_none}, nor any other"),
         [] => format!("{is_none}; the tools are {}", known.join(", ")),
         ref near => format!("{is_none}; the nearest are {}", near.join(", ")),

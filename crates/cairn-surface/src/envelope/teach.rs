@@ -5,14 +5,6 @@ use super::layout::layouts;
 use super::{ACTION, ARGS, FINAL, NONCE, Stage, TOOL, Turn};
 use crate::native::{Kind, Param, Tool, told};
 
-/// Of a text that a model wrote and that is named to it no more is shown, in characters.
-const SHOWN: usize = 80;
-
-/// The beginning of a text, for a message.
-pub(super) fn short(text: &str) -> String {
-    text.chars().take(SHOWN).collect()
-}
-
 /// How the envelope is written, and the tools.
 #[must_use]
 pub fn instructions(given: &[&'static Tool]) -> String {

@@ -2,7 +2,9 @@
 
 mod actions;
 mod args;
+mod coerce;
 mod declare;
+pub mod message;
 mod skins;
 mod tools;
 
@@ -124,7 +126,7 @@ fn senseless(misread: Misread) -> Parsed {
 fn unknown_tool(name: &str) -> Misread {
     let shown: String = name.chars().take(80).collect();
     let known: Vec<&str> = tools().iter().map(|t| t.name).collect();
-    let near = match nearest(name, tools().iter())[..] {
+    let near = match nearest(name, tools().iter().map(|tool| (tool.name, tool.aliases)))[..] {
         [] => String::new(),
         ref names => format!("; the nearest are {}", names.join(", ")),
     };
@@ -134,14 +136,17 @@ fn unknown_tool(name: &str) -> Misread {
     }
 }
 
-/// Those of these tools whose names, or other names, are most like this one.
-pub(crate) fn nearest(name: &str, tools: impl Iterator<Item = &'static Tool>) -> Vec<&'static str> {
+/// Of these names those that are most like one, or that go by another name which is.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    known: impl Iterator<Item = (&'a str, &'a [&'a str])>,
+) -> Vec<&'a str> {
     let name = plain(name);
-    let mut scored: Vec<(usize, &'static str)> = tools
-        .filter_map(|tool| {
-            let names = [tool.name].into_iter().chain(tool.aliases.iter().copied());
-            let score = names.map(|known| distance(&name, known)).min()?;
-            (score <= name.len().max(3) / 3).then_some((score, tool.name))
+    let mut scored: Vec<(usize, &'a str)> = known
+        .filter_map(|(own, others)| {
+            let names = [own].into_iter().chain(others.iter().copied());
+            let score = names.map(|known| distance(&name, &plain(known))).min()?;
+            (score <= name.len().max(3) / 3).then_some((score, own))
         })
         .collect();
     scored.sort_unstable();

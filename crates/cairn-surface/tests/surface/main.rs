@@ -15,3 +15,4 @@ mod envelope_forms;
 mod envelope_hold;
 mod envelope_taught;
 mod gbnf;
+mod messages;

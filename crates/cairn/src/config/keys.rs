@@ -507,6 +507,14 @@ pub const KEYS: &[Key] = &[
         env: None,
         docs: "What the endpoint speaks, where it is not what the provider usually speaks; chat for your own.",
     },
+    Key {
+        name: "providers.*.constrain",
+        kind: Kind::Word(&["json_schema", "ollama", "gbnf", "none"]),
+        default: Default::Text("json_schema"),
+        project: Project::Never,
+        env: None,
+        docs: "Of an endpoint that speaks chat: what holds answers to a form there. response_format (json_schema), Ollama's own format (ollama), a grammar for llama.cpp (gbnf), or nothing (none).",
+    },
     of_model(
         "models.*.context",
         Kind::Count(1, MOST_TOKENS),

@@ -425,6 +425,7 @@ mod tests {
             ("[providers.openai]\nbase_url = \"http://evil\"", "base_url"),
             ("[providers.openai]\nkey_env = \"HOME\"", "key_env"),
             ("[providers.openai]\nwire = \"chat\"", "wire"),
+            ("[providers.openai]\nconstrain = \"none\"", "constrain"),
             ("[models.\"openai/gpt-4.1\"]\ninput = 0", "models.openai/gpt-4.1.input"),
             ("[models.\"openai/gpt-4.1\"]\ncontext = 1", "models.openai/gpt-4.1.context"),
         ] {

@@ -1,18 +1,26 @@
-//! JSON as an envelope takes it: an object whose keys are all different, at every depth. Knows no field.
+//! JSON as models are held to it: an object's keys are all different, at every depth. Knows no field.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
+/// Of a text that a model wrote and that is named to it no more is shown, in characters.
+const SHOWN: usize = 80;
+
+/// The beginning of a text, for a message.
+pub(crate) fn short(text: &str) -> String {
+    text.chars().take(SHOWN).collect()
+}
+
 /// The fields of an object, each where it stands in the text.
-pub(super) struct Fields<'a>(pub(super) Vec<(String, &'a RawValue)>);
+pub(crate) struct Fields<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
 /// A value in which no object has a key twice.
-pub(super) struct Exact(pub(super) Value);
+pub(crate) struct Exact(pub(crate) Value);
 
 fn twice<E: Error>(key: &str) -> E {
-    E::custom(format_args!("the key {:?} is there twice", super::teach::short(key)))
+    E::custom(format_args!("the key {:?} is there twice", short(key)))
 }
 
 impl<'de> Deserialize<'de> for Fields<'de> {
@@ -89,14 +97,14 @@ impl<'de> Visitor<'de> for Any {
 }
 
 /// Where an error stands in the text that it is about.
-pub(super) fn place_of(error: &serde_json::Error, text: &str) -> usize {
+pub(crate) fn place_of(error: &serde_json::Error, text: &str) -> usize {
     let before = error.line().saturating_sub(1);
     let line: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
     (line + error.column().saturating_sub(1)).min(text.len())
 }
 
 /// The objects of a text that stand in no other, from left to right. Braces in strings are none.
-pub(super) fn objects(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn objects(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
