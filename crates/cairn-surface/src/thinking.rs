@@ -70,14 +70,6 @@ pub fn mark_at(text: &str, at: usize) -> Option<Mark<'_>> {
     Some(Mark::Frame { end: at + lone.len() })
 }
 
-/// Whether a text holds the end of a thought.
-#[must_use]
-pub fn has_closer(text: &str) -> bool {
-    let starts = text.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'<' | b'['));
-    let closes = |at: usize| TAGS.iter().any(|(_, closer)| begins(&text[at..], closer));
-    starts.map(|(at, _)| at).any(closes)
-}
-
 fn begins(text: &str, tag: &str) -> bool {
     text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
 }
@@ -175,6 +167,5 @@ mod tests {
         ] {
             assert_eq!(read(text), expected, "{text:?}");
         }
-        assert!(has_closer("é</THINKING>") && !has_closer("<think> é ["));
     }
 }
