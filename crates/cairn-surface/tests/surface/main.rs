@@ -3,3 +3,4 @@
 mod actions;
 mod calls;
 mod heredoc;
+mod heredoc_holds;
