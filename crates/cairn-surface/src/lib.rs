@@ -3,12 +3,14 @@
 
 pub mod envelope;
 mod json;
+pub mod heredoc;
 pub mod native;
 mod position;
 pub mod prose;
 mod reading;
 mod shown;
 pub mod skin;
+pub mod thinking;
 
 pub use position::{Places, Position};
 pub use reading::{Reading, Repair, Trouble, Written};

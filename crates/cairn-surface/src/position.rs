@@ -19,6 +19,16 @@ pub struct Position {
 pub struct Places<'a> {
     text: &'a str,
     starts: Vec<usize>,
+    /// How many characters begin before each step, so that a place in a long line costs no more than in a short one.
+    before: Vec<usize>,
+}
+
+/// So many bytes are a step.
+const STEP: usize = 256;
+
+/// How many characters begin in these bytes: those that go on with one begin with 10.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
 impl<'a> Places<'a> {
@@ -27,7 +37,12 @@ impl<'a> Places<'a> {
     pub fn new(text: &'a str) -> Places<'a> {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
-        Places { text, starts }
+        let steps = text.as_bytes().chunks(STEP).scan(0, |sum, step| {
+            *sum += characters(step);
+            Some(*sum)
+        });
+        let before = std::iter::once(0).chain(steps).collect();
+        Places { text, starts, before }
     }
 
     /// The place of this byte. One within a character is that character's.
@@ -35,11 +50,15 @@ impl<'a> Places<'a> {
     pub fn at(&self, byte: usize) -> Position {
         let byte = byte.min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= byte).max(1);
-        let before = &self.text.as_bytes()[self.starts[line - 1]..byte];
-        // Bytes that go on with a character begin with 10.
-        let characters = before.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+        let before = self.characters_to(byte) - self.characters_to(self.starts[line - 1]);
         let is_within = !self.text.is_char_boundary(byte);
-        Position { line, column: characters + usize::from(!is_within) }
+        Position { line, column: before + usize::from(!is_within) }
+    }
+
+    /// How many characters begin before this byte.
+    fn characters_to(&self, byte: usize) -> usize {
+        let step = byte / STEP;
+        self.before[step] + characters(&self.text.as_bytes()[step * STEP..byte])
     }
 
     /// The lines around a byte, each with its number, long ones cut.
@@ -82,6 +101,10 @@ mod tests {
         assert_eq!(places.snippet(0), "1:\tab\n2:\tçde");
         assert_eq!(places.snippet(text.len()), "3:\t\n4:\tlast");
         assert_eq!(Places::new("").snippet(0), "1:\t");
+        for length in [255, 256, 257, 512, 1000] {
+            let text = format!("a\n{}", "é".repeat(length));
+            assert_eq!(Places::new(&text).at(text.len()).column, length + 1);
+        }
     }
 
     #[test]

@@ -95,6 +95,8 @@ pub enum Body {
     Exact,
     /// Without blanks around it.
     Trimmed,
+    /// Without blanks around it, and what is looked for.
+    Matcher,
 }
 
 /// A statement before it is known which tool it means.
@@ -189,8 +191,8 @@ impl Skin {
         given.extend(named.cloned());
         if let Some(said) = body {
             match self.body {
-                Some((_, Body::Trimmed)) | None if said.trim().is_empty() => {}
-                Some((slot, Body::Trimmed)) => {
+                Some((_, Body::Trimmed | Body::Matcher)) | None if said.trim().is_empty() => {}
+                Some((slot, Body::Trimmed | Body::Matcher)) => {
                     given.push((slot, Given::Text(said.trim().to_owned())))
                 }
                 Some((slot, Body::Exact)) => given.push((slot, Given::Text(said.to_owned()))),

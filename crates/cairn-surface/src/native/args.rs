@@ -32,6 +32,11 @@ impl Args {
         Reader { repairs, place: String::new() }.object(params, given).map(|values| Args { values })
     }
 
+    /// The fields.
+    pub(super) fn into_fields(self) -> Map<String, Value> {
+        self.values
+    }
+
     /// Fields that are known to fit.
     pub(super) fn fitting(values: Map<String, Value>) -> Args {
         Args { values }

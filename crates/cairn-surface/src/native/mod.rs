@@ -12,7 +12,7 @@ pub use args::Given;
 pub(crate) use args::{fit_exactly, fit_texts};
 pub(crate) use declare::told;
 pub use declare::{Kind, Param, Way};
-pub use skins::{by_tag, by_word, is_tag, is_word, skins};
+pub use skins::{by_tag, by_word, is_tag, is_word, nearest_word, skins};
 pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, Tool, schemas, tools};
 
 use crate::{Misread, Parsed};
@@ -34,6 +34,15 @@ pub fn parse(name: &str, arguments: &str) -> Parsed {
         Ok(args) => Parsed { repairs, ..meant(tool, args) },
         Err(why) => senseless(misread(tool, &why)),
     }
+}
+
+/// Arguments written as JSON, as the tool takes them. Repairs are added to `repairs`.
+pub(crate) fn fit_json(
+    tool: &'static Tool,
+    json: &str,
+    repairs: &mut Vec<String>,
+) -> Result<Map<String, Value>, String> {
+    Args::of_text(tool.params, json, repairs).map(Args::into_fields)
 }
 
 /// What a call means whose arguments are as the tool takes them.

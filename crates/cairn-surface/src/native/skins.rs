@@ -1,7 +1,7 @@
 //! The skins of the native tools: tags and words that mean them, the places of their arguments, and the examples
 //! that teach them. In the order in which models are taught: gather, reason, act, communicate.
 
-use super::tools::{MISSING, tool_of};
+use super::tools::{MISSING, Tool, tool_of};
 use crate::skin::{Body, Example, Fits, Ranged, Skin, Statement};
 use cairn_text::patch;
 use std::sync::LazyLock;
@@ -43,6 +43,22 @@ pub fn is_tag(name: &str) -> bool {
 #[must_use]
 pub fn is_word(name: &str) -> bool {
     skins().iter().any(|skin| skin.words.contains(&name))
+}
+
+/// The word that a name which is none is most like: by what its tool is also called, or by its letters.
+#[must_use]
+pub fn nearest_word(name: &str) -> Option<&'static str> {
+    let taught = |skin: &'static Skin| skin.words.first().copied();
+    let by_tool = |tool: &Tool| {
+        skins().iter().find(|skin| skin.tool.name == tool.name && !skin.words.is_empty())
+    };
+    if let Some(word) = super::tool(name).and_then(by_tool).and_then(taught) {
+        return Some(word);
+    }
+    let name = name.to_ascii_uppercase();
+    let words = skins().iter().flat_map(|skin| skin.words.iter().copied());
+    let scored = words.map(|word| (super::distance(&name, word), word));
+    scored.filter(|(score, _)| *score <= name.len().max(3) / 3).min().map(|(_, word)| word)
 }
 
 /// Whether it only changes how rows are shown.
@@ -115,7 +131,7 @@ fn looks() -> Vec<Option<Skin>> {
             target: &[("glob", Fits::Glob), ("under", Fits::Any)],
             signal: Some("tags"),
             scope: Some(Ranged::Results("skip", "limit")),
-            body: Some(("text", Body::Trimmed)),
+            body: Some(("text", Body::Matcher)),
             choosing: &[MANIFEST, "to"],
             meant: |said| {
                 let is_looked_for = said.is_glob() || said.signal.is_some() || said.has("tags");
@@ -141,7 +157,7 @@ fn looks() -> Vec<Option<Skin>> {
             words: &["READ"],
             target: &[("path", Fits::Any)],
             scope: Some(Ranged::Argument("scope")),
-            body: Some(("matching", Body::Trimmed)),
+            body: Some(("matching", Body::Matcher)),
             bare: Some("path"),
             examples: &[
                 Example {

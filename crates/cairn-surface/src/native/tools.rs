@@ -345,7 +345,7 @@ static TOOLS: [Tool; 17] = [
     tool::<Move>("move", &["mv", "rename", "move_file", "rename_file"], Effect::World),
     tool::<Copy>("copy", &["cp", "copy_file"], Effect::World),
     tool::<Open>("open", &["unfold", "show"], Effect::Read),
-    tool::<Fold>("fold", &["hide"], Effect::Read),
+    tool::<Fold>("fold", &["hide", "close"], Effect::Read),
     Tool {
         repeatable: false,
         ..tool::<Send>("send", &["send_message", "write_stdin", "send_input"], Effect::Read)

@@ -16,3 +16,5 @@ mod envelope_hold;
 mod envelope_taught;
 mod gbnf;
 mod messages;
+mod heredoc;
+mod heredoc_holds;

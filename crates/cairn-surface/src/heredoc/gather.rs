@@ -1,0 +1,143 @@
+//! What was found in a text so far, where each thing stands, and what becomes of it when something later says that it
+//! was not meant. Made a reading at the end.
+
+use super::Fault;
+use crate::{Places, Reading, Repair, Trouble, Written};
+use cairn_types::Action;
+use std::ops::Range;
+
+/// No more problems than this are told; how many more there are is told in one.
+const MOST_PROBLEMS: usize = 32;
+/// What a message to everyone says when it is the last: done, nothing to do, cannot, given up.
+const LAST_WORDS: [u16; 4] = [200, 204, 422, 499];
+
+/// A statement that means something.
+struct Item {
+    /// The bytes it stands in.
+    span: Range<usize>,
+    /// The op; none where there were too many before it.
+    written: Option<Written>,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Gathered<'a> {
+    items: Vec<Item>,
+    repairs: Vec<(usize, &'static str, String)>,
+    faults: Vec<Fault>,
+    /// How many faults were too many.
+    more: usize,
+    prose: Vec<&'a str>,
+    thoughts: Vec<&'a str>,
+    /// Thoughts that were told as such by what ended them.
+    settled: Vec<&'a str>,
+}
+
+impl<'a> Gathered<'a> {
+    /// How many ops there are.
+    pub(super) fn count(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(super) fn op(&mut self, span: Range<usize>, written: Option<Written>) {
+        self.items.push(Item { span, written });
+    }
+
+    pub(super) fn repair(&mut self, at: usize, kind: &'static str, note: String) {
+        self.repairs.push((at, kind, note));
+    }
+
+    pub(super) fn fault(&mut self, fault: Fault) {
+        match self.faults.len() < MOST_PROBLEMS {
+            true => self.faults.push(fault),
+            false => self.more += 1,
+        }
+    }
+
+    pub(super) fn prose(&mut self, said: &'a str) {
+        self.prose.push(said);
+    }
+
+    pub(super) fn thought(&mut self, said: &'a str) {
+        self.thoughts.push(said);
+    }
+
+    /// Everything so far was a thought.
+    pub(super) fn all_was_thought(&mut self, said: &'a str) {
+        let mut settled = std::mem::take(&mut self.settled);
+        settled.push(said);
+        *self = Gathered { settled, ..Gathered::default() };
+    }
+
+    /// Takes back the ops that end after this byte, and says how many.
+    pub(super) fn take_back(&mut self, from: usize) -> usize {
+        let kept = self.items.partition_point(|item| item.span.end <= from);
+        let Some(first) = self.items.get(kept).map(|item| item.span.start) else { return 0 };
+        self.repairs.retain(|(at, ..)| *at < first);
+        let count = self.items.len() - kept;
+        self.items.truncate(kept);
+        count
+    }
+
+    /// The reading. `cap` is how many ops there may be.
+    pub(super) fn reading(mut self, text: &str, cap: usize) -> Reading {
+        self.blame_ops_after_the_end();
+        self.blame_ops_over_the_cap(cap);
+        self.faults.sort_by_key(|fault| fault.at);
+        if self.more > 0 {
+            let note = format!("{} more problems stand in the text", self.more);
+            self.faults.push(Fault::new("problems_over_cap", text.len(), note));
+        }
+        let places = Places::new(text);
+        let trouble = |Fault { kind, at, note }| Trouble {
+            kind,
+            at: places.at(at),
+            note,
+            snippet: places.snippet(at),
+        };
+        let repair = |(at, kind, note)| Repair { kind, at: places.at(at), note };
+        let thoughts = self.settled.iter().chain(&self.thoughts).map(|thought| thought.trim());
+        let reasoning: Vec<&str> = thoughts.filter(|thought| !thought.is_empty()).collect();
+        let ops: Vec<Written> = self.items.into_iter().filter_map(|item| item.written).collect();
+        Reading {
+            terminal: ops.iter().filter_map(last_word).next_back(),
+            ops,
+            repairs: self.repairs.into_iter().map(repair).collect(),
+            problems: self.faults.into_iter().map(trouble).collect(),
+            text: self.prose.concat().trim().to_owned(),
+            reasoning: reasoning.join("\n"),
+        }
+    }
+
+    /// After the last word there is nothing to do. Not told where something before it could not be read: then that is
+    /// what is wrong.
+    fn blame_ops_after_the_end(&mut self) {
+        let is_last = |item: &Item| item.written.as_ref().and_then(last_word).is_some();
+        let Some(end) = self.items.iter().position(is_last) else { return };
+        let Some(next) = self.items.get(end + 1).map(|item| item.span.start) else { return };
+        if self.faults.iter().all(|fault| fault.at > next) {
+            let count = self.items.len() - end - 1;
+            let note = format!("{count} from here on stand behind the message that ends the work");
+            self.fault(Fault::new("op_after_end", next, note));
+        }
+    }
+
+    fn blame_ops_over_the_cap(&mut self, cap: usize) {
+        let over = self.items.iter().filter(|item| item.written.is_none());
+        let starts: Vec<usize> = over.map(|item| item.span.start).collect();
+        if let [first, ..] = starts[..] {
+            let note = format!("{} ops after the first {cap} are left out", starts.len());
+            self.fault(Fault::new("ops_over_cap", first, note));
+        }
+    }
+}
+
+/// How the work stands, where an op says to everyone that it is over.
+fn last_word(written: &Written) -> Option<u16> {
+    match &written.parsed.action {
+        Ok(Action::Send(post)) if post.to.is_none() => {
+            Some(post.status).filter(|status| LAST_WORDS.contains(status))
+        }
+        _ => None,
+    }
+}

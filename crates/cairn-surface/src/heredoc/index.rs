@@ -1,0 +1,164 @@
+//! Where a text could open and close statements, found in one pass, so that no question about it is asked by
+//! searching. Says where things stand, not what they mean.
+
+use super::{name_at, opens_slot, word_of};
+use std::collections::HashMap;
+
+/// The openers and closers of a text, each list in its order.
+pub(super) struct Index<'a> {
+    /// By name, where the `:` of closers stands.
+    closers: HashMap<&'a str, Vec<usize>>,
+    /// By name, where the `<<` of openers stands that have a slot or a body.
+    openers: HashMap<&'a str, Vec<usize>>,
+    /// By name, where names stand that begin with a word, whatever is around them.
+    named: HashMap<&'a str, Vec<usize>>,
+    /// Where closers of words stand.
+    of_words: Vec<usize>,
+    /// Where openers of words begin a line.
+    lines: Vec<usize>,
+    /// Where openers of words stand within a line.
+    within: Vec<usize>,
+    /// Where blank lines begin.
+    blanks: Vec<usize>,
+    /// Of the openers that begin a line, and of each 2, 4, 8 … neighbours, the last place where one is closed.
+    closed: Vec<Vec<usize>>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn new(text: &'a str) -> Index<'a> {
+        let mut index = Index {
+            closers: HashMap::new(),
+            openers: HashMap::new(),
+            named: HashMap::new(),
+            of_words: Vec::new(),
+            lines: Vec::new(),
+            within: Vec::new(),
+            blanks: Vec::new(),
+            closed: Vec::new(),
+        };
+        let mut names = Vec::new();
+        let bytes = text.as_bytes();
+        let mut begins_line = true;
+        let mut is_blank = false;
+        let mut is_in_name = false;
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b':' => index.closer(at, name_at(text, at + 1)),
+                b'<' if bytes.get(at + 1) == Some(&b'<') => {
+                    let name = name_at(text, at + 2);
+                    if opens_slot(text[at + 2 + name.len()..].trim_start()) && !name.is_empty() {
+                        index.opener(at, name, begins_line);
+                        names.extend((begins_line && word_of(name).is_some()).then_some(name));
+                    }
+                }
+                b'\n' if is_blank => index.blanks.push(at),
+                b'A'..=b'Z' if !is_in_name => index.name(at, name_at(text, at)),
+                _ => {}
+            }
+            is_in_name = byte.is_ascii_alphanumeric() || *byte == b'_';
+            begins_line = *byte == b'\n' || (begins_line && matches!(byte, b' ' | b'\t'));
+            is_blank = *byte == b'\n' || (is_blank && matches!(byte, b' ' | b'\t' | b'\r'));
+        }
+        index.closed = index.closings(&names);
+        index
+    }
+
+    fn closer(&mut self, at: usize, name: &'a str) {
+        if !name.is_empty() {
+            self.closers.entry(name).or_default().push(at);
+            self.of_words.extend(word_of(name).map(|_| at));
+        }
+    }
+
+    fn name(&mut self, at: usize, name: &'a str) {
+        if word_of(name).is_some() {
+            self.named.entry(name).or_default().push(at);
+        }
+    }
+
+    fn opener(&mut self, at: usize, name: &'a str, begins_line: bool) {
+        self.openers.entry(name).or_default().push(at);
+        let of_words = if begins_line { &mut self.lines } else { &mut self.within };
+        of_words.extend(word_of(name).map(|_| at));
+    }
+
+    /// A table of maxima, so that those of any range are the greater of two of its fields.
+    fn closings(&self, names: &[&str]) -> Vec<Vec<usize>> {
+        let places = self.lines.iter().zip(names);
+        let first: Vec<usize> =
+            places.map(|(at, name)| self.closer_of(name, *at).unwrap_or(usize::MAX)).collect();
+        let (mut table, mut width) = (vec![first], 1);
+        while let Some(last) = table.last().filter(|last| last.len() > width) {
+            let row = last.iter().zip(&last[width..]).map(|(a, b)| *a.max(b)).collect();
+            table.push(row);
+            width *= 2;
+        }
+        table
+    }
+
+    /// The first closer of this name from a byte on.
+    pub(super) fn closer_of(&self, name: &str, from: usize) -> Option<usize> {
+        first(self.closers.get(name)?, from)
+    }
+
+    /// Where this name stands last before a byte.
+    pub(super) fn named_before(&self, name: &str, before: usize) -> Option<usize> {
+        let places = self.named.get(name)?;
+        places.get(places.partition_point(|at| *at < before).checked_sub(1)?).copied()
+    }
+
+    /// Whether a statement of this name is opened between two bytes.
+    pub(super) fn opens(&self, name: &str, from: usize, to: usize) -> bool {
+        let places = self.openers.get(name);
+        places.and_then(|places| first(places, from)).is_some_and(|at| at < to)
+    }
+
+    /// Whether a closer of any word stands between two bytes.
+    pub(super) fn closes_a_word(&self, from: usize, to: usize) -> bool {
+        first(&self.of_words, from).is_some_and(|at| at < to)
+    }
+
+    /// The closers of words between two bytes.
+    pub(super) fn closers_of_words(&self, from: usize, to: usize) -> &[usize] {
+        let place = |byte: usize| self.of_words.partition_point(|at| *at < byte);
+        self.of_words.get(place(from)..place(to)).unwrap_or_default()
+    }
+
+    /// Whether an opener of any word begins a line between two bytes.
+    pub(super) fn line_opens(&self, from: usize, to: usize) -> bool {
+        first(&self.lines, from).is_some_and(|at| at < to)
+    }
+
+    /// Whether an opener of any word stands within a line between two bytes.
+    pub(super) fn opens_within(&self, from: usize, to: usize) -> bool {
+        first(&self.within, from).is_some_and(|at| at < to)
+    }
+
+    /// Whether an opener of a word begins a line here.
+    pub(super) fn is_line_opener(&self, at: usize) -> bool {
+        self.lines.binary_search(&at).is_ok()
+    }
+
+    /// Whether a blank line begins between two bytes.
+    pub(super) fn is_parted(&self, from: usize, to: usize) -> bool {
+        first(&self.blanks, from).is_some_and(|at| at < to)
+    }
+
+    /// Whether a statement that begins a line between two bytes is not closed between them.
+    pub(super) fn opens_across(&self, from: usize, to: usize) -> bool {
+        let start = self.lines.partition_point(|at| *at < from);
+        let end = self.lines.partition_point(|at| *at < to);
+        if start >= end {
+            return false;
+        }
+        let level = (end - start).ilog2() as usize;
+        let Some(row) = self.closed.get(level) else { return false };
+        let ends = [start, end - (1 << level)].map(|at| row.get(at).copied().unwrap_or_default());
+        ends.into_iter().any(|closed| closed >= to)
+    }
+}
+
+/// The first of these places from a byte on.
+fn first(places: &[usize], from: usize) -> Option<usize> {
+    places.get(places.partition_point(|at| *at < from)).copied()
+}

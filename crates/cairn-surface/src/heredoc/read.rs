@@ -1,0 +1,241 @@
+//! Reads a reply from left to right: statements, thoughts, quotes and prose. Never fails, and takes time linear in the
+//! text. What is not closed, or closes nothing, is `recover`'s.
+
+use super::gather::Gathered;
+use super::index::Index;
+use super::meant::{Framed, meant};
+use super::slots::{End, Slots, slots};
+use super::{Fault, name_at, opens_slot, shown, word_of};
+use crate::prose::{Quote, Quotes};
+use crate::thinking::{Mark, mark_at};
+use crate::{Places, Reading, native};
+
+/// What a reply says. No more than `cap` ops are read.
+#[must_use]
+pub fn parse(text: &str, cap: usize) -> Reading {
+    let mut reader = Reader {
+        text,
+        cap,
+        index: Index::new(text),
+        quotes: Quotes::new(text),
+        places: Places::new(text),
+        found: Gathered::default(),
+        thought_from: 0,
+    };
+    reader.walk();
+    reader.found.reading(text, cap)
+}
+
+/// A text being read.
+pub(super) struct Reader<'a> {
+    pub(super) text: &'a str,
+    cap: usize,
+    pub(super) index: Index<'a>,
+    quotes: Quotes<'a>,
+    places: Places<'a>,
+    pub(super) found: Gathered<'a>,
+    /// Where a thought would have begun whose opener was not written.
+    thought_from: usize,
+}
+
+/// What stands at a place, and where it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Prose.
+    Prose(usize),
+    /// Something else, which was dealt with.
+    Past(usize),
+}
+
+/// A statement by its name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opener<'a> {
+    /// The byte where it begins.
+    pub start: usize,
+    /// Word and suffix.
+    pub name: &'a str,
+    /// The word.
+    pub word: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn walk(&mut self) {
+        let (mut at, mut said) = (0, 0);
+        while at < self.text.len() {
+            let rest = &self.text[at..];
+            let Some(next) = rest.find(['<', '[', ':', '`', '~']) else { break };
+            match self.step(at + next) {
+                Step::Prose(end) => at = end,
+                Step::Past(end) => {
+                    // What was said before may have been taken for a thought just now.
+                    let from = said.max(self.thought_from.min(at + next));
+                    self.found.prose(&self.text[from..at + next]);
+                    (at, said) = (end, end);
+                }
+            }
+        }
+        self.found.prose(&self.text[said..]);
+    }
+
+    fn step(&mut self, at: usize) -> Step {
+        let rest = &self.text[at..];
+        match rest.as_bytes() {
+            [b'`' | b'~', ..] => self.quoted(at),
+            [b'<', b'<', ..] => self.statement(at),
+            [b':', ..] => self.closer(at),
+            _ => self.thought(at),
+        }
+    }
+
+    fn thought(&mut self, at: usize) -> Step {
+        match mark_at(self.text, at) {
+            None => Step::Prose(at + 1),
+            Some(Mark::Frame { end }) => Step::Past(end),
+            Some(Mark::Closer { end }) => {
+                self.found.all_was_thought(&self.text[self.thought_from..at]);
+                self.thought_from = end;
+                Step::Past(end)
+            }
+            Some(Mark::Thought { said, end, is_closed }) => {
+                self.found.thought(said);
+                self.skip(at, end, is_closed);
+                if !is_closed {
+                    self.found.repair(at, "thought_unclosed", "read to the end".to_owned());
+                }
+                Step::Past(end)
+            }
+        }
+    }
+
+    /// What is quoted here. A span does not go over a blank line.
+    pub(super) fn quote_at(&self, at: usize) -> Option<Quote<'a>> {
+        let quote = self.quotes.quote_at(at)?;
+        let is_span = quote.info.is_none();
+        (!is_span || !self.index.is_parted(at, quote.end)).then_some(quote)
+    }
+
+    /// How many backticks or tildes stand here.
+    pub(super) fn marks(&self, at: usize) -> usize {
+        let bytes = &self.text.as_bytes()[at..];
+        bytes.iter().take_while(|byte| Some(*byte) == bytes.first()).count()
+    }
+
+    fn quoted(&mut self, at: usize) -> Step {
+        let Some(quote) = self.quote_at(at) else { return Step::Prose(at + self.marks(at)) };
+        let is_doubtful = quote.info.is_none() || !quote.is_closed;
+        if is_doubtful && self.index.line_opens(at, quote.end) {
+            let note = match quote.info {
+                None => "a statement begins a line between two backticks, and is quoted by them",
+                Some(_) => {
+                    "a statement stands in a code block that is not closed, and is quoted by it"
+                }
+            };
+            self.found.fault(Fault::new("quoted", at, note));
+        }
+        self.skip(at, quote.end, quote.is_closed);
+        Step::Prose(quote.end)
+    }
+
+    fn statement(&mut self, start: usize) -> Step {
+        let name = name_at(self.text, start + 2);
+        let behind = start + 2 + name.len();
+        let Some(word) = word_of(name) else { return self.unknown(start, name) };
+        let opener = Opener { start, name, word };
+        let (slots, end) = slots(self.text, start, name);
+        match end {
+            End::Mention => Step::Prose(behind),
+            End::Body(body) => self.with_body(opener, &slots, body),
+            End::Broken(at) => {
+                self.found.fault(slots.fault.unwrap_or_else(|| {
+                    Fault::new("slot_unknown", start, format!("<<{name} is not understood"))
+                }));
+                self.pass(name, at)
+            }
+        }
+    }
+
+    fn with_body(&mut self, opener: Opener<'a>, slots: &Slots<'a>, body: usize) -> Step {
+        let Opener { name, .. } = opener;
+        if let Some(end) = self.unfenced(opener, body) {
+            let note = format!("the body of <<{name} is not closed; an empty body is \"::\"");
+            self.found.fault(Fault::new("body_unfenced", opener.start, note));
+            return Step::Past(end);
+        }
+        match self.index.closer_of(name, body) {
+            Some(close) if self.is_whole(name, body, close) => {
+                let end = close + 1 + name.len();
+                self.take(opener, slots, (body, close), end, false);
+                Step::Past(end)
+            }
+            _ => self.unclosed(opener, slots, body),
+        }
+    }
+
+    /// Whether what stands up to a closer is one body, and not what was left open and all that follows.
+    pub(super) fn is_whole(&self, name: &str, body: usize, close: usize) -> bool {
+        let is_suffixed = word_of(name).is_some_and(|word| word.len() < name.len());
+        let swallows = !is_suffixed && self.index.opens_across(body, close);
+        !swallows && !self.index.opens(name, body, close)
+    }
+
+    /// The end of a statement whose body is closed where it should begin: `<<OP(target):OP` alone.
+    fn unfenced(&self, Opener { name, .. }: Opener<'a>, body: usize) -> Option<usize> {
+        let end = body + name.len();
+        let is_it = name_at(self.text, body) == name;
+        let rest = self.text.get(end..)?.trim_start_matches([' ', '\t', '\r']);
+        let is_over = rest.is_empty() || rest.starts_with('\n') || rest.starts_with("<<");
+        (is_it && is_over).then_some(end)
+    }
+
+    /// Takes a statement whose body is known.
+    pub(super) fn take(
+        &mut self,
+        Opener { start, word, .. }: Opener<'a>,
+        slots: &Slots<'a>,
+        (body, close): (usize, usize),
+        end: usize,
+        is_unclosed: bool,
+    ) {
+        if let Some(fault) = &slots.fault {
+            return self.found.fault(fault.clone());
+        }
+        if self.found.count() >= self.cap {
+            return self.found.op(start..end, None);
+        }
+        let at = self.places.at(start);
+        let body = (&self.text[body..close], body);
+        let mut repairs = Vec::new();
+        match meant(Framed { word, slots, body, start: (start, at) }, &mut repairs) {
+            Err(fault) => self.found.fault(fault),
+            Ok(written) => {
+                for note in repairs {
+                    self.found.repair(start, "argument", note);
+                }
+                if is_unclosed {
+                    let note = format!("<<{word} is not closed; read to where it ends");
+                    self.found.repair(start, "unclosed", note);
+                }
+                self.found.op(start..end, Some(crate::Written { is_unclosed, ..written }));
+            }
+        }
+    }
+
+    /// A name that is no word, if it is written as one: with slots, and closed or like a word.
+    fn unknown(&mut self, start: usize, name: &'a str) -> Step {
+        let behind = start + 2 + name.len();
+        // Of `<<<`, the last two may open something.
+        let prose = Step::Prose(if name.is_empty() { start + 1 } else { behind });
+        if name.is_empty() || !opens_slot(&self.text[behind..]) {
+            return prose;
+        }
+        let nearest = native::nearest_word(name);
+        let is_closed = self.index.closer_of(name, behind).is_some();
+        if nearest.is_none() && !is_closed {
+            return prose;
+        }
+        let near = nearest.map_or_else(String::new, |word| format!("; the nearest is {word}"));
+        let note = format!("there is no {}{near}", shown(name));
+        self.found.fault(Fault::new("unknown_word", start, note));
+        self.pass(name, behind)
+    }
+}

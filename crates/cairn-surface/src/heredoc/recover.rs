@@ -1,0 +1,168 @@
+//! What is left of a statement that is broken, not closed, or closed by what closes nothing. In doubt there is a
+//! problem and no op: never another op than the one that was written.
+
+use super::Fault;
+use super::read::{Opener, Reader, Step};
+use super::slots::Slots;
+use super::{name_at, shown, word_of};
+use crate::thinking::{Mark, mark_at};
+
+/// Where a statement without its end must be over at the latest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// Another begins a line here.
+    Statement(usize),
+    /// A thought ends here, of which it may be part.
+    Thought(usize),
+    /// The text ends.
+    End(usize),
+}
+
+impl<'a> Reader<'a> {
+    /// Passes over what is left of a broken statement: up to its closer, if that cannot be another's.
+    pub(super) fn pass(&mut self, name: &str, broken: usize) -> Step {
+        match self.index.closer_of(name, broken) {
+            Some(close) if self.is_whole(name, broken, close) => {
+                self.skip(broken, close, true);
+                Step::Past(close + 1 + name.len())
+            }
+            _ => Step::Past(broken),
+        }
+    }
+
+    /// A statement without its closer. With a suffix other statements were to be expected in it, so that nothing
+    /// behind it can be told from its body.
+    pub(super) fn unclosed(&mut self, opener: Opener<'a>, slots: &Slots<'a>, body: usize) -> Step {
+        let is_suffixed = opener.name.len() > opener.word.len();
+        let bound = match is_suffixed {
+            true => Bound::End(self.text.len()),
+            false => self.bound(body),
+        };
+        let (Bound::Statement(over) | Bound::Thought(over) | Bound::End(over)) = bound;
+        let said = match bound {
+            Bound::Statement(_) => parted(&self.text[body..over]),
+            Bound::Thought(_) | Bound::End(_) => &self.text[body..over],
+        };
+        let close = body + said.len();
+        let is_doubtful = is_suffixed
+            || matches!(bound, Bound::Thought(_))
+            || said.trim().is_empty()
+            // The colon before the body may be a closer's.
+            || self.index.closes_a_word(body - 1, over)
+            || self.index.opens_within(body, over)
+            || ends_like_a_closer(said, opener.word);
+        if is_doubtful {
+            self.lose(opener, said, bound);
+            self.skip(body - 1, over, true);
+        } else {
+            self.take(opener, slots, (body, close), over, true);
+        }
+        Step::Past(over)
+    }
+
+    /// Where what begins here must be over.
+    fn bound(&self, from: usize) -> Bound {
+        let mut at = from;
+        loop {
+            let Some(next) = self.text[at..].find(['<', '[', '`', '~']) else {
+                return Bound::End(self.text.len());
+            };
+            at += next;
+            if self.index.is_line_opener(at) {
+                return Bound::Statement(at);
+            }
+            if matches!(mark_at_closer(self.text, at), Some(Mark::Closer { .. })) {
+                return Bound::Thought(at);
+            }
+            at = match self.text.as_bytes().get(at) {
+                Some(b'`' | b'~') => {
+                    self.quote_at(at).map_or_else(|| at + self.marks(at), |quote| quote.end)
+                }
+                _ => at + 1,
+            };
+        }
+    }
+
+    /// Says that a statement without its closer is lost, and what stands at its end.
+    fn lose(&mut self, Opener { start, name, .. }: Opener<'a>, said: &str, bound: Bound) {
+        let kind = match bound {
+            Bound::End(_) => "unparsed_tail",
+            Bound::Statement(_) | Bound::Thought(_) => "unclosed",
+        };
+        let ending = match last_closer(said) {
+            Some(closer) => format!("; it ends with {}", shown(closer)),
+            None => String::new(),
+        };
+        let note = format!("<<{name} is not closed by :{name}{ending}; nothing of it is read");
+        self.found.fault(Fault::new(kind, start, note));
+    }
+
+    /// A closer of a word at top level closes nothing.
+    pub(super) fn closer(&mut self, at: usize) -> Step {
+        let name = name_at(self.text, at + 1);
+        if word_of(name).is_none() {
+            return Step::Prose(at + 1);
+        }
+        self.doubt(name, at);
+        Step::Past(at + 1 + name.len())
+    }
+
+    /// What is passed over as a whole may hold a closer of what was opened before it. If its own end is written, only a
+    /// closer with a suffix is taken for that: the others are spoken of too often.
+    pub(super) fn skip(&mut self, from: usize, to: usize, is_closed: bool) {
+        let closes = |at: &usize| {
+            let name = name_at(self.text, *at + 1);
+            let is_suffixed = word_of(name).is_some_and(|word| word.len() < name.len());
+            ((is_suffixed || !is_closed) && !self.index.opens(name, from, *at))
+                .then_some((name, *at))
+        };
+        let strays = self.index.closers_of_words(from, to).iter().filter_map(closes);
+        for (name, at) in strays.collect::<Vec<_>>() {
+            self.doubt(name, at);
+        }
+    }
+
+    /// Where something is closed that was not opened, some opener before was not understood, or a body was closed
+    /// before its end. What was read since may have been part of that body, and is taken back.
+    fn doubt(&mut self, name: &str, at: usize) {
+        let opened = self.index.named_before(name, at);
+        let count = self.found.take_back(opened.unwrap_or_default());
+        let taken = match count {
+            0 => String::new(),
+            1 => "; what was read before it may be part of a body, and is left out".to_owned(),
+            _ => format!(
+                "; what was read before it ({count}) may be part of a body, and is left out"
+            ),
+        };
+        let note = format!(":{name} closes nothing{taken}");
+        self.found.fault(Fault::new("closes_nothing", at, note));
+    }
+}
+
+/// A body without the line end that parts it from the statement behind it.
+fn parted(said: &str) -> &str {
+    let said = said.trim_end_matches([' ', '\t']);
+    let said = said.strip_suffix('\n').unwrap_or(said);
+    said.strip_suffix('\r').unwrap_or(said)
+}
+
+/// The end of a thought that stands here. Its beginning is not looked for, which would be searched for its end.
+fn mark_at_closer(text: &str, at: usize) -> Option<Mark<'_>> {
+    matches!(text.as_bytes().get(at + 1), Some(b'/')).then(|| mark_at(text, at)).flatten()
+}
+
+/// What looks like a closer at the end of a body.
+fn last_closer(said: &str) -> Option<&str> {
+    let said = said.trim_end();
+    let (before, _) = said.rsplit_once(':')?;
+    let closer = &said[before.len()..];
+    closer
+        .bytes()
+        .skip(1)
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        .then_some(closer)
+}
+
+fn ends_like_a_closer(said: &str, word: &str) -> bool {
+    last_closer(said).is_some() || said.trim_end().ends_with(word)
+}
