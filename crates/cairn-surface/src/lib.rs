@@ -7,6 +7,7 @@ pub mod prose;
 mod reading;
 mod shown;
 pub mod skin;
+pub mod tags;
 
 pub use position::{Places, Position};
 pub use reading::{Reading, Repair, Trouble, Written};

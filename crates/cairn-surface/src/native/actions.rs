@@ -6,7 +6,7 @@ use super::tools::{
     PresentPlan, ReadFile, Remove, Send, Todo, UseSkill, WebSearch, Write,
 };
 use cairn_types::{
-    Action, Carry, Consult, EditBody, Exchange, Exec, Find, Post, Read, Status, TodoItem,
+    Action, Carry, Consult, EditBody, Exchange, Exec, Find, Post, Read, Status, TodoItem, scheme_of,
 };
 
 /// A person chooses among no more answers than this.
@@ -127,7 +127,8 @@ impl Declared for MultiEdit {
 impl Declared for FindIn {
     fn action(self) -> Result<Action, String> {
         let FindIn { glob, text, under, tags, context, skip, limit } = self;
-        if glob.is_none() && text.is_none() && tags.is_empty() {
+        let is_address = under.as_deref().is_some_and(|under| scheme_of(under).is_some());
+        if glob.is_none() && text.is_none() && tags.is_empty() && !is_address {
             return Err("neither glob nor text nor tags are given".to_owned());
         }
         let (context, skip) = (context.unwrap_or(0), skip.unwrap_or(0));
