@@ -2,14 +2,15 @@
 //! repair it made. Whether the op may run is decided elsewhere.
 
 pub mod envelope;
-mod json;
 pub mod heredoc;
+mod json;
 pub mod native;
 mod position;
 pub mod prose;
 mod reading;
 mod shown;
 pub mod skin;
+pub mod tags;
 pub mod thinking;
 
 pub use position::{Places, Position};

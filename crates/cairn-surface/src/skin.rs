@@ -161,6 +161,7 @@ impl Skin {
         let mut body = statement.body;
         if let (None, Some(bare), Some(said)) = (target, self.bare, body)
             && statement.says_something()
+            && !statement.has(bare)
         {
             target = Some(said.trim());
             body = None;
@@ -170,9 +171,11 @@ impl Skin {
             }
         }
         if let Some(target) = target {
+            let is_chosen = self.choosing.iter().any(|name| statement.has(name));
             let fits = |fits: &Fits| match fits {
                 Fits::Any => true,
-                Fits::Glob => scheme_of(target).is_none() && is_pattern(target),
+                // What was named in order to choose this tool is looked for by its name.
+                Fits::Glob => scheme_of(target).is_none() && (is_pattern(target) || is_chosen),
             };
             let slot = self.target.iter().find(|(_, kind)| fits(kind)).map(|(name, _)| *name);
             let slot =

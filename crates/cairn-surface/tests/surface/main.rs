@@ -15,6 +15,7 @@ mod envelope_forms;
 mod envelope_hold;
 mod envelope_taught;
 mod gbnf;
-mod messages;
 mod heredoc;
 mod heredoc_holds;
+mod messages;
+mod tags;

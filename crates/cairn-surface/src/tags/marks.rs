@@ -1,0 +1,266 @@
+//! The tags of a text that mean something, wherever they stand, and which closer belongs to which opener: of
+//! tags of the same name the innermost. Knows nothing of what they mean.
+
+use super::head::{self, Head, Shape};
+use crate::native;
+use std::collections::HashMap;
+
+/// The tags that hold thoughts.
+const THOUGHTS: [&str; 3] = ["think", "thinking", "reasoning"];
+
+/// What a mark is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A tag opens, or stands whole, or is broken.
+    Head(Shape),
+    /// A closer.
+    Close,
+    /// A closer whose `>` is missing.
+    CloseUnended,
+}
+
+/// A tag.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    pub(super) at: usize,
+    pub(super) end: usize,
+    pub(super) name: &'static str,
+    /// Written in capitals.
+    pub(super) is_shouted: bool,
+    pub(super) kind: Kind,
+    /// The closer of an opener, by its number.
+    pub(super) mate: Option<usize>,
+}
+
+impl Mark {
+    pub(super) fn is_thought(&self) -> bool {
+        THOUGHTS.contains(&self.name)
+    }
+
+    pub(super) fn is_close(&self) -> bool {
+        matches!(self.kind, Kind::Close | Kind::CloseUnended)
+    }
+}
+
+pub(super) struct Marks<'a> {
+    text: &'a str,
+    all: Vec<Mark>,
+    /// Where lines begin with a tag that opens.
+    lines: Vec<usize>,
+    /// Where ops begin that stand whole on lines of their own.
+    clean: Vec<usize>,
+    /// Of each name, its closers.
+    closes: HashMap<&'static str, Vec<usize>>,
+    /// Of each name, the closers that close nothing.
+    strays: HashMap<&'static str, Vec<usize>>,
+    /// Those of all ops.
+    stray_ops: Vec<usize>,
+}
+
+/// The tag of this name, and whether it is written in capitals.
+fn known(name: &str) -> Option<(&'static str, bool)> {
+    let is_shouted = name.bytes().all(|byte| !byte.is_ascii_lowercase());
+    let is_it = |known: &&'static str| match is_shouted {
+        true => known.eq_ignore_ascii_case(name),
+        false => *known == name,
+    };
+    let tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
+    let own = native::skins().iter().map(|skin| skin.tool.name);
+    let found = tags.chain(own).chain(THOUGHTS).find(is_it)?;
+    Some((found, is_shouted))
+}
+
+/// The length of the name that begins here.
+fn name_length(bytes: &[u8]) -> usize {
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    bytes.iter().take(24).take_while(is_name).count()
+}
+
+/// The tag that opens at this bracket, whether it is in capitals, and where its name is over.
+pub(super) fn opens_at(text: &str, at: usize) -> Option<(&'static str, bool, usize)> {
+    let rest = text.as_bytes().get(at + 1..)?;
+    let length = name_length(rest);
+    let is_over = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
+    if length == 0 || !rest.get(length).is_none_or(is_over) {
+        return None;
+    }
+    let (name, is_shouted) = known(&text[at + 1..at + 1 + length])?;
+    Some((name, is_shouted, at + 1 + length))
+}
+
+/// Whether a tag might begin here of which the end of the text leaves only the beginning.
+pub(super) fn is_cut_at(text: &str, at: usize) -> bool {
+    let begun = &text[at + 1..];
+    let begins = |name: &&str| name.starts_with(begun);
+    !begun.is_empty() && begun.len() < 24 && {
+        let mut tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
+        tags.any(|name| begins(&name)) || native::skins().iter().any(|s| begins(&s.tool.name))
+    }
+}
+
+impl<'a> Marks<'a> {
+    pub(super) fn new(text: &'a str) -> Marks<'a> {
+        let (all, lines) = (Vec::new(), line_tags(text));
+        let (closes, strays) = (HashMap::new(), HashMap::new());
+        let (clean, stray_ops) = (Vec::new(), Vec::new());
+        let mut marks = Marks { text, all, lines, clean, closes, strays, stray_ops };
+        marks.find();
+        marks.pair();
+        let is_clean = |mark: &&Mark| marks.is_clean(mark);
+        marks.clean = marks.all.iter().filter(is_clean).map(|mark| mark.at).collect();
+        marks
+    }
+
+    fn find(&mut self) {
+        let mut at = 0;
+        while let Some(found) = self.text[at..].find('<').map(|found| found + at) {
+            at = found + 1;
+            if let Some(mark) = self.mark_at(found) {
+                // What stands in a head that makes sense is a value; otherwise it may be anything.
+                let is_sound = matches!(mark.kind, Kind::Head(Shape::Open | Shape::Whole));
+                at = if is_sound || mark.is_close() { mark.end } else { found + 1 };
+                self.all.push(mark);
+            }
+        }
+    }
+
+    fn mark_at(&self, at: usize) -> Option<Mark> {
+        if self.text.as_bytes().get(at + 1) == Some(&b'/') {
+            return self.close_at(at);
+        }
+        let (name, is_shouted, from) = opens_at(self.text, at)?;
+        let head = head::read(self.text, from, self.limit(from));
+        let kind = Kind::Head(head.shape);
+        Some(Mark { at, end: head.end, name, is_shouted, kind, mate: None })
+    }
+
+    fn close_at(&self, at: usize) -> Option<Mark> {
+        let rest = &self.text.as_bytes()[at + 2..];
+        let length = name_length(rest);
+        let (name, is_shouted) = known(&self.text[at + 2..at + 2 + length])?;
+        let mut end = at + 2 + length;
+        let blank = |end: usize| {
+            let byte = self.text.as_bytes().get(end);
+            byte.copied().filter(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+        };
+        while blank(end).is_some() {
+            end += 1;
+        }
+        let (kind, end) = match self.text.as_bytes().get(end) {
+            Some(b'>') => (Kind::Close, end + 1),
+            None | Some(b'\n' | b'<') => (Kind::CloseUnended, end),
+            Some(_) => return None,
+        };
+        Some(Mark { at, end, name, is_shouted, kind, mate: None })
+    }
+
+    fn pair(&mut self) {
+        let mut open: HashMap<&'static str, Vec<usize>> = HashMap::new();
+        for n in 0..self.all.len() {
+            let Mark { name, kind, .. } = self.all[n];
+            match kind {
+                Kind::Head(Shape::Open) => open.entry(name).or_default().push(n),
+                Kind::Head(_) => {}
+                Kind::Close | Kind::CloseUnended => {
+                    self.closes.entry(name).or_default().push(n);
+                    match open.get_mut(name).and_then(Vec::pop) {
+                        Some(opener) => self.all[opener].mate = Some(n),
+                        None => self.strays.entry(name).or_default().push(n),
+                    }
+                }
+            }
+        }
+        let is_op = |name: &&str| !THOUGHTS.contains(name);
+        let ops = self.strays.iter().filter(|(name, _)| is_op(name));
+        self.stray_ops = ops.flat_map(|(_, strays)| strays.iter().copied()).collect();
+        self.stray_ops.sort_unstable();
+    }
+
+    /// Whether it is a whole op on lines of its own.
+    fn is_clean(&self, mark: &Mark) -> bool {
+        let end = match (mark.kind, mark.mate.map(|mate| self.all[mate])) {
+            (Kind::Head(Shape::Whole), _) => mark.end,
+            (Kind::Head(Shape::Open), Some(close)) if close.kind == Kind::Close => close.end,
+            _ => return false,
+        };
+        let rest = self.text[end..].trim_start_matches([' ', '\t', '\r']);
+        let is_alone = rest.is_empty() || rest.starts_with('\n');
+        is_alone && !mark.is_thought() && !mark.is_shouted && self.begins_line(mark.at)
+    }
+
+    /// Whether this byte is the first of its line.
+    pub(super) fn begins_line(&self, at: usize) -> bool {
+        at == 0 || self.text.as_bytes()[at - 1] == b'\n'
+    }
+
+    /// Where the next line begins that a tag opens, or the text is over.
+    fn limit(&self, from: usize) -> usize {
+        let next = self.lines.partition_point(|line| *line < from);
+        self.lines.get(next).copied().unwrap_or(self.text.len())
+    }
+
+    /// The mark at this byte.
+    pub(super) fn at(&self, at: usize) -> Option<Mark> {
+        let n = self.all.binary_search_by_key(&at, |mark| mark.at).ok()?;
+        Some(self.all[n])
+    }
+
+    /// The first mark from this byte on.
+    pub(super) fn next(&self, from: usize) -> Option<Mark> {
+        self.all.get(self.all.partition_point(|mark| mark.at < from)).copied()
+    }
+
+    pub(super) fn mate(&self, mark: Mark) -> Option<Mark> {
+        mark.mate.map(|mate| self.all[mate])
+    }
+
+    pub(super) fn head(&self, mark: Mark) -> Head<'a> {
+        let from = mark.at + 1 + mark.name.len();
+        head::read(self.text, from, self.limit(from))
+    }
+
+    /// Where the next op begins that stands whole on lines of its own.
+    pub(super) fn next_clean(&self, from: usize) -> Option<usize> {
+        self.clean.get(self.clean.partition_point(|at| *at < from)).copied()
+    }
+
+    /// The first closer of an op from here on that closes nothing.
+    pub(super) fn next_stray(&self, from: usize) -> Option<Mark> {
+        self.first_of(&self.stray_ops, from)
+    }
+
+    /// The first closer of this name from here on that closes nothing.
+    pub(super) fn next_stray_of(&self, name: &str, from: usize) -> Option<Mark> {
+        self.first_of(self.strays.get(name)?, from)
+    }
+
+    fn first_of(&self, numbers: &[usize], from: usize) -> Option<Mark> {
+        let first = numbers.partition_point(|n| self.all[*n].at < from);
+        numbers.get(first).map(|n| self.all[*n])
+    }
+
+    /// The last closer of this name between two bytes.
+    pub(super) fn last_close(&self, name: &str, from: usize, to: usize) -> Option<Mark> {
+        let closes = self.closes.get(name)?;
+        let after = closes.partition_point(|n| self.all[*n].at < to);
+        let last = self.all[*closes[..after].last()?];
+        (from <= last.at).then_some(last)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+/// Where lines begin with a tag that opens.
+fn line_tags(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with('<') && opens_at(text, at).is_some() {
+            found.push(at);
+        }
+        at += line.len();
+    }
+    found
+}

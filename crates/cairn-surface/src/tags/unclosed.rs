@@ -1,0 +1,80 @@
+//! Statements whose end was not written, or whose head makes no sense: where they are taken to end, so that no
+//! later op is lost and nothing in a body becomes one.
+
+use super::head::Shape;
+use super::marks::{Kind, Mark};
+use super::scan::Scan;
+
+impl<'a> Scan<'a, '_> {
+    /// A tag that opens and is not closed.
+    pub(super) fn unclosed(&mut self, mark: Mark) {
+        let has_attributes = !self.marks.head(mark).attrs.is_empty();
+        if !has_attributes && !self.marks.begins_line(mark.at) {
+            return self.mentioned(mark);
+        }
+        let stop = self.marks.next_clean(mark.end).unwrap_or(self.text.len());
+        let next = self.marks.next(mark.end).filter(|next| !next.is_close() && !next.is_thought());
+        let next = next.map_or(stop, |next| next.at.min(stop));
+        if self.text[mark.end..next].trim().is_empty() {
+            return self.bodiless(mark, next);
+        }
+        if let Some(close) = self.marks.next_stray(mark.end).filter(|close| close.at < stop) {
+            let note = format!("</{}> read as </{}>", close.name, mark.name);
+            let body = Some(&self.text[mark.end..close.at]);
+            self.say(mark, body, vec![("closer_mismatched", note)], false);
+            return self.done(mark, close.end, false);
+        }
+        let inner = self.marks.last_close(mark.name, mark.end, stop);
+        let inner = inner.filter(|close| self.text[close.end..stop].trim().is_empty());
+        let (to, end) = inner.map_or((stop, stop), |close| (close.at, close.end));
+        let body = without_cut_closer(&self.text[mark.end..to], mark.name);
+        let ends = if stop < self.text.len() { "where the next op begins" } else { "at the end" };
+        let note = format!("<{}> is not closed; taken to end {ends}", mark.name);
+        self.say(mark, Some(body), vec![("unclosed", note)], true);
+        self.done(mark, end, true);
+    }
+
+    /// Nothing stands between it and the next tag: it was meant to be whole.
+    fn bodiless(&mut self, mark: Mark, end: usize) {
+        let is_last = end == self.text.len();
+        let kind = if is_last { "unclosed" } else { "self_closed" };
+        let note = format!("<{}> is not closed and has no body", mark.name);
+        self.say(mark, None, vec![(kind, note)], is_last);
+        self.done(mark, end, true);
+    }
+
+    /// A bare name in the middle of a line that is closed nowhere is spoken of, and says nothing.
+    fn mentioned(&mut self, mark: Mark) {
+        let before = self.text[..mark.at].chars().next_back();
+        if !before.is_some_and(char::is_alphanumeric) {
+            self.problem(mark.at, "unclosed", format!("<{}> is not closed", mark.name));
+        }
+        self.at = mark.end;
+    }
+
+    /// A head that makes no sense: no op, and none in what it holds.
+    pub(super) fn broken(&mut self, mark: Mark) {
+        let has_body = mark.kind == Kind::Head(Shape::Broken);
+        self.problem(
+            mark.at,
+            "tag_malformed",
+            format!("the attributes of <{}> make no sense", mark.name),
+        );
+        let is_whole = self.text[..mark.end].ends_with("/>");
+        let close = self.marks.next_stray_of(mark.name, mark.end).filter(|_| !is_whole);
+        let stop = self.marks.next_clean(mark.end).unwrap_or(self.text.len());
+        let end = match close {
+            Some(close) => close.end,
+            None if has_body => stop,
+            None => mark.end,
+        };
+        self.done(mark, end, true);
+    }
+}
+
+/// A body without the beginning of its closer at the very end.
+fn without_cut_closer<'a>(body: &'a str, name: &str) -> &'a str {
+    let Some(at) = body.rfind("</") else { return body };
+    let begun = body[at + 2..].trim_end();
+    if name.starts_with(begun) { &body[..at] } else { body }
+}

@@ -1,0 +1,242 @@
+//! Calls in the formats of other trainings.
+
+use super::notation::{Cases, check_all};
+
+#[test]
+fn json_calls_are_read_where_they_stand_alone() {
+    check_all(JSON_CALLS_ARE_READ_WHERE_THEY_STAND_ALONE);
+}
+
+const JSON_CALLS_ARE_READ_WHERE_THEY_STAND_ALONE: Cases = &[
+    (r#"{"name":"read_file","arguments":{"path":"a"}}"#, "read path=a ~foreign_call ~argument"),
+    (r#"{"name":"get","arguments":{"path":"a"}}"#, "read path=a ~foreign_call"),
+    (
+        r#"{"name":"set","arguments":{"path":"a","content":"x\ny"}}"#,
+        r#"write path=a content=x\ny ~foreign_call ~attribute_name"#,
+    ),
+    (
+        r#"{"name":"set","arguments":{"path":"a","body":"<<APPEND\nx\nAPPEND"}}"#,
+        r#"edit path=a patch=<<APPEND\nx\nAPPEND ~foreign_call ~attribute_name"#,
+    ),
+    (r#"{"name":"bash","arguments":"{\"command\":\"ls\"}"}"#, "bash command=ls ~foreign_call"),
+    (r#"{"name":"bash","parameters":{"command":"ls"}}"#, "bash command=ls ~foreign_call"),
+    (
+        r#"{"function":{"name":"bash","arguments":{"command":"ls"}}}"#,
+        "bash command=ls ~foreign_call",
+    ),
+    (
+        r#"{"id":"1","type":"function","function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}}"#,
+        "bash command=ls ~foreign_call",
+    ),
+    (
+        r#"{"tool_calls":[{"id":"1","type":"function","function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}},{"function":{"name":"get","arguments":{"path":"a"}}}]}"#,
+        "bash command=ls; read path=a ~foreign_call ~foreign_call",
+    ),
+    (
+        r#"[{"name":"get","arguments":{"path":"a"}},{"name":"get","arguments":{"path":"b"}}]"#,
+        "read path=a; read path=b ~foreign_call ~foreign_call",
+    ),
+    (
+        "I will:\n{\"name\":\"get\",\"arguments\":{\"path\":\"a\"}}\nok",
+        r#"read path=a ~foreign_call "I will:\nok""#,
+    ),
+    (
+        "{\n  \"name\": \"get\",\n  \"arguments\": {\n    \"path\": \"a\"\n  }\n}",
+        "read path=a ~foreign_call",
+    ),
+    (
+        r#"so {"name":"bash","arguments":{"command":"ls"}}"#,
+        r#"- "so {"name":"bash","arguments":{"command":"ls"}}""#,
+    ),
+    (
+        r#"{"name":"bash","arguments":{"command":"ls"}} so"#,
+        r#"- "{"name":"bash","arguments":{"command":"ls"}} so""#,
+    ),
+    (
+        r#"{"name":"bash","arguments":{"command":"ls"},"why":"x"}"#,
+        r#"- "{"name":"bash","arguments":{"command":"ls"},"why":"x"}""#,
+    ),
+    (r#"{"name":"bash"}"#, r#"- "{"name":"bash"}""#),
+    (r#"{"name":"Bob","age":3}"#, r#"- "{"name":"Bob","age":3}""#),
+    (r#"{"path":"a"}"#, r#"- "{"path":"a"}""#),
+    (r#"{"name":"bash","arguments":{"command":"ls"}"#, "- ?foreign_malformed"),
+    (r#"{"name":"bash","arguments":"ls"}"#, r#"- "{"name":"bash","arguments":"ls"}""#),
+    (r#"{"name":"paint","arguments":{}}"#, r#"- ?unknown_tool "{"name":"paint","arguments":{}}""#),
+    (
+        r#"{"name":"bahs","arguments":{"command":"ls"}}"#,
+        r#"- ?unknown_tool "{"name":"bahs","arguments":{"command":"ls"}}""#,
+    ),
+    (r#"{"name":"bash","arguments":{"cmd":"ls","sudo":1}}"#, "- ?arguments"),
+    (r#"{"name":"bash","arguments":{}}"#, "- ?arguments"),
+    (
+        r#"{"tool":"bash","args":{"command":"ls"}}"#,
+        r#"- "{"tool":"bash","args":{"command":"ls"}}""#,
+    ),
+    (r#"{"name":"search","arguments":{"query":"x"}}"#, "web_search query=x -> 501 ~foreign_call"),
+    (
+        r#"{"name":"functions.read_file","arguments":{"path":"a"}}"#,
+        "read path=a ~foreign_call ~argument",
+    ),
+    (
+        r#"{"name":"multi_edit","arguments":{"path":"a","edits":[{"old":"x","new":"y"}]}}"#,
+        r#"multi_edit path=a edits=[{"old":"x","new":"y"}] ~foreign_call"#,
+    ),
+    (
+        r#"{"name":"ask_user","arguments":{"question":"Q","options":["a; b","c"]}}"#,
+        r#"ask_user question=Q options=["a; b","c"] ~foreign_call"#,
+    ),
+    (
+        r#"{"name":"update","arguments":{"status":200,"text":"done"}}"#,
+        "send status=200 text=done ~foreign_call =200",
+    ),
+    (
+        r#"{"name":"get","arguments":{"path":"a","hashes":true}}"#,
+        "read path=a hashes=true ~foreign_call",
+    ),
+];
+
+#[test]
+fn mistral_lists_are_read() {
+    check_all(MISTRAL_LISTS_ARE_READ);
+}
+
+const MISTRAL_LISTS_ARE_READ: Cases = &[
+    (r#"[TOOL_CALLS] [{"name":"get","arguments":{"path":"a"}}]"#, "read path=a ~foreign_call"),
+    (
+        r#"[TOOL_CALLS][{"name":"get","arguments":{"path":"a"}},{"name":"bash","arguments":{"command":"ls"}}]"#,
+        "read path=a; bash command=ls ~foreign_call ~foreign_call",
+    ),
+    (r#"[TOOL_CALLS]get{"path":"a"}"#, "read path=a ~foreign_call"),
+    (r#"[TOOL_CALLS]bash[ARGS]{"command":"ls"}"#, "bash command=ls ~foreign_call"),
+    ("[TOOL_CALLS] nothing\n<get path=\"a\"/>", "read path=a ?foreign_malformed"),
+    (
+        "[TOOL_CALLS] [{\"name\":\"sh\",\"arguments\":{\"command\":\"<rm path='x'/>\"\n<get path=\"a\"/>",
+        "read path=a ?foreign_malformed",
+    ),
+    (
+        r#"text [TOOL_CALLS] [{"name":"get","arguments":{"path":"a"}}] text"#,
+        r#"read path=a ~foreign_call "text  text""#,
+    ),
+];
+
+#[test]
+fn qwen_calls_are_read() {
+    check_all(QWEN_CALLS_ARE_READ);
+}
+
+const QWEN_CALLS_ARE_READ: Cases = &[
+    (
+        r#"<tool_call>{"name":"get","arguments":{"path":"a"}}</tool_call>"#,
+        "read path=a ~foreign_call",
+    ),
+    (
+        "<tool_call>\n{\"name\":\"bash\",\"arguments\":{\"command\":\"ls\"}}\n</tool_call>\n<tool_call>\n{\"name\":\"get\",\"arguments\":{\"path\":\"a\"}}\n</tool_call>",
+        "bash command=ls; read path=a ~foreign_call ~foreign_call",
+    ),
+    (r#"<tool_call>{"name":"get","arguments":{"path":"a"}}"#, "read path=a ~foreign_call"),
+    (
+        r#"<tool_call>{"name":"sh","arguments":{"command":"echo </tool_call>"}}</tool_call>"#,
+        "bash command=echo </tool_call> ~foreign_call",
+    ),
+    (r#"<tool_call>nonsense</tool_call><get path="a"/>"#, "read path=a ?foreign_malformed"),
+    (
+        "<tool_call>\n{\"name\":\"get\",\"arguments\":{\"path\":\n<get path=\"a\"/>",
+        "read path=a ?foreign_malformed ?foreign_malformed",
+    ),
+    (
+        "<tool_call><function=bash><parameter=command>ls -l</parameter></function></tool_call>",
+        "bash command=ls -l ~foreign_call",
+    ),
+    (
+        "<tool_call>\n<function=write>\n<parameter=path>\na.txt\n</parameter>\n<parameter=content>\none\ntwo\n</parameter>\n</function>\n</tool_call>",
+        r#"write path=a.txt content=one\ntwo ~foreign_call"#,
+    ),
+    (r#"<|tool_call>call:get{"path":"a"}<tool_call|>"#, "read path=a ~foreign_call"),
+    (
+        r#"<|tool_call>call:get{path:<|"|>a<|"|>,hashes:true}<tool_call|>"#,
+        "read path=a hashes=true ~foreign_call",
+    ),
+    (r#"<|tool_call>call:bash{command:"ls"}"#, "bash command=ls ~foreign_call"),
+    ("<|tool_call>get a\n<get path=\"b\"/>", "read path=b ?foreign_malformed"),
+    ("<|tool_call>call:get{path:a}\n<get path=\"b\"/>", "read path=b ?foreign_malformed"),
+];
+
+#[test]
+fn anthropic_calls_are_read() {
+    check_all(ANTHROPIC_CALLS_ARE_READ);
+}
+
+const ANTHROPIC_CALLS_ARE_READ: Cases = &[
+    (
+        r#"<tool_use><name>get</name><input>{"path":"a"}</input></tool_use>"#,
+        "read path=a ~foreign_call",
+    ),
+    (
+        "<tool_use>\n<name>bash</name>\n<input>\n{\"command\":\"ls\"}\n</input>\n</tool_use>",
+        "bash command=ls ~foreign_call",
+    ),
+    (
+        r#"<tool_use><name>bash</name><input>ls</input></tool_use><get path="a"/>"#,
+        "read path=a ?foreign_malformed",
+    ),
+    (
+        "<tool_use><name>paint</name><input>{}</input></tool_use>",
+        r#"- ?unknown_tool "<tool_use><name>paint</name><input>{}</input></tool_use>""#,
+    ),
+    (
+        "<function_calls>\n<invoke name=\"bash\">\n<parameter name=\"command\">ls</parameter>\n</invoke>\n</function_calls>",
+        "bash command=ls ~foreign_call",
+    ),
+    (
+        r#"<invoke name="write"><parameter name="path">a</parameter><parameter name="content"><get path="x"/></parameter></invoke>"#,
+        r#"write path=a content=<get path="x"/> ~foreign_call"#,
+    ),
+    (
+        r#"<invoke name="bash"><parameter name="command">ls</invoke><get path="a"/>"#,
+        "read path=a ?foreign_malformed",
+    ),
+    (
+        r#"<invoke name="read"><parameter name="path">a</parameter><parameter name="first">3</parameter></invoke>"#,
+        "read path=a first=3 ~foreign_call",
+    ),
+];
+
+#[test]
+fn harmony_channels_are_read() {
+    check_all(HARMONY_CHANNELS_ARE_READ);
+}
+
+const HARMONY_CHANNELS_ARE_READ: Cases = &[
+    (
+        r#"<|channel|>analysis<|message|>hm <rm path="x"/><|end|><|start|>assistant<|channel|>final<|message|>Hello<|return|>"#,
+        r#"- "Hello" (hm <rm path="x"/>)"#,
+    ),
+    (
+        r#"<|start|>assistant<|channel|>commentary to=functions.bash <|constrain|>json<|message|>{"command":"ls"}<|call|>"#,
+        "bash command=ls ~foreign_call",
+    ),
+    (
+        r#"<|channel|>commentary to=functions.get<|message|>{"path":"a"}<|call|>"#,
+        "read path=a ~foreign_call",
+    ),
+    (
+        r#"<|channel|>commentary to=functions.bash<|message|>ls<|call|><get path="a"/>"#,
+        "read path=a ?foreign_malformed",
+    ),
+    (
+        r#"<|start|>assistant to=functions.bash<|channel|>commentary<|message|>{"command":"ls"}<|call|>"#,
+        "bash command=ls ~foreign_call",
+    ),
+    (
+        r#"<|channel|>final<|message|><get path="a"/><update status="200">x</update><|return|>"#,
+        "read path=a; send status=200 text=x =200",
+    ),
+    (
+        "<|channel|>commentary<|message|>I look first.<|end|><|channel|>final<|message|>ok",
+        r#"- "I look first.ok""#,
+    ),
+    ("<|channel|>analysis<|message|>hm", "- (hm)"),
+    ("<|channel>thought\nhm <rm path=\"x\"/><channel|>ok", r#"- "ok" (hm <rm path="x"/>)"#),
+    ("<|channel>final\nok<channel|>", r#"- "ok""#),
+    ("<|end|>ok<|foo|>", r#"- "ok<|foo|>""#),
+];

@@ -1,0 +1,9 @@
+//! The tags surface: what texts say, in tables, and what holds for all texts.
+
+mod bodies;
+mod foreign;
+mod heads;
+mod labels;
+mod notation;
+mod prose;
+mod recovery;

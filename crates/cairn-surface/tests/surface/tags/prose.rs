@@ -1,0 +1,123 @@
+//! What is quoted or thought asks for nothing.
+
+use super::notation::{Cases, check_all};
+
+#[test]
+fn code_spans_and_fences_are_prose() {
+    check_all(CODE_SPANS_AND_FENCES_ARE_PROSE);
+}
+
+const CODE_SPANS_AND_FENCES_ARE_PROSE: Cases = &[
+    (r#"Use `<get path="a"/>` to read."#, r#"- "Use `<get path="a"/>` to read.""#),
+    (r#"``<get path="a"/> ` ``"#, r#"- "``<get path="a"/> ` ``""#),
+    ("```\n<get path=\"a\"/>\n```", r#"- "```\n<get path="a"/>\n```""#),
+    (
+        "```xml\n<set path=\"a\">x</set>\n```\n<get path=\"b\"/>",
+        r#"read path=b "```xml\n<set path="a">x</set>\n```""#,
+    ),
+    ("~~~\n<rm path=\"a\"/>\n~~~", r#"- "~~~\n<rm path="a"/>\n~~~""#),
+    ("  ```\n<rm path=\"a\"/>\n  ```", r#"- "```\n<rm path="a"/>\n  ```""#),
+    (r#"`<get path="a"/>"#, r#"read path=a "`""#),
+    (r#"don`t <get path="a"/> it`s"#, r#"- "don`t <get path="a"/> it`s""#),
+    ("a ` b\n\n<get path=\"a\"/>\n\nc ` d", r#"read path=a "a ` b\n\n\nc ` d""#),
+    ("a ` b\n<get path=\"a\"/>\nc ` d", r#"read path=a "a ` b\nc ` d""#),
+    ("```\n<get path=\"a\"/>", r#"- ?fence_unclosed "```\n<get path="a"/>""#),
+    ("```\nx\n```\n<get path=\"a\"/>\n```\ny\n```", r#"read path=a "```\nx\n```\n```\ny\n```""#),
+    (r#"`a` <get path="a"/> `b`"#, r#"read path=a "`a`  `b`""#),
+    ("````\n```\n<get path=\"a\"/>\n```\n````", r#"- "````\n```\n<get path="a"/>\n```\n````""#),
+    ("```rust\nlet x = 1;\n```", r#"- "```rust\nlet x = 1;\n```""#),
+    (
+        r#"`{"name":"bash","arguments":{"command":"ls"}}`"#,
+        r#"- "`{"name":"bash","arguments":{"command":"ls"}}`""#,
+    ),
+    (
+        "```json\n{\"name\":\"bash\",\"arguments\":{\"command\":\"ls\"}}\n```",
+        r#"- "```json\n{"name":"bash","arguments":{"command":"ls"}}\n```""#,
+    ),
+    ("```\n<think>\n```\n<get path=\"a\"/>", r#"read path=a "```\n<think>\n```""#),
+];
+
+#[test]
+fn a_tool_code_fence_is_read() {
+    check_all(A_TOOL_CODE_FENCE_IS_READ);
+}
+
+const A_TOOL_CODE_FENCE_IS_READ: Cases = &[
+    ("```tool_code\n<get path=\"a\"/>\n```", "read path=a ~foreign_call"),
+    (
+        "So:\n```tool_code\n<get path=\"a\"/>\n<set path=\"b\">x</set>\n```\ndone",
+        r#"read path=a; write path=b content=x ~foreign_call "So:\ndone""#,
+    ),
+    (
+        "```tool_code\n<set path=\"a\">x\n```\n<get path=\"b\"/>",
+        r#"!write path=a content=x\n; read path=b ~foreign_call ~unclosed"#,
+    ),
+    ("```tool_code\n```\n", "- ~foreign_call"),
+    ("```tool_code\n`<get path=\"a\"/>`\n```", r#"- ~foreign_call "`<get path="a"/>`""#),
+    ("~~~tool_code\n<get path=\"a\"/>\n~~~", "read path=a ~foreign_call"),
+];
+
+#[test]
+fn thoughts_ask_for_nothing() {
+    check_all(THOUGHTS_ASK_FOR_NOTHING);
+}
+
+const THOUGHTS_ASK_FOR_NOTHING: Cases = &[
+    (r#"<think>hm</think><get path="a"/>"#, "read path=a (hm)"),
+    (
+        "<think>\nI could <rm path=\"x\"/>\n</think>\n<get path=\"a\"/>",
+        r#"read path=a (I could <rm path="x"/>)"#,
+    ),
+    ("<thinking>hm</thinking>text", r#"- "text" (hm)"#),
+    ("<reasoning>hm</reasoning>", "- (hm)"),
+    (
+        r#"[thinking]hm <rm path="x"/>[/thinking]<get path="a"/>"#,
+        r#"read path=a (hm <rm path="x"/>)"#,
+    ),
+    ("[THINK]hm[/THINK]ok", r#"- "ok" (hm)"#),
+    ("<think>a</think>b<think>c</think>d", r#"- "bd" (a\nc)"#),
+    ("<think>a <think>b</think> c</think>d", r#"- "d" (a <think>b</think> c)"#),
+    ("<think/>x", r#"- "x""#),
+    ("<THINK>hm</THINK>x", r#"- "x" (hm)"#),
+    (
+        "<think>use `</think>` here</think>x",
+        r#"- ~thought_unopened "x" (<think>use `</think>` here)"#,
+    ),
+];
+
+#[test]
+fn the_end_of_a_thought_that_began_nowhere_takes_what_was_before() {
+    check_all(THE_END_OF_A_THOUGHT_THAT_BEGAN_NOWHERE_TAKES_WHAT_WAS_BEFORE);
+}
+
+const THE_END_OF_A_THOUGHT_THAT_BEGAN_NOWHERE_TAKES_WHAT_WAS_BEFORE: Cases = &[
+    ("hm, I see\n</think>\n<get path=\"a\"/>", "read path=a ~thought_unopened (hm, I see)"),
+    (
+        "let me <rm path=\"x\"/> it\n</think><get path=\"a\"/>",
+        r#"read path=a ~thought_unopened (let me <rm path="x"/> it)"#,
+    ),
+    ("</think>text", r#"- ~thought_unopened "text""#),
+    (r#"hm[/thinking]<get path="a"/>"#, "read path=a ~thought_unopened (hm)"),
+    (r#"<get path="a"/></thinking>"#, r#"- ~thought_unopened (<get path="a"/>)"#),
+    ("<get path=\"z\" ?/>\n</think>ok", r#"- ~thought_unopened "ok" (<get path="z" ?/>)"#),
+];
+
+#[test]
+fn a_thought_that_is_not_closed_ends_at_an_op_on_a_line_of_its_own() {
+    check_all(A_THOUGHT_THAT_IS_NOT_CLOSED_ENDS_AT_AN_OP_ON_A_LINE_OF_ITS_OWN);
+}
+
+const A_THOUGHT_THAT_IS_NOT_CLOSED_ENDS_AT_AN_OP_ON_A_LINE_OF_ITS_OWN: Cases = &[
+    ("<think>hm", "- ~thought_unclosed (hm)"),
+    ("<think>hm\n<get path=\"a\"/>\n", "read path=a ~thought_unclosed (hm)"),
+    (r#"<think>hm <get path="a"/> hm"#, r#"- ~thought_unclosed (hm <get path="a"/> hm)"#),
+    ("<think>hm\n<get path=\"a\">\nx", r#"- ~thought_unclosed (hm\n<get path="a">\nx)"#),
+    (
+        "<think>about <think> tags</think>\n<get path=\"a\"/>\n",
+        "read path=a ~thought_unclosed (about <think> tags)",
+    ),
+    (
+        "<think>hm\n<rm path=\"x\"/> I would\n<get path=\"a\"/>",
+        r#"read path=a ~thought_unclosed (hm\n<rm path="x"/> I would)"#,
+    ),
+];
