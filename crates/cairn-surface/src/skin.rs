@@ -56,6 +56,15 @@ pub enum Ranged {
 }
 
 impl Ranged {
+    /// Whether a scope says something of this argument.
+    #[must_use]
+    pub fn says(self, name: &str) -> bool {
+        match self {
+            Ranged::Argument(argument) | Ranged::Seconds(argument) => argument == name,
+            Ranged::Results(skip, limit) => [skip, limit].contains(&name),
+        }
+    }
+
     /// The arguments that a scope fills.
     fn given(self, scope: &str) -> Result<Vec<(&'static str, Given)>, String> {
         let count = |text: &str| text.trim().parse::<u64>().ok();

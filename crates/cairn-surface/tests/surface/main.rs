@@ -4,3 +4,4 @@ mod actions;
 mod calls;
 mod heredoc;
 mod heredoc_holds;
+mod heredoc_taught;
