@@ -106,6 +106,8 @@ pub enum Body {
     Trimmed,
     /// Without blanks around it, and what is looked for.
     Matcher,
+    /// Without blanks around it, and where to.
+    Target,
 }
 
 /// A statement before it is known which tool it means.
@@ -200,8 +202,9 @@ impl Skin {
         given.extend(named.cloned());
         if let Some(said) = body {
             match self.body {
-                Some((_, Body::Trimmed | Body::Matcher)) | None if said.trim().is_empty() => {}
-                Some((slot, Body::Trimmed | Body::Matcher)) => {
+                Some((_, Body::Trimmed | Body::Matcher | Body::Target)) | None
+                    if said.trim().is_empty() => {}
+                Some((slot, Body::Trimmed | Body::Matcher | Body::Target)) => {
                     given.push((slot, Given::Text(said.trim().to_owned())))
                 }
                 Some((slot, Body::Exact)) => given.push((slot, Given::Text(said.to_owned()))),

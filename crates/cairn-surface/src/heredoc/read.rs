@@ -23,7 +23,7 @@ pub fn parse(text: &str, cap: usize) -> Reading {
         thought_from: 0,
     };
     reader.walk();
-    reader.found.reading(text, cap)
+    reader.found.reading(&reader.places, cap)
 }
 
 /// A text being read.

@@ -100,11 +100,19 @@ impl<'a> Reader<'a> {
     /// A closer of a word at top level closes nothing.
     pub(super) fn closer(&mut self, at: usize) -> Step {
         let name = name_at(self.text, at + 1);
-        if word_of(name).is_none() {
+        if word_of(name).is_none() || self.is_path(name, at) {
             return Step::Prose(at + 1);
         }
         self.doubt(name, at);
         Step::Past(at + 1 + name.len())
+    }
+
+    /// Whether it is the last part of a path such as `Kind::OPEN`, and not said before.
+    fn is_path(&self, name: &str, at: usize) -> bool {
+        let is_in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let before = self.text[..at].strip_suffix(':');
+        before.is_some_and(|before| before.ends_with(is_in_name))
+            && self.index.named_before(name, at).is_none()
     }
 
     /// What is passed over as a whole may hold a closer of what was opened before it. If its own end is written, only a
