@@ -171,10 +171,8 @@ fn signal(
 }
 
 fn is_path(part: &str) -> bool {
-    let extension = part.rsplit_once('.').map(|(stem, end)| (stem.is_empty(), end));
-    let is_file =
-        extension.is_some_and(|(_, end)| end.starts_with(|c: char| c.is_ascii_alphabetic()));
-    part.contains('/') || is_file
+    let is_extension = |end: &str| end.starts_with(|c: char| c.is_ascii_alphabetic());
+    part.contains('/') || part.rsplit_once('.').is_some_and(|(_, end)| is_extension(end))
 }
 
 fn is_identifier(name: &str) -> bool {
