@@ -54,6 +54,11 @@ impl<'a> Gathered<'a> {
         }
     }
 
+    /// Whether anything could not be read.
+    pub(super) fn has_faults(&self) -> bool {
+        !self.faults.is_empty()
+    }
+
     pub(super) fn prose(&mut self, said: &'a str) {
         self.prose.push(said);
     }

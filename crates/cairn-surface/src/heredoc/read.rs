@@ -22,6 +22,7 @@ pub fn parse(text: &str, cap: usize) -> Reading {
         found: Gathered::default(),
         thought_from: 0,
         has_mention: false,
+        prose_from: 0,
     };
     reader.walk();
     reader.found.reading(&reader.places, cap)
@@ -39,6 +40,8 @@ pub(super) struct Reader<'a> {
     thought_from: usize,
     /// Whether a `<<` was taken for prose, which may have been an opener.
     pub(super) has_mention: bool,
+    /// Where the prose begins that is being read.
+    pub(super) prose_from: usize,
 }
 
 /// What stands at a place, and where it is over.
@@ -78,7 +81,7 @@ pub(super) struct Opener<'a> {
 
 impl<'a> Reader<'a> {
     fn walk(&mut self) {
-        let (mut at, mut said) = (0, 0);
+        let mut at = 0;
         while at < self.text.len() {
             let rest = &self.text[at..];
             let Some(next) = rest.find(['<', '[', ':', '`', '~']) else { break };
@@ -86,13 +89,13 @@ impl<'a> Reader<'a> {
                 Step::Prose(end) => at = end,
                 Step::Past(end) => {
                     // What was said before may have been taken for a thought just now.
-                    let from = said.max(self.thought_from.min(at + next));
+                    let from = self.prose_from.max(self.thought_from.min(at + next));
                     self.found.prose(&self.text[from..at + next]);
-                    (at, said) = (end, end);
+                    (at, self.prose_from) = (end, end);
                 }
             }
         }
-        self.found.prose(&self.text[said..]);
+        self.found.prose(&self.text[self.prose_from..]);
     }
 
     fn step(&mut self, at: usize) -> Step {

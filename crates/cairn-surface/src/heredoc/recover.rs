@@ -108,13 +108,14 @@ impl<'a> Reader<'a> {
         Step::Past(at + 1 + name.len())
     }
 
-    /// Whether it is the last part of a path such as `Kind::OPEN`, and nothing before it may have opened it.
+    /// Whether it is the last part of a path in prose such as `Kind::OPEN`, and nothing before it may have opened it.
     fn is_path(&self, name: &str, at: usize) -> bool {
         let is_in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let before = self.text[..at].strip_suffix(':');
-        before.is_some_and(|before| before.ends_with(is_in_name))
-            && !self.has_mention
-            && self.index.named_before(name, at).is_none()
+        let before = self.text[self.prose_from.min(at)..at].strip_suffix(':');
+        let may_be_opened = self.has_mention
+            || self.found.has_faults()
+            || self.index.named_before(name, at).is_some();
+        before.is_some_and(|before| before.ends_with(is_in_name)) && !may_be_opened
     }
 
     /// What is passed over as a whole may hold a closer of what was opened before it. If its own end is written, only a
