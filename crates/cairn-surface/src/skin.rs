@@ -56,6 +56,15 @@ pub enum Ranged {
 }
 
 impl Ranged {
+    /// Whether a scope says something of this argument.
+    #[must_use]
+    pub fn says(self, name: &str) -> bool {
+        match self {
+            Ranged::Argument(argument) | Ranged::Seconds(argument) => argument == name,
+            Ranged::Results(skip, limit) => [skip, limit].contains(&name),
+        }
+    }
+
     /// The arguments that a scope fills.
     fn given(self, scope: &str) -> Result<Vec<(&'static str, Given)>, String> {
         let count = |text: &str| text.trim().parse::<u64>().ok();
@@ -97,6 +106,8 @@ pub enum Body {
     Trimmed,
     /// Without blanks around it, and what is looked for.
     Matcher,
+    /// Without blanks around it, and where to.
+    Target,
 }
 
 /// A statement before it is known which tool it means.
@@ -194,8 +205,9 @@ impl Skin {
         given.extend(named.cloned());
         if let Some(said) = body {
             match self.body {
-                Some((_, Body::Trimmed | Body::Matcher)) | None if said.trim().is_empty() => {}
-                Some((slot, Body::Trimmed | Body::Matcher)) => {
+                Some((_, Body::Trimmed | Body::Matcher | Body::Target)) | None
+                    if said.trim().is_empty() => {}
+                Some((slot, Body::Trimmed | Body::Matcher | Body::Target)) => {
                     given.push((slot, Given::Text(said.trim().to_owned())))
                 }
                 Some((slot, Body::Exact)) => given.push((slot, Given::Text(said.to_owned()))),

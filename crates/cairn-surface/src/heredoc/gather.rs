@@ -15,8 +15,8 @@ const LAST_WORDS: [u16; 4] = [200, 204, 422, 499];
 struct Item {
     /// The bytes it stands in.
     span: Range<usize>,
-    /// The op; none where there were too many before it.
-    written: Option<Written>,
+    /// The op; none where there were too many before it, which takes little room.
+    written: Option<Box<Written>>,
 }
 
 /// What was found.
@@ -40,7 +40,7 @@ impl<'a> Gathered<'a> {
     }
 
     pub(super) fn op(&mut self, span: Range<usize>, written: Option<Written>) {
-        self.items.push(Item { span, written });
+        self.items.push(Item { span, written: written.map(Box::new) });
     }
 
     pub(super) fn repair(&mut self, at: usize, kind: &'static str, note: String) {
@@ -52,6 +52,11 @@ impl<'a> Gathered<'a> {
             true => self.faults.push(fault),
             false => self.more += 1,
         }
+    }
+
+    /// Whether anything could not be read.
+    pub(super) fn has_faults(&self) -> bool {
+        !self.faults.is_empty()
     }
 
     pub(super) fn prose(&mut self, said: &'a str) {
@@ -80,15 +85,14 @@ impl<'a> Gathered<'a> {
     }
 
     /// The reading. `cap` is how many ops there may be.
-    pub(super) fn reading(mut self, text: &str, cap: usize) -> Reading {
+    pub(super) fn reading(mut self, places: &Places<'_>, cap: usize) -> Reading {
         self.blame_ops_after_the_end();
         self.blame_ops_over_the_cap(cap);
         self.faults.sort_by_key(|fault| fault.at);
         if self.more > 0 {
             let note = format!("{} more problems stand in the text", self.more);
-            self.faults.push(Fault::new("problems_over_cap", text.len(), note));
+            self.faults.push(Fault::new("problems_over_cap", usize::MAX, note));
         }
-        let places = Places::new(text);
         let trouble = |Fault { kind, at, note }| Trouble {
             kind,
             at: places.at(at),
@@ -98,7 +102,8 @@ impl<'a> Gathered<'a> {
         let repair = |(at, kind, note)| Repair { kind, at: places.at(at), note };
         let thoughts = self.settled.iter().chain(&self.thoughts).map(|thought| thought.trim());
         let reasoning: Vec<&str> = thoughts.filter(|thought| !thought.is_empty()).collect();
-        let ops: Vec<Written> = self.items.into_iter().filter_map(|item| item.written).collect();
+        let ops = self.items.into_iter().filter_map(|item| item.written);
+        let ops: Vec<Written> = ops.map(|written| *written).collect();
         Reading {
             terminal: ops.iter().filter_map(last_word).next_back(),
             ops,
@@ -112,7 +117,7 @@ impl<'a> Gathered<'a> {
     /// After the last word there is nothing to do. Not told where something before it could not be read: then that is
     /// what is wrong.
     fn blame_ops_after_the_end(&mut self) {
-        let is_last = |item: &Item| item.written.as_ref().and_then(last_word).is_some();
+        let is_last = |item: &Item| item.written.as_deref().and_then(last_word).is_some();
         let Some(end) = self.items.iter().position(is_last) else { return };
         let Some(next) = self.items.get(end + 1).map(|item| item.span.start) else { return };
         if self.faults.iter().all(|fault| fault.at > next) {

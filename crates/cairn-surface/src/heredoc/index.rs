@@ -18,7 +18,7 @@ pub(super) struct Index<'a> {
     lines: Vec<usize>,
     /// Where openers of words stand within a line.
     within: Vec<usize>,
-    /// Where blank lines begin.
+    /// Where blank lines begin; of several, the first.
     blanks: Vec<usize>,
     /// Of the openers that begin a line, and of each 2, 4, 8 … neighbours, the last place where one is closed.
     closed: Vec<Vec<usize>>,
@@ -39,7 +39,8 @@ impl<'a> Index<'a> {
         let mut names = Vec::new();
         let bytes = text.as_bytes();
         let mut begins_line = true;
-        let mut is_blank = false;
+        // Line ends with nothing but blanks between them.
+        let mut ends = 0_usize;
         let mut is_in_name = false;
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
@@ -51,13 +52,17 @@ impl<'a> Index<'a> {
                         names.extend((begins_line && word_of(name).is_some()).then_some(name));
                     }
                 }
-                b'\n' if is_blank => index.blanks.push(at),
+                b'\n' if ends == 1 => index.blanks.push(at),
                 b'A'..=b'Z' if !is_in_name => index.name(at, name_at(text, at)),
                 _ => {}
             }
             is_in_name = byte.is_ascii_alphanumeric() || *byte == b'_';
             begins_line = *byte == b'\n' || (begins_line && matches!(byte, b' ' | b'\t'));
-            is_blank = *byte == b'\n' || (is_blank && matches!(byte, b' ' | b'\t' | b'\r'));
+            match byte {
+                b'\n' => ends += 1,
+                b' ' | b'\t' | b'\r' => {}
+                _ => ends = 0,
+            }
         }
         index.closed = index.closings(&names);
         index

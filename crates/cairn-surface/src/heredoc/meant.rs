@@ -6,7 +6,7 @@ use super::{CALL, Fault, shown};
 use crate::native::{self, Given, Kind};
 use crate::skin::{Body, Skin, Statement};
 use crate::{Position, Written};
-use cairn_text::matcher::Matcher;
+use cairn_text::matcher::{BadMatcher, Matcher};
 use cairn_text::scope::Scope;
 use cairn_types::{Place, Status, scheme_of};
 use serde_json::{Map, Value};
@@ -121,10 +121,7 @@ fn stated(
     if let Some(slot) = said.slots.scope {
         Scope::parse(slot.text).map_err(|why| Fault::new("scope", slot.at, why.to_string()))?;
     }
-    // What stands alone may be the target.
-    if target.is_some() || skin.bare.is_none() {
-        check_matcher(skin, said.body)?;
-    }
+    check_body(skin, target, said.body)?;
     if statement.body.is_none() && is_content(skin) {
         statement.body = Some("");
     }
@@ -174,10 +171,8 @@ fn signal(
 }
 
 fn is_path(part: &str) -> bool {
-    let extension = part.rsplit_once('.').map(|(stem, end)| (stem.is_empty(), end));
-    let is_file =
-        extension.is_some_and(|(_, end)| end.starts_with(|c: char| c.is_ascii_alphabetic()));
-    part.contains('/') || is_file
+    let is_extension = |end: &str| end.starts_with(|c: char| c.is_ascii_alphabetic());
+    part.contains('/') || part.rsplit_once('.').is_some_and(|(_, end)| is_extension(end))
 }
 
 fn is_identifier(name: &str) -> bool {
@@ -185,13 +180,19 @@ fn is_identifier(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_in)
 }
 
-/// A bad expression is told where it stands, and never read as another kind.
-fn check_matcher(skin: &Skin, (body, at): (&str, usize)) -> Result<(), Fault> {
-    let Some((_, Body::Matcher)) = skin.body else { return Ok(()) };
-    let sought = body.trim();
-    if sought.is_empty() {
-        return Ok(());
-    }
+/// A bad expression is told where it stands, and never read as another kind. What stands alone may be the target.
+fn check_body(skin: &Skin, target: Option<&str>, (body, at): (&str, usize)) -> Result<(), Fault> {
+    let said = body.trim();
     let at = at + (body.len() - body.trim_start().len());
-    Matcher::parse(sought).map(|_| ()).map_err(|why| Fault::new("matcher", at, why.to_string()))
+    let is_target = target.is_none() && skin.bare.is_some() && !skin.target.is_empty();
+    match skin.body {
+        _ if said.is_empty() => Ok(()),
+        _ if is_target => checked_target(Slot { text: said, at }).map(|_| ()),
+        Some((_, Body::Target)) => checked_target(Slot { text: said, at }).map(|_| ()),
+        Some((_, Body::Matcher)) => {
+            let bad = |why: BadMatcher| Fault::new("matcher", at, why.to_string());
+            Matcher::parse(said).map(|_| ()).map_err(bad)
+        }
+        _ => Ok(()),
+    }
 }

@@ -1,4 +1,4 @@
-//! The heredoc surface: `<<OPsuffix[signal](target)<scope>:body:OPsuffix`. Reads it and prints it. Which
+//! The heredoc surface: `<<OPsuffix[signal](target)<scope>:body:OPsuffix`. Reads it, prints it and teaches it. Which
 //! words there are and what they mean is the skins'; only the word for what no slots can say is the grammar's own.
 
 mod gather;
@@ -8,9 +8,11 @@ mod print;
 mod read;
 mod recover;
 mod slots;
+mod teach;
 
 pub use print::print;
 pub use read::parse;
+pub use teach::{instructions, requirements};
 
 use crate::native;
 

@@ -61,7 +61,7 @@ impl Parts {
                 parts.signal = Some(text);
             } else if skin.body.is_some_and(|(slot, _)| slot == name) || skin.bare == Some(name) {
                 parts.body = text;
-            } else if !ranged(skin.scope).contains(&name) {
+            } else if !skin.scope.is_some_and(|scope| scope.says(name)) {
                 return None;
             }
         }
@@ -84,15 +84,6 @@ fn name(word: &str, body: &str) -> String {
     let suffixed = || (1_usize..).map(|n| format!("{word}{n}")).find(|name| !body.contains(name));
     let name = if is_plain { None } else { suffixed() };
     name.unwrap_or_else(|| word.to_owned())
-}
-
-/// The arguments that a scope says.
-fn ranged(scope: Option<Ranged>) -> Vec<&'static str> {
-    match scope {
-        None => Vec::new(),
-        Some(Ranged::Argument(name) | Ranged::Seconds(name)) => vec![name],
-        Some(Ranged::Results(skip, limit)) => vec![skip, limit],
-    }
 }
 
 /// What a scope says of the arguments; none where it cannot say them.

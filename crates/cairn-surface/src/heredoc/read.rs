@@ -21,9 +21,11 @@ pub fn parse(text: &str, cap: usize) -> Reading {
         places: Places::new(text),
         found: Gathered::default(),
         thought_from: 0,
+        has_mention: false,
+        prose_from: 0,
     };
     reader.walk();
-    reader.found.reading(text, cap)
+    reader.found.reading(&reader.places, cap)
 }
 
 /// A text being read.
@@ -36,6 +38,10 @@ pub(super) struct Reader<'a> {
     pub(super) found: Gathered<'a>,
     /// Where a thought would have begun whose opener was not written.
     thought_from: usize,
+    /// Whether a `<<` was taken for prose, which may have been an opener.
+    pub(super) has_mention: bool,
+    /// Where the prose begins that is being read.
+    pub(super) prose_from: usize,
 }
 
 /// What stands at a place, and where it is over.
@@ -45,6 +51,21 @@ pub(super) enum Step {
     Prose(usize),
     /// Something else, which was dealt with.
     Past(usize),
+}
+
+/// Whether the end of something stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It does.
+    Written,
+    /// It was taken to be where it must be at the latest.
+    Missing,
+}
+
+impl Ending {
+    fn of(is_closed: bool) -> Ending {
+        if is_closed { Ending::Written } else { Ending::Missing }
+    }
 }
 
 /// A statement by its name.
@@ -60,7 +81,7 @@ pub(super) struct Opener<'a> {
 
 impl<'a> Reader<'a> {
     fn walk(&mut self) {
-        let (mut at, mut said) = (0, 0);
+        let mut at = 0;
         while at < self.text.len() {
             let rest = &self.text[at..];
             let Some(next) = rest.find(['<', '[', ':', '`', '~']) else { break };
@@ -68,20 +89,24 @@ impl<'a> Reader<'a> {
                 Step::Prose(end) => at = end,
                 Step::Past(end) => {
                     // What was said before may have been taken for a thought just now.
-                    let from = said.max(self.thought_from.min(at + next));
+                    let from = self.prose_from.max(self.thought_from.min(at + next));
                     self.found.prose(&self.text[from..at + next]);
-                    (at, said) = (end, end);
+                    (at, self.prose_from) = (end, end);
                 }
             }
         }
-        self.found.prose(&self.text[said..]);
+        self.found.prose(&self.text[self.prose_from..]);
     }
 
     fn step(&mut self, at: usize) -> Step {
         let rest = &self.text[at..];
         match rest.as_bytes() {
             [b'`' | b'~', ..] => self.quoted(at),
-            [b'<', b'<', ..] => self.statement(at),
+            [b'<', b'<', ..] => {
+                let step = self.statement(at);
+                self.has_mention |= matches!(step, Step::Prose(_));
+                step
+            }
             [b':', ..] => self.closer(at),
             _ => self.thought(at),
         }
@@ -98,7 +123,7 @@ impl<'a> Reader<'a> {
             }
             Some(Mark::Thought { said, end, is_closed }) => {
                 self.found.thought(said);
-                self.skip(at, end, is_closed);
+                self.skip(at, end, Ending::of(is_closed));
                 if !is_closed {
                     self.found.repair(at, "thought_unclosed", "read to the end".to_owned());
                 }
@@ -132,7 +157,7 @@ impl<'a> Reader<'a> {
             };
             self.found.fault(Fault::new("quoted", at, note));
         }
-        self.skip(at, quote.end, quote.is_closed);
+        self.skip(at, quote.end, Ending::of(quote.is_closed));
         Step::Prose(quote.end)
     }
 
@@ -164,7 +189,7 @@ impl<'a> Reader<'a> {
         match self.index.closer_of(name, body) {
             Some(close) if self.is_whole(name, body, close) => {
                 let end = close + 1 + name.len();
-                self.take(opener, slots, (body, close), end, false);
+                self.take(opener, slots, (body, close), end, Ending::Written);
                 Step::Past(end)
             }
             _ => self.unclosed(opener, slots, body),
@@ -194,8 +219,9 @@ impl<'a> Reader<'a> {
         slots: &Slots<'a>,
         (body, close): (usize, usize),
         end: usize,
-        is_unclosed: bool,
+        ending: Ending,
     ) {
+        let is_unclosed = ending == Ending::Missing;
         if let Some(fault) = &slots.fault {
             return self.found.fault(fault.clone());
         }

@@ -2,7 +2,7 @@
 //! problem and no op: never another op than the one that was written.
 
 use super::Fault;
-use super::read::{Opener, Reader, Step};
+use super::read::{Ending, Opener, Reader, Step};
 use super::slots::Slots;
 use super::{name_at, shown, word_of};
 use crate::thinking::{Mark, mark_at};
@@ -23,7 +23,7 @@ impl<'a> Reader<'a> {
     pub(super) fn pass(&mut self, name: &str, broken: usize) -> Step {
         match self.index.closer_of(name, broken) {
             Some(close) if self.is_whole(name, broken, close) => {
-                self.skip(broken, close, true);
+                self.skip(broken, close, Ending::Written);
                 Step::Past(close + 1 + name.len())
             }
             _ => Step::Past(broken),
@@ -53,9 +53,10 @@ impl<'a> Reader<'a> {
             || ends_like_a_closer(said, opener.word);
         if is_doubtful {
             self.lose(opener, said, bound);
-            self.skip(body - 1, over, true);
+            // Closers without a suffix are what makes it doubtful; they need not be another's.
+            self.skip(body - 1, over, Ending::Written);
         } else {
-            self.take(opener, slots, (body, close), over, true);
+            self.take(opener, slots, (body, close), over, Ending::Missing);
         }
         Step::Past(over)
     }
@@ -100,20 +101,30 @@ impl<'a> Reader<'a> {
     /// A closer of a word at top level closes nothing.
     pub(super) fn closer(&mut self, at: usize) -> Step {
         let name = name_at(self.text, at + 1);
-        if word_of(name).is_none() {
+        if word_of(name).is_none() || self.is_path(name, at) {
             return Step::Prose(at + 1);
         }
         self.doubt(name, at);
         Step::Past(at + 1 + name.len())
     }
 
+    /// Whether it is the last part of a path in prose such as `Kind::OPEN`, and nothing before it may have opened it.
+    fn is_path(&self, name: &str, at: usize) -> bool {
+        let is_in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let before = self.text[self.prose_from.min(at)..at].strip_suffix(':');
+        let may_be_opened = self.has_mention
+            || self.found.has_faults()
+            || self.index.named_before(name, at).is_some();
+        before.is_some_and(|before| before.ends_with(is_in_name)) && !may_be_opened
+    }
+
     /// What is passed over as a whole may hold a closer of what was opened before it. If its own end is written, only a
     /// closer with a suffix is taken for that: the others are spoken of too often.
-    pub(super) fn skip(&mut self, from: usize, to: usize, is_closed: bool) {
+    pub(super) fn skip(&mut self, from: usize, to: usize, ending: Ending) {
         let closes = |at: &usize| {
             let name = name_at(self.text, *at + 1);
             let is_suffixed = word_of(name).is_some_and(|word| word.len() < name.len());
-            ((is_suffixed || !is_closed) && !self.index.opens(name, from, *at))
+            ((is_suffixed || ending == Ending::Missing) && !self.index.opens(name, from, *at))
                 .then_some((name, *at))
         };
         let strays = self.index.closers_of_words(from, to).iter().filter_map(closes);

@@ -244,7 +244,7 @@ fn carries() -> Vec<Option<Skin>> {
             words: &["MOVE"],
             target: &[("from", Fits::Any)],
             signal: Some("tags"),
-            body: Some(("to", Body::Trimmed)),
+            body: Some(("to", Body::Target)),
             examples: &[Example {
                 tag: r#"<mv path="a.txt" to="b.txt"/>"#,
                 heredoc: "<<MOVE(a.txt):b.txt:MOVE",
@@ -257,7 +257,7 @@ fn carries() -> Vec<Option<Skin>> {
             words: &["COPY"],
             target: &[("from", Fits::Any)],
             signal: Some("tags"),
-            body: Some(("to", Body::Trimmed)),
+            body: Some(("to", Body::Target)),
             examples: &[Example {
                 tag: r#"<cp path="a.txt" to="b.txt"/>"#,
                 heredoc: "<<COPY(a.txt):b.txt:COPY",
@@ -319,7 +319,7 @@ fn people() -> Vec<Option<Skin>> {
     vec![
         skin("todo").map(|skin| Skin {
             tags: &["todo"],
-            words: &["TODO"],
+            words: &["TASKS"],
             body: Some(("items", Body::Trimmed)),
             ..skin
         }),

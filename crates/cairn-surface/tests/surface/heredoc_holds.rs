@@ -62,13 +62,15 @@ fn soup() -> impl Strategy<Value = String> {
     vec(prop::sample::select(PIECES.to_vec()), 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// An op whose body is full of frames: pieces, and whole statements that begin lines and do not.
+/// An op whose body is full of frames: pieces, and whole statements that begin lines and do not. Not among them are
+/// suffixes that are opened here and closed in another body: what is between the two is then a body by all that can be
+/// told.
 fn hostile() -> impl Strategy<Value = Action> {
     let whole = prop_oneof![
         Just("\n<<KILL(x)::KILL\n".to_owned()),
         Just("<<SEND[200]:x:SEND".to_owned()),
-        Just("\n<<EDIT1(a):x:EDIT1".to_owned()),
-        soup(),
+        Just("\n<<EDIT9(a):x:EDIT9".to_owned()),
+        soup().prop_map(|soup| soup.replace('a', " a").replace("EDIT1", "EDIT")),
     ];
     vec(whole, 1..5).prop_map(|pieces| {
         let content = pieces.concat();
@@ -223,14 +225,17 @@ impl Damage {
     }
 }
 
-/// How long reading takes at best.
 fn time(text: &str) -> Duration {
-    let once = || {
-        let start = Instant::now();
-        assert!(parse(text, 50).ops.len() <= 50);
-        start.elapsed()
-    };
-    (0..3).map(|_| once()).min().unwrap_or_default()
+    let start = Instant::now();
+    assert!(parse(text, 50).ops.len() <= 50);
+    start.elapsed()
+}
+
+/// Whether reading four times the text takes nearer to four times the time than to sixteen. Asked more than once, as
+/// others are at work on the same machine.
+fn is_linear(small: &str, large: &str) -> bool {
+    let some = Duration::from_millis(10);
+    (0..8).any(|_| time(large) <= time(small) * 8 + some)
 }
 
 #[test]
@@ -273,9 +278,7 @@ fn time_is_linear_in_the_text() {
     ];
     for soup in soups {
         let of = |size: usize| soup.repeat(size / soup.len());
-        let (small, large) = (time(&of(64 << 10)), time(&of(256 << 10)));
-        let allowed = small * 16 + Duration::from_millis(40);
-        assert!(large <= allowed, "{soup:?}: {small:?} for 64 KiB, {large:?} for 256 KiB");
+        assert!(is_linear(&of(64 << 10), &of(256 << 10)), "{soup:?}");
     }
     // Statements in each other, each closed but the innermost.
     let nested = |count: usize| {
@@ -283,6 +286,5 @@ fn time_is_linear_in_the_text() {
         let close: String = (0..count).rev().map(|n| format!(":EDIT{n}\n")).collect();
         format!("<<EDIT(a):\n{open}<<READ(b):\n{close}:EDIT")
     };
-    let (small, large) = (time(&nested(2000)), time(&nested(8000)));
-    assert!(large <= small * 16 + Duration::from_millis(40), "{small:?} {large:?}");
+    assert!(is_linear(&nested(2000), &nested(8000)));
 }

@@ -17,5 +17,6 @@ mod envelope_taught;
 mod gbnf;
 mod heredoc;
 mod heredoc_holds;
+mod heredoc_taught;
 mod messages;
 mod tags;
