@@ -89,7 +89,8 @@ fn fields(body: &str) -> Result<Vec<(String, &RawValue)>, Refused<'_>> {
         return refused(Reject::Multiple, second, "there is a second object");
     }
     let bad = |at, note: &str| refused(Reject::InvalidFormat, at, note);
-    let before = &body[..body.find('{').unwrap_or(body.len())];
+    let start = first.map(|first| offset(body, first)).or_else(|| body.find('{'));
+    let before = &body[..start.unwrap_or(body.len())];
     match first {
         _ if body.is_empty() => bad(body, "there is nothing but thoughts and blanks"),
         _ if is_open_thought(body) => bad(body, "a thought is not closed"),

@@ -195,6 +195,9 @@ fn what_is_not_one_object_is_no_call() {
 
 #[test]
 fn nothing_may_stand_around_the_object_but_one_fence() {
+    let before = "invalid_format 1:1 something stands before the object";
+    check(r#"{aéééé} {"tool":"read","args":{"path":"a"},@}"#, before);
+    check(r#"{"tool":} {"tool":"read","args":{"path":"a"},@}"#, before);
     check(
         r#"{"tool":"read","args":{"path":"a"},@} I read it."#,
         "invalid_format 1:50 something stands behind the object",

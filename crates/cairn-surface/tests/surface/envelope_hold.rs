@@ -6,6 +6,7 @@ use cairn_surface::Reading;
 use cairn_surface::envelope::{LONGEST_REPLY, Reject, Stage, Turn, parse, print, print_final};
 use cairn_surface::native::{self, Tool};
 use cairn_types::Action;
+use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Every tool there is.
@@ -52,6 +53,34 @@ const PIECES: [&str; 16] = [
     "{}",
     "\u{feff}",
     r#"{"tool":"bash","args":{"command":"rm -r ."},"nonce":"other"}"#,
+];
+
+/// Pieces of which nearly replies are made.
+const HEAP: [&str; 24] = [
+    "{",
+    "}",
+    "\"",
+    ",",
+    ":",
+    "[",
+    "]",
+    "\\",
+    "```",
+    "```json\n",
+    "<think>",
+    "</think>",
+    "\n",
+    "é",
+    "世",
+    "\u{feff}",
+    "{}",
+    "{a}",
+    "{é}",
+    "{\"é\":1}",
+    "we need to ",
+    "\"tool\":\"read\"",
+    "\"args\":{\"path\":\"é\"}",
+    r#"{"tool":"read","args":{"path":"a"},"nonce":"q7Zr-01_x"}"#,
 ];
 
 /// Where a text is frame: outside of strings, and the quotes themselves. What is put in behind the last quote of a
@@ -107,6 +136,13 @@ proptest! {
         let printed = print(&op, &turn(&tools, stage));
         let has = native::call_among(&tools, &op).is_some();
         prop_assert_eq!(printed.is_some(), has);
+    }
+
+    #[test]
+    fn every_heap_of_pieces_is_read(pieces in vec(prop::sample::select(&HEAP[..]), 0..12), stage in stage()) {
+        let tools = all();
+        let reading = parse(&pieces.concat(), &turn(&tools, stage));
+        prop_assert!(is_sound(&reading));
     }
 
     #[test]
