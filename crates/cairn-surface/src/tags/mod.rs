@@ -25,7 +25,7 @@ use scan::Scan;
 /// Reads a reply. No more than `cap` ops are taken of it.
 #[must_use]
 pub fn parse(text: &str, cap: usize) -> Reading {
-    let mut found = Found::default();
+    let mut found = Found::new(cap);
     Scan::new(text, 0, &mut found).run();
-    found.done(text, cap)
+    found.done(text)
 }

@@ -5,5 +5,6 @@ mod foreign;
 mod heads;
 mod labels;
 mod notation;
+mod properties;
 mod prose;
 mod recovery;
