@@ -8,6 +8,7 @@ mod tools;
 
 pub use args::Given;
 pub(crate) use args::fit_texts;
+pub(crate) use declare::told;
 pub use declare::{Kind, Param};
 pub use skins::{by_tag, by_word, is_tag, is_word, skins};
 pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, Tool, schemas, tools};

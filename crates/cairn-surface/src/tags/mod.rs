@@ -14,9 +14,11 @@ mod marks;
 mod meaning;
 mod print;
 mod scan;
+mod teach;
 mod unclosed;
 
 pub use print::print;
+pub use teach::{instructions, requirements};
 
 use crate::Reading;
 use found::Found;

@@ -8,3 +8,4 @@ mod notation;
 mod properties;
 mod prose;
 mod recovery;
+mod teaching;
