@@ -67,6 +67,14 @@ fn only_shows(statement: &Statement<'_>, words: &[&str]) -> bool {
         && statement.word(VISIBILITY).is_some_and(|word| words.contains(&word))
 }
 
+/// Whether a text is a patch from its first line on, in a form that nobody means as content.
+fn is_patch(text: &str) -> bool {
+    let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
+    let brackets = first.strip_suffix(" SEARCH").unwrap_or_default();
+    let is_block = brackets.len() >= 5 && brackets.bytes().all(|byte| byte == b'<');
+    patch::is_labelled(text) || is_block || first == "*** Begin Patch"
+}
+
 /// A skin by its tool's name, without slots.
 fn skin(tool: &str) -> Option<Skin> {
     let tool = tool_of(tool).or_else(|| MISSING.iter().find(|missing| missing.name == tool))?;
@@ -135,6 +143,7 @@ fn looks() -> Vec<Option<Skin>> {
             choosing: &[MANIFEST, "to"],
             meant: |said| {
                 let is_looked_for = said.is_glob() || said.signal.is_some() || said.has("tags");
+                let is_looked_for = is_looked_for || said.has("text") || said.has("under");
                 let looks = matches!(said.name, "get" | "READ") && is_looked_for;
                 said.name == "FIND" || said.has(MANIFEST) || looks
             },
@@ -178,6 +187,11 @@ fn looks() -> Vec<Option<Skin>> {
             words: &["LIST"],
             target: &[("path", Fits::Any)],
             bare: Some("path"),
+            examples: &[Example {
+                tag: r#"<list path="src"/>"#,
+                heredoc: "<<LIST(src)::LIST",
+                why: "Where to begin in a project that is not known.",
+            }],
             ..skin
         }),
     ]
@@ -191,7 +205,10 @@ fn edits() -> Vec<Option<Skin>> {
             words: &["PATCH"],
             target: &[("path", Fits::Any)],
             body: Some(("patch", Body::Exact)),
-            meant: |said| said.name == "PATCH" || said.body.is_some_and(patch::is_labelled),
+            meant: |said| {
+                let is_given = ["old", "new", "patch"].iter().any(|name| said.has(name));
+                said.name == "PATCH" || is_given || said.body.is_some_and(is_patch)
+            },
             examples: &[Example {
                 tag: "<set path=\"src/main.rs\"><<SEARCH\nold line\nSEARCH\n<<REPLACE\nnew line\nREPLACE\n</set>",
                 heredoc: "<<PATCH(src/main.rs):<<SEARCH\nold line\nSEARCH\n<<REPLACE\nnew line\nREPLACE\n:PATCH",
@@ -321,6 +338,11 @@ fn people() -> Vec<Option<Skin>> {
             tags: &["todo"],
             words: &["TASKS"],
             body: Some(("items", Body::Trimmed)),
+            examples: &[Example {
+                tag: r#"<todo>[{"text": "find the bug", "state": "active"}]</todo>"#,
+                heredoc: r#"<<TODO:[{"text": "find the bug", "state": "active"}]:TODO"#,
+                why: "The whole list each time; a list of objects is JSON.",
+            }],
             ..skin
         }),
         skin("ask_user").map(|skin| Skin {
@@ -340,6 +362,11 @@ fn people() -> Vec<Option<Skin>> {
             tags: &["plan"],
             words: &["PLAN"],
             body: Some(("plan", Body::Exact)),
+            examples: &[Example {
+                tag: "<plan>1. read the tests 2. mend parse() 3. run them</plan>",
+                heredoc: "<<PLAN:1. read the tests 2. mend parse() 3. run them:PLAN",
+                why: "What would be done, where, and how it would be checked.",
+            }],
             ..skin
         }),
         skin("send").map(|skin| Skin {

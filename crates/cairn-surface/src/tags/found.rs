@@ -18,22 +18,73 @@ pub(super) struct Note {
     pub(super) note: String,
 }
 
+/// Notes, of which the first are kept and the rest counted.
 #[derive(Default)]
+struct Notes {
+    kept: Vec<Note>,
+    more: usize,
+}
+
+impl Notes {
+    fn add(&mut self, note: Note) {
+        match self.kept.len() < MOST_TOLD {
+            true => self.kept.push(note),
+            false => self.more += 1,
+        }
+    }
+
+    /// All that is told, in the order of the text.
+    fn told(mut self, kind: &'static str) -> Vec<Note> {
+        self.kept.sort_by_key(|note| note.at);
+        let at = self.kept.last().map_or(0, |last| last.at);
+        if self.more > 0 {
+            self.kept.push(Note { at, kind, note: format!("{} more", self.more) });
+        }
+        self.kept
+    }
+}
+
+/// Everything found. A reply may ask for any number of ops; no more are kept than are taken or named.
 pub(super) struct Found {
-    pub(super) ops: Vec<(usize, Written)>,
-    pub(super) repairs: Vec<Note>,
-    pub(super) problems: Vec<Note>,
+    cap: usize,
+    ops: Vec<(usize, Written)>,
+    /// Where further ops are.
+    over: Vec<usize>,
+    repairs: Notes,
+    problems: Notes,
     pub(super) text: String,
     pub(super) reasoning: String,
+    /// How much of the reasoning is all that was said before.
+    settled: usize,
 }
 
 impl Found {
+    pub(super) fn new(cap: usize) -> Found {
+        Found {
+            cap,
+            ops: Vec::new(),
+            over: Vec::new(),
+            repairs: Notes::default(),
+            problems: Notes::default(),
+            text: String::new(),
+            reasoning: String::new(),
+            settled: 0,
+        }
+    }
+
+    pub(super) fn op(&mut self, at: usize, op: Written) {
+        match self.ops.len() < self.cap.saturating_add(MOST_NAMED) {
+            true => self.ops.push((at, op)),
+            false => self.over.push(at),
+        }
+    }
+
     pub(super) fn repair(&mut self, at: usize, kind: &'static str, note: impl Into<String>) {
-        self.repairs.push(Note { at, kind, note: note.into() });
+        self.repairs.add(Note { at, kind, note: note.into() });
     }
 
     pub(super) fn problem(&mut self, at: usize, kind: &'static str, note: impl Into<String>) {
-        self.problems.push(Note { at, kind, note: note.into() });
+        self.problems.add(Note { at, kind, note: note.into() });
     }
 
     pub(super) fn thought(&mut self, thought: &str) {
@@ -45,52 +96,48 @@ impl Found {
 
     /// Takes back the ops that begin from this byte on; how many there were.
     pub(super) fn withdraw(&mut self, from: usize) -> usize {
-        let before = self.ops.len();
+        let before = self.ops.len() + self.over.len();
         self.ops.retain(|(at, _)| *at < from);
-        before - self.ops.len()
+        self.over.retain(|at| *at < from);
+        before - self.ops.len() - self.over.len()
     }
 
-    /// All that was said so far was thought: this.
-    pub(super) fn all_was_thought(&mut self, thought: &str) {
-        *self = Found::default();
-        self.thought(thought);
+    /// All that was said so far was thought. `since` is what was said since the last time that this came out.
+    pub(super) fn all_was_thought(&mut self, since: &str) {
+        let mut reasoning = std::mem::take(&mut self.reasoning);
+        reasoning.truncate(self.settled);
+        *self = Found { reasoning, ..Found::new(self.cap) };
+        self.thought(since);
+        self.settled = self.reasoning.len();
     }
 
-    pub(super) fn done(mut self, text: &str, cap: usize) -> Reading {
-        self.ops.sort_by_key(|(at, _)| *at);
-        self.keep_within(cap);
+    pub(super) fn done(mut self, text: &str) -> Reading {
+        self.keep_within_cap();
         let places = Places::new(text);
         let mut walk = Walk { text, at: 0, position: Position { line: 1, column: 1 } };
         let ops = self.ops.into_iter().map(|(at, op)| Written { at: walk.to(&places, at), ..op });
         let ops: Vec<Written> = ops.collect();
         let terminal = ops.iter().rev().find_map(broadcast);
         let is_last = |status: &u16| LAST_WORDS.iter().any(|word| word.0 == *status);
-        let told = |notes: &mut Vec<Note>, kind: &'static str| {
-            notes.sort_by_key(|note| note.at);
-            if let Some(first) = notes.get(MOST_TOLD) {
-                let (at, more) = (first.at, notes.len() - MOST_TOLD);
-                notes.truncate(MOST_TOLD);
-                notes.push(Note { at, kind, note: format!("{more} more") });
-            }
-        };
-        told(&mut self.repairs, "more_repairs");
-        told(&mut self.problems, "more_problems");
         let repair = |Note { at, kind, note }| Repair { kind, at: places.at(at), note };
         let trouble = |Note { at, kind, note }| {
             let snippet = places.snippet(at);
             Trouble { kind, at: places.at(at), note, snippet }
         };
+        let (repairs, problems) =
+            (self.repairs.told("more_repairs"), self.problems.told("more_problems"));
         Reading {
             ops,
-            repairs: self.repairs.into_iter().map(repair).collect(),
-            problems: self.problems.into_iter().map(trouble).collect(),
+            repairs: repairs.into_iter().map(repair).collect(),
+            problems: problems.into_iter().map(trouble).collect(),
             text: self.text.trim().to_owned(),
             reasoning: self.reasoning,
             terminal: terminal.filter(is_last),
         }
     }
 
-    fn keep_within(&mut self, cap: usize) {
+    fn keep_within_cap(&mut self) {
+        let cap = self.cap;
         let Some((at, _)) = self.ops.get(cap) else { return };
         let at = *at;
         let rest = self.ops.split_off(cap);
@@ -101,12 +148,13 @@ impl Found {
             }
             Err(_) => op.tool.to_owned(),
         };
-        let mut names: Vec<String> = rest.iter().take(MOST_NAMED).map(name).collect();
-        if rest.len() > MOST_NAMED {
-            names.push(format!("and {} more", rest.len() - MOST_NAMED));
+        let mut names: Vec<String> = rest.iter().map(name).collect();
+        if !self.over.is_empty() {
+            names.push(format!("and {} more", self.over.len()));
         }
         let note = format!("only {cap} ops are taken; not these: {}", names.join(", "));
-        self.problem(at, "ops_over_cap", note);
+        // It is told however many problems there are.
+        self.problems.kept.push(Note { at, kind: "ops_over_cap", note });
     }
 }
 

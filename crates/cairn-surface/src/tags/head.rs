@@ -37,6 +37,14 @@ pub(super) fn read(text: &str, from: usize, limit: usize) -> Head<'_> {
     reader.head
 }
 
+/// Whether a body begins with attributes in quotes and a bracket: the head may go on there.
+pub(super) fn goes_on(body: &str) -> bool {
+    let line = &body[..body.find('\n').unwrap_or(body.len())];
+    let head = read(line, 0, line.len());
+    let is_head = matches!(head.shape, Shape::Open | Shape::Whole) && !head.attrs.is_empty();
+    is_head && line[..head.end].contains("=\"")
+}
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -142,7 +150,9 @@ impl<'a> Reader<'a> {
     /// does, if it is one word.
     fn requoted(&mut self, name: &'a str, (start, close): (usize, Option<usize>)) -> bool {
         self.at = start;
-        let Some(end) = self.text[start..self.limit].find('>').map(|at| at + start) else {
+        let before = close.unwrap_or(self.limit);
+        let Some(end) = self.text[start..before].find('>').map(|at| at + start) else {
+            self.at = before;
             return self.end_broken();
         };
         let inner = &self.text[start..end];
@@ -153,10 +163,9 @@ impl<'a> Reader<'a> {
         let is_word = |c: char| !c.is_whitespace() && !matches!(c, '"' | '\'' | '<' | '=');
         let is_others = close.is_none_or(|close| {
             let opens = |(at, _)| opens_at(self.text, end + at).is_some();
-            self.text[end.min(close)..close].match_indices('<').any(opens)
+            self.text[end..close].match_indices('<').any(opens)
         });
         if value.is_empty() || !value.chars().all(is_word) || !is_others {
-            self.at = close.filter(|close| *close < end).unwrap_or(start);
             return self.end_broken();
         }
         self.head.attrs.push((name, Some(value)));

@@ -6,7 +6,7 @@ use crate::native;
 use std::collections::HashMap;
 
 /// The tags that hold thoughts.
-const THOUGHTS: [&str; 3] = ["think", "thinking", "reasoning"];
+pub(super) const THOUGHTS: [&str; 3] = ["think", "thinking", "reasoning"];
 
 /// What a mark is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

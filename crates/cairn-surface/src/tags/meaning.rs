@@ -68,7 +68,7 @@ pub(super) fn take(mut said: Said<'_>, found: &mut Found) {
     for mut op in meant.ops {
         op.is_unclosed = is_unclosed;
         op.parsed.repairs = repairs.iter().map(|(_, note)| note.clone()).collect();
-        found.ops.push((at, op));
+        found.op(at, op);
     }
     for (kind, note) in repairs {
         found.repair(at, kind, note);
@@ -336,7 +336,7 @@ pub(super) fn take_call(
             found.repair(at, "foreign_call", note.clone());
             notes.iter().for_each(|note| found.repair(at, "argument", note.clone()));
             op.parsed.repairs = std::iter::once(note).chain(notes).collect();
-            found.ops.push((at, op));
+            found.op(at, op);
             true
         }
     }

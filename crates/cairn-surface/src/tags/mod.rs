@@ -14,9 +14,11 @@ mod marks;
 mod meaning;
 mod print;
 mod scan;
+mod teach;
 mod unclosed;
 
 pub use print::print;
+pub use teach::{instructions, requirements};
 
 use crate::Reading;
 use found::Found;
@@ -25,7 +27,7 @@ use scan::Scan;
 /// Reads a reply. No more than `cap` ops are taken of it.
 #[must_use]
 pub fn parse(text: &str, cap: usize) -> Reading {
-    let mut found = Found::default();
+    let mut found = Found::new(cap);
     Scan::new(text, 0, &mut found).run();
-    found.done(text, cap)
+    found.done(text)
 }

@@ -73,7 +73,6 @@ impl Call<'_> {
             let value = self.args.get(param.name).filter(|_| Some(param.name) != body)?;
             let name = if Some(param.name) == target { "path" } else { param.name };
             Some(match value {
-                Value::Bool(true) => format!(" {name}"),
                 Value::String(text) => format!(" {name}=\"{}\"", escaped(text)),
                 Value::Array(items) => format!(" {name}=\"{}\"", escaped(&listed(items))),
                 other => format!(" {name}=\"{}\"", escaped(&other.to_string())),

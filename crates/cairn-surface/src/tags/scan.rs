@@ -2,7 +2,7 @@
 
 use super::foreign::{self, Met};
 use super::found::Found;
-use super::head::{Shape, decoded};
+use super::head::{Shape, decoded, goes_on};
 use super::later::Later;
 use super::marks::{Kind, Mark, Marks, is_cut_at};
 use super::meaning::{self, Said};
@@ -25,6 +25,8 @@ pub(super) struct Scan<'a, 'f> {
     pub(super) at: usize,
     /// How far prose was taken down.
     told: usize,
+    /// How far everything was thought.
+    thought: usize,
     /// The last angle bracket in prose: what is left of a tag, perhaps.
     trace: Option<usize>,
     /// The last statement: its name, and where it ended.
@@ -46,6 +48,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             found,
             at: 0,
             told: 0,
+            thought: 0,
             trace: None,
             last: None,
             short: HashMap::new(),
@@ -180,11 +183,11 @@ impl<'a, 'f> Scan<'a, 'f> {
             repairs.push(("closer_unended", format!("</{} is not ended", mark.name)));
         }
         let body = body.map(|(from, to)| &self.text[from..to]);
-        // A doubled bracket belongs to the body as little as to the tag.
-        let is_doubled = body.is_some_and(|body| body.starts_with('>') || body.ends_with('<'));
-        if is_doubled {
-            let note = format!("a bracket of <{}> stands twice", mark.name);
-            self.problem(mark.at, "bracket_doubled", note);
+        // A bracket too many, or too early: it is doubtful where the tag ends and the body begins.
+        let is_stray = |body: &str| body.starts_with('>') || body.ends_with('<') || goes_on(body);
+        if body.is_some_and(is_stray) {
+            let note = format!("it is doubtful where the body of <{}> begins or ends", mark.name);
+            self.problem(mark.at, "bracket_stray", note);
             return self.done(mark, end, false);
         }
         self.say(mark, body, repairs, false);
@@ -273,7 +276,8 @@ impl<'a, 'f> Scan<'a, 'f> {
 
     /// Everything before a closer that opens nowhere was thought.
     fn all_was_thought(&mut self, at: usize, end: usize) {
-        self.found.all_was_thought(&self.text[..at]);
+        self.found.all_was_thought(&self.text[self.thought..at]);
+        self.thought = end;
         self.repair(
             at,
             "thought_unopened",

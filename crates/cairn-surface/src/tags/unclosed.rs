@@ -20,9 +20,11 @@ impl<'a> Scan<'a, '_> {
         }
         if let Some(close) = self.marks.next_stray(mark.end).filter(|close| close.at < stop) {
             let note = format!("</{}> read as </{}>", close.name, mark.name);
-            let body = Some(&self.text[mark.end..close.at]);
-            self.say(mark, body, vec![("closer_mismatched", note)], false);
-            return self.done(mark, close.end, false);
+            let body = &self.text[mark.end..close.at];
+            // With other brackets in between it may be the closer of something else.
+            let is_doubtful = body.contains(['<', '>']);
+            self.say(mark, Some(body), vec![("closer_mismatched", note)], is_doubtful);
+            return self.done(mark, close.end, is_doubtful);
         }
         let inner = self.marks.last_close(mark.name, mark.end, stop);
         let inner = inner.filter(|close| self.text[close.end..stop].trim().is_empty());

@@ -54,6 +54,34 @@ const LABELS_MAKE_AN_EDIT: Cases = &[
 ];
 
 #[test]
+fn other_patches_are_edits_where_nobody_means_them_as_content() {
+    check_all(OTHER_PATCHES_ARE_EDITS_WHERE_NOBODY_MEANS_THEM_AS_CONTENT);
+}
+
+const OTHER_PATCHES_ARE_EDITS_WHERE_NOBODY_MEANS_THEM_AS_CONTENT: Cases = &[
+    (
+        "<set path=\"a\">\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n</set>",
+        r#"edit path=a patch=<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"#,
+    ),
+    (
+        "<set path=\"a\">\n*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch\n</set>",
+        r#"edit path=a patch=*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch\n"#,
+    ),
+    (
+        "<set path=\"a.diff\">\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n</set>",
+        r#"write path=a.diff content=--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n"#,
+    ),
+    (r#"<set path="a">s/x/y/</set>"#, "write path=a content=s/x/y/"),
+    (r#"<set path="a" old="x" new="y"/>"#, "edit path=a old=x new=y"),
+    (r#"<set path="a" old="x"/>"#, "- ?arguments"),
+    (r#"<set path="a" patch="s/x/y/"/>"#, "edit path=a patch=s/x/y/"),
+    (r#"<edit path="a">s/x/y/</edit>"#, "edit path=a patch=s/x/y/"),
+    ("<set path=\"a\">\n<<<< SEARCH\n</set>", r#"write path=a content=<<<< SEARCH\n"#),
+    (r#"<get path="src" text="x"/>"#, "find under=src text=x"),
+    (r#"<get text="x"/>"#, "find text=x"),
+];
+
+#[test]
 fn a_last_label_that_gives_a_text_is_closed() {
     check_all(A_LAST_LABEL_THAT_GIVES_A_TEXT_IS_CLOSED);
 }

@@ -5,5 +5,7 @@ mod foreign;
 mod heads;
 mod labels;
 mod notation;
+mod properties;
 mod prose;
 mod recovery;
+mod teaching;

@@ -209,16 +209,19 @@ const A_QUOTE_THAT_IS_NOT_CLOSED_LOSES_NO_LATER_OP: Cases = &[
 ];
 
 #[test]
-fn a_doubled_bracket_is_nobodys() {
-    check_all(A_DOUBLED_BRACKET_IS_NOBODYS);
+fn a_bracket_too_many_is_nobodys() {
+    check_all(A_BRACKET_TOO_MANY_IS_NOBODYS);
 }
 
-const A_DOUBLED_BRACKET_IS_NOBODYS: Cases = &[
-    (r#"<set path="a">>x</set>"#, "- ?bracket_doubled"),
-    (r#"<set path="a">x<</set>"#, "- ?bracket_doubled"),
+const A_BRACKET_TOO_MANY_IS_NOBODYS: Cases = &[
+    (r#"<set path="a">>x</set>"#, "- ?bracket_stray"),
+    (r#"<set path="a">x<</set>"#, "- ?bracket_stray"),
     (r#"<get path="a"/>>"#, r#"read path=a ">""#),
     (r#"<<get path="a"/>"#, r#"read path=a "<""#),
     ("<sh>ls</sh>>", r#"bash command=ls ">""#),
+    (r#"<sh>path="a">x</sh>"#, "- ?bracket_stray"),
+    (r#"<sh path="a" >b="true">x</sh>"#, "- ?bracket_stray"),
+    ("<sh>cat>x</sh>", "bash command=cat>x"),
     ("<set path=\"a\">\n> quote\n</set>", r#"write path=a content=> quote\n"#),
 ];
 
