@@ -8,6 +8,11 @@ use std::collections::HashMap;
 /// The tags that hold thoughts.
 pub(super) const THOUGHTS: [&str; 3] = ["think", "thinking", "reasoning"];
 
+/// Ops in fences are passed over up to this many: looking further would take too long in all.
+const MOST_PASSED: usize = 64;
+/// Longer fences than this are all taken to be of one length.
+const LONGEST_FENCE: usize = 8;
+
 /// What a mark is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -47,8 +52,10 @@ pub(super) struct Marks<'a> {
     all: Vec<Mark>,
     /// Where lines begin with a tag that opens.
     lines: Vec<usize>,
-    /// Where ops begin that stand whole on lines of their own.
+    /// Where ops begin that stand whole on lines of their own, and in no body and no thought.
     clean: Vec<usize>,
+    /// Where lines begin that are fences, of each kind and length.
+    fences: HashMap<(u8, usize), Vec<usize>>,
     /// Of each name, its closers.
     closes: HashMap<&'static str, Vec<usize>>,
     /// Of each name, the closers that close nothing.
@@ -103,11 +110,11 @@ impl<'a> Marks<'a> {
         let (all, lines) = (Vec::new(), line_tags(text));
         let (closes, strays) = (HashMap::new(), HashMap::new());
         let (clean, stray_ops) = (Vec::new(), Vec::new());
-        let mut marks = Marks { text, all, lines, clean, closes, strays, stray_ops };
+        let fences = fence_lines(text);
+        let mut marks = Marks { text, all, lines, clean, fences, closes, strays, stray_ops };
         marks.find();
         marks.pair();
-        let is_clean = |mark: &&Mark| marks.is_clean(mark);
-        marks.clean = marks.all.iter().filter(is_clean).map(|mark| mark.at).collect();
+        marks.clean = marks.clean_ops();
         marks
     }
 
@@ -176,6 +183,17 @@ impl<'a> Marks<'a> {
         self.stray_ops.sort_unstable();
     }
 
+    fn clean_ops(&self) -> Vec<usize> {
+        let (mut clean, mut covered) = (Vec::new(), 0);
+        for mark in &self.all {
+            if covered <= mark.at && self.is_clean(mark) {
+                clean.push(mark.at);
+            }
+            covered = self.mate(*mark).map_or(covered, |close| covered.max(close.end));
+        }
+        clean
+    }
+
     /// Whether it is a whole op on lines of its own.
     fn is_clean(&self, mark: &Mark) -> bool {
         let end = match (mark.kind, mark.mate.map(|mate| self.all[mate])) {
@@ -219,9 +237,18 @@ impl<'a> Marks<'a> {
         head::read(self.text, from, self.limit(from))
     }
 
-    /// Where the next op begins that stands whole on lines of its own.
+    /// Where the next op begins that stands whole on lines of its own, and in no fence that opens from here on.
     pub(super) fn next_clean(&self, from: usize) -> Option<usize> {
-        self.clean.get(self.clean.partition_point(|at| *at < from)).copied()
+        let first = self.clean.partition_point(|at| *at < from);
+        let mut next = self.clean[first..].iter().take(MOST_PASSED).copied();
+        next.find(|at| !self.is_fenced(from, *at))
+    }
+
+    /// Whether a fence that opens between two places is not closed there.
+    fn is_fenced(&self, from: usize, to: usize) -> bool {
+        let before = |lines: &[usize], at: usize| lines.partition_point(|line| *line < at);
+        let is_odd = |lines: &Vec<usize>| (before(lines, to) - before(lines, from)) % 2 == 1;
+        self.fences.values().any(is_odd)
     }
 
     /// The first closer of an op from here on that closes nothing.
@@ -259,6 +286,23 @@ fn line_tags(text: &str) -> Vec<usize> {
     for line in text.split_inclusive('\n') {
         if line.starts_with('<') && opens_at(text, at).is_some() {
             found.push(at);
+        }
+        at += line.len();
+    }
+    found
+}
+
+/// Where lines begin that are fences: of backticks and tildes, and by their length.
+fn fence_lines(text: &str) -> HashMap<(u8, usize), Vec<usize>> {
+    let mut found: HashMap<(u8, usize), Vec<usize>> = HashMap::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let inner = line.trim_start_matches([' ', '\t']).as_bytes();
+        if let Some(mark @ (b'`' | b'~')) = inner.first().copied() {
+            let length = inner.iter().take_while(|byte| **byte == mark).count();
+            if length >= 3 {
+                found.entry((mark, length.min(LONGEST_FENCE))).or_default().push(at);
+            }
         }
         at += line.len();
     }

@@ -12,12 +12,12 @@ impl<'a> Scan<'a, '_> {
         if !has_attributes && !self.marks.begins_line(mark.at) {
             return self.mentioned(mark);
         }
-        let stop = self.marks.next_clean(mark.end).unwrap_or(self.text.len());
         let next = self.marks.next(mark.end).filter(|next| !next.is_close() && !next.is_thought());
-        let next = next.map_or(stop, |next| next.at.min(stop));
-        if self.text[mark.end..next].trim().is_empty() {
+        let next = next.map_or(self.text.len(), |next| next.at);
+        if self.text[mark.end..next].trim_start().is_empty() {
             return self.bodiless(mark, next);
         }
+        let stop = self.marks.next_clean(mark.end).unwrap_or(self.text.len());
         if let Some(close) = self.marks.next_stray(mark.end).filter(|close| close.at < stop) {
             let note = format!("</{}> read as </{}>", close.name, mark.name);
             let body = &self.text[mark.end..close.at];

@@ -141,7 +141,7 @@ const TAGS_OF_THE_SAME_NAME_NEST: Cases = &[
     ),
     (
         "<set path=\"a\">\nwrite <set> here\n<get path=\"x\"/>\n</set>\n",
-        "- ~unclosed ?closer_alone",
+        r#"!write path=a content=write <set> here\n<get path="x"/>\n ~unclosed"#,
     ),
     (r#"<sh>echo '<sh a="1"'</sh>"#, r#"bash command=echo '<sh a="1"'"#),
     (

@@ -85,6 +85,46 @@ const A_BODY_THAT_IS_NOT_CLOSED_IS_TAKEN_AND_MARKED: Cases = &[
 ];
 
 #[test]
+fn no_op_is_rescued_out_of_a_fence_a_body_or_a_thought() {
+    check_all(NO_OP_IS_RESCUED_OUT_OF_A_FENCE_A_BODY_OR_A_THOUGHT);
+}
+
+const NO_OP_IS_RESCUED_OUT_OF_A_FENCE_A_BODY_OR_A_THOUGHT: Cases = &[
+    (
+        "<set path=\"doc.md\">\n# Doc\n```\n<rm path=\"x\"/>\n```\n",
+        r#"!write path=doc.md content=# Doc\n```\n<rm path="x"/>\n```\n ~unclosed"#,
+    ),
+    (
+        "<set path=\"doc.md\">\n# Doc\n```\n<rm path=\"x\"/>\n```\n<get path=\"b\"/>\n",
+        r#"!write path=doc.md content=# Doc\n```\n<rm path="x"/>\n```\n; read path=b ~unclosed"#,
+    ),
+    (
+        "<set path=\"doc.md\">\n````\n```\n<rm path=\"x\"/>\n```\n````\n<get path=\"b\"/>",
+        r#"!write path=doc.md content=````\n```\n<rm path="x"/>\n```\n````\n; read path=b ~unclosed"#,
+    ),
+    (
+        "<set path=\"doc.md\">\n~~~ xml\n<rm path=\"x\"/>\n",
+        r#"!write path=doc.md content=~~~ xml\n<rm path="x"/>\n ~unclosed"#,
+    ),
+    (
+        "<think>hm\n```\n<rm path=\"x\"/>\n```\n<get path=\"b\"/>",
+        r#"read path=b ~thought_unclosed (hm\n```\n<rm path="x"/>\n```)"#,
+    ),
+    (
+        "<set path=\"a\">text\n<think>\n<rm path=\"x\"/>\n</think>\n<get path=\"b\"/>",
+        r#"!write path=a content=text\n<think>\n<rm path="x"/>\n</think>\n; read path=b ~unclosed"#,
+    ),
+    (
+        "<set path=\"a\">then <sh>cat <<EOF\n<rm path=\"x\"/>\nEOF</sh>\n<get path=\"b\"/>",
+        r#"!write path=a content=then <sh>cat <<EOF\n<rm path="x"/>\nEOF</sh>\n; read path=b ~unclosed"#,
+    ),
+    (
+        "<think>first <sh>cat <<EOF\n<rm path=\"x\"/>\nEOF</sh>\n<get path=\"b\"/>",
+        r#"read path=b ~thought_unclosed (first <sh>cat <<EOF\n<rm path="x"/>\nEOF</sh>)"#,
+    ),
+];
+
+#[test]
 fn a_tag_without_a_body_was_meant_whole() {
     check_all(A_TAG_WITHOUT_A_BODY_WAS_MEANT_WHOLE);
 }
