@@ -1,19 +1,18 @@
 //! The grammar of a turn's replies in GBNF, for llama.cpp. It has no blanks and one order of fields, so that a small
 //! model has nothing to choose but the tool and the values, and it makes no string that is not JSON.
 
-use super::layout::{Layout, Slot, fields, layouts};
+use super::layout::{Layout, MOST_ITEMS, Slot, fields, layouts};
 use super::{ACTION, ARGS, FINAL, LONGEST_TARGET, NONCE, TOOL, Turn};
 use crate::native::{Kind, Tool};
 use serde_json::json;
 
 /// Rules that every grammar may use. Escapes by number are left out: half a surrogate is no character.
-const SHARED: [(&str, &str); 6] = [
+const SHARED: [(&str, &str); 5] = [
     ("text", r#""\"" char* "\"""#),
     ("char", r#"[^"\\\x00-\x1F\x7F] | "\\" ["\\/bfnrt]"#),
     ("place-char", r#"[^"\\\x00-\x1F\x7F-\x9F] | "\\" ["\\/]"#),
     ("count", r#""0" | [1-9] [0-9]{0,14}"#),
     ("flag", r#""true" | "false""#),
-    ("texts", r#""[" ( text ( "," text )* )? "]""#),
 ];
 
 /// The grammar of a turn's replies.
@@ -42,7 +41,9 @@ pub fn grammar(turn: &Turn<'_>) -> String {
     let nonce = literal(&format!(",\"{NONCE}\":{}}}", json!(turn.nonce)));
     let place = format!(r#""\"" place-char{{1,{LONGEST_TARGET}}} "\"""#);
     let rules = rules.iter().map(|(name, rule)| (name.as_str(), rule.as_str()));
-    let rules = rules.chain([("nonce", nonce.as_str()), ("place", place.as_str())]).chain(SHARED);
+    let texts = list("text", false);
+    let own = [("nonce", nonce.as_str()), ("place", place.as_str()), ("texts", texts.as_str())];
+    let rules = rules.chain(own).chain(SHARED);
     for (name, rule) in rules {
         text.push_str(&format!("{name} ::= {rule}\n"));
     }
@@ -112,5 +113,6 @@ fn value(slot: &Slot) -> String {
 
 fn list(item: &str, is_full: bool) -> String {
     let maybe = if is_full { "" } else { "?" };
-    format!(r#""[" ( {item} ( "," {item} )* ){maybe} "]""#)
+    let more = MOST_ITEMS - 1;
+    format!(r#""[" ( {item} ( "," {item} ){{0,{more}}} ){maybe} "]""#)
 }

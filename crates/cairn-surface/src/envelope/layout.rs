@@ -4,6 +4,10 @@
 use crate::native::{Kind, Param, Tool};
 use serde_json::{Map, Value};
 
+/// So many items may a list have where decoding is constrained: no tool refuses them, and a small model that has
+/// begun to repeat itself comes to an end.
+pub(super) const MOST_ITEMS: usize = 20;
+
 /// One way to give a tool's arguments.
 pub(super) struct Layout {
     pub(super) needed: Vec<Slot>,

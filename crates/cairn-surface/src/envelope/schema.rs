@@ -2,7 +2,7 @@
 //! order in which a reply is written, the tool before its arguments. Says no more than the forms: what a tool
 //! refuses on looking closer, such as a question of blanks, is refused on reading.
 
-use super::layout::{Layout, Slot, fields, layouts};
+use super::layout::{Layout, MOST_ITEMS, Slot, fields, layouts};
 use super::{ACTION, ARGS, FINAL, LONGEST_TARGET, NONCE, TOOL, Turn};
 use crate::native::{Kind, Tool};
 use serde_json::{Map, Value, json};
@@ -77,8 +77,8 @@ fn object(properties: Vec<(&str, Value)>, required: usize) -> Value {
 
 fn value(slot: &Slot) -> Value {
     let list = |items: Value| match slot.is_full {
-        true => json!({"type": "array", "items": items, "minItems": 1}),
-        false => json!({"type": "array", "items": items}),
+        true => json!({"type": "array", "items": items, "minItems": 1, "maxItems": MOST_ITEMS}),
+        false => json!({"type": "array", "items": items, "maxItems": MOST_ITEMS}),
     };
     match slot.param.kind {
         Kind::Text if slot.is_target => json!({"type": "string", "maxLength": LONGEST_TARGET}),

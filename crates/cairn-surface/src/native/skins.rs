@@ -340,7 +340,7 @@ fn people() -> Vec<Option<Skin>> {
             body: Some(("items", Body::Trimmed)),
             examples: &[Example {
                 tag: r#"<todo>[{"text": "find the bug", "state": "active"}]</todo>"#,
-                heredoc: r#"<<TODO:[{"text": "find the bug", "state": "active"}]:TODO"#,
+                heredoc: r#"<<TASKS:[{"text": "find the bug", "state": "active"}]:TASKS"#,
                 why: "The whole list each time; a list of objects is JSON.",
             }],
             ..skin

@@ -49,7 +49,9 @@ fn instance(schema: &Value, choose: &mut impl FnMut(usize) -> usize) -> Value {
         Some("boolean") => json!(choose(2) == 1),
         Some("array") => {
             let least = schema["minItems"].as_u64().unwrap_or(0) as usize;
-            (0..least + choose(3)).map(|_| instance(&schema["items"], choose)).collect()
+            let most = schema["maxItems"].as_u64().unwrap_or(99) as usize;
+            let count = if choose(8) == 0 { most } else { least + choose(3) };
+            (0..count).map(|_| instance(&schema["items"], choose)).collect()
         }
         Some("object") => {
             let required = schema["required"].as_array().expect("a list");
@@ -84,7 +86,9 @@ fn accepts(schema: &Value, value: &Value) -> bool {
             }
             Some("boolean") => value.is_boolean(),
             Some("array") => value.as_array().is_some_and(|items| {
-                items.len() as u64 >= schema["minItems"].as_u64().unwrap_or(0)
+                let count = items.len() as u64;
+                count >= schema["minItems"].as_u64().unwrap_or(0)
+                    && count <= schema["maxItems"].as_u64().unwrap()
                     && items.iter().all(|item| accepts(&schema["items"], item))
             }),
             Some("object") => value.as_object().is_some_and(|fields| {
@@ -220,12 +224,12 @@ fn a_nonce_is_named_to_models_here_and_described_to_others() {
         call-remove ::= "{\"tool\":\"remove\",\"args\":" "{" "\"path\":" place "}" nonce
         nonce ::= ",\"nonce\":\"q7Zr-01_x\"}"
         place ::= "\"" place-char{1,512} "\""
+        texts ::= "[" ( text ( "," text ){0,19} )? "]"
         text ::= "\"" char* "\""
         char ::= [^"\\\x00-\x1F\x7F] | "\\" ["\\/bfnrt]
         place-char ::= [^"\\\x00-\x1F\x7F-\x9F] | "\\" ["\\/]
         count ::= "0" | [1-9] [0-9]{0,14}
         flag ::= "true" | "false"
-        texts ::= "[" ( text ( "," text )* )? "]"
     "#]]
     .assert_eq(&grammar(&turn));
 }
