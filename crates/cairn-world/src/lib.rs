@@ -17,6 +17,7 @@ mod git_dir;
 mod growing;
 mod leftovers;
 mod list;
+mod many;
 mod media;
 mod members;
 mod notebook;
@@ -251,7 +252,7 @@ impl World {
         if let Err(refusal) = refuse_tags(action) {
             return entry::refused(&format!("{} {}", action.op(), action.target()), refusal);
         }
-        let mut prepared = self.worked_out(action);
+        let mut prepared = many::prepare(self, action).unwrap_or_else(|| self.worked_out(action));
         if !matches!(action, Action::Exec(_))
             && let Err(refusal) = self.refuse_read_only(&prepared.changes)
         {
@@ -275,7 +276,7 @@ impl World {
         changes.into_iter().for_each(|change| self.roots.of(&change.path).count_made(change));
     }
 
-    fn worked_out(&self, action: &Action) -> Prepared {
+    pub(crate) fn worked_out(&self, action: &Action) -> Prepared {
         let (roots, schemes) = (&self.roots, self.schemes.as_ref());
         let ends = entry::carry::Ends { roots, schemes, cancel: &CancellationToken::new() };
         let is_entry = |carry: &Carry| {

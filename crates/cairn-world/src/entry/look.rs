@@ -85,6 +85,16 @@ pub(crate) fn beneath(schemes: &Schemes, uri: &Uri) -> Result<Vec<Listed>, Refus
     Ok(listed)
 }
 
+/// The addresses that a pattern means.
+pub(crate) fn matching(schemes: &Schemes, pattern: Uri) -> Result<Vec<String>, Refusal> {
+    let (uri, inner) = glob_in(pattern);
+    let glob = inner.as_deref().map(Paths::whole).transpose()?;
+    let is_meant =
+        |one: &Listed| glob.as_ref().is_none_or(|glob| glob.matches(one.uri.path.as_bytes()));
+    let listed = beneath(schemes, &uri)?;
+    Ok(listed.iter().filter(|one| is_meant(one)).map(|one| one.uri.to_string()).collect())
+}
+
 /// Finds entries by address, tags and content.
 pub(crate) fn find(
     schemes: &Schemes,

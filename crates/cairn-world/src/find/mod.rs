@@ -41,6 +41,22 @@ pub(crate) struct Query<'a> {
     pub(crate) context: u8,
 }
 
+/// The members that a glob means; one more than `most` where there are more.
+pub(crate) fn paths(
+    workspace: &Workspace,
+    glob: &str,
+    most: usize,
+) -> Result<Vec<String>, Refusal> {
+    let cancel = CancellationToken::new();
+    let query = Query { glob: Some(glob), ..Query::default() };
+    let mut paths = searched(workspace, query, Page::of_paths(), &cancel)?.into_paths();
+    // Where something is done to all that it means, it means no more than it says: `*.log` is in one folder.
+    let whole = Paths::whole(glob.strip_prefix("./").unwrap_or(glob))?;
+    paths.retain(|path| whole.matches(path.as_bytes()));
+    paths.truncate(most + 1);
+    Ok(paths)
+}
+
 /// Looks, and tells one page of what it found.
 pub(crate) fn perform(
     workspace: &Workspace,
@@ -48,6 +64,16 @@ pub(crate) fn perform(
     (skip, limit): (u64, Option<u64>),
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
+    searched(workspace, query, Page::new(skip, limit), cancel)?.told()
+}
+
+/// Looks, and fills a page.
+fn searched(
+    workspace: &Workspace,
+    query: Query<'_>,
+    page: Page,
+    cancel: &CancellationToken,
+) -> Result<Page, Refusal> {
     if query.glob.is_none() && query.text.is_none() {
         return Err(Refusal::new(Status::BAD_REQUEST, "neither a glob nor a text was given"));
     }
@@ -71,9 +97,9 @@ pub(crate) fn perform(
     let root = workspace.directory(".").map_err(|e| {
         Refusal::new(Status::FAILED, format!("the workspace could not be read: {e}"))
     })?;
-    let page = search(&plan, root, Page::new(skip, limit));
+    let page = search(&plan, root, page);
     if cancel.is_cancelled() {
         return Err(Refusal::new(Status::CANCELLED, "cancelled"));
     }
-    page.told()
+    Ok(page)
 }

@@ -42,12 +42,24 @@ pub(crate) struct Page {
     is_full: bool,
     is_of_lines: bool,
     unseen: [u64; 5],
+    /// The paths themselves, where they are wanted rather than told.
+    paths: Option<Vec<String>>,
 }
 
 impl Page {
     /// The page after the first `skip` results, with at most `limit` of them.
     pub(crate) fn new(skip: u64, limit: Option<u64>) -> Self {
         Self { skip, limit, ..Self::default() }
+    }
+
+    /// One that keeps the paths themselves.
+    pub(crate) fn of_paths() -> Self {
+        Self { paths: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// The paths that were kept.
+    pub(crate) fn into_paths(self) -> Vec<String> {
+        self.paths.unwrap_or_default()
     }
 
     /// How many results are counted at most.
@@ -73,6 +85,9 @@ impl Page {
 
     /// A path is a result.
     pub(crate) fn add_path(&mut self, path: &[u8]) {
+        if let (Some(paths), Ok(path)) = (&mut self.paths, std::str::from_utf8(path)) {
+            paths.push(path.to_owned());
+        }
         if self.wanted_of(1).is_some() {
             self.put("\n", &path::shown(path), 1);
         }

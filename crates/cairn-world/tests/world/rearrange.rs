@@ -64,6 +64,38 @@ async fn act(world: &World, action: &Action) -> String {
     format!("{} {}", done.status, done.text)
 }
 
+// keeps: patterns-whole
+#[tokio::test]
+async fn a_pattern_means_all_that_is_like_it_in_one_op_or_nothing_is_done() {
+    let (holder, world) = place();
+    let root = holder.path();
+    for name in ["a.log", "b.log", "deep.log", "[x].log"] {
+        fs::write(root.join(name), name).unwrap();
+    }
+    fs::write(root.join("src/inner.log"), "stays\n").unwrap();
+    let kill = |path: &str| Action::Kill { path: path.to_owned() };
+    assert_eq!(act(&world, &kill("*.txt")).await, "404 nothing matches *.txt");
+    assert_eq!(
+        act(&world, &mv("?.log", "one.log")).await,
+        "400 one.log is one place for several things; a folder ends with /"
+    );
+    // What is there by that very name is no pattern.
+    assert_eq!(act(&world, &kill("[x].log")).await, "200 removed [x].log");
+    let moved = act(&world, &mv("?.log", "logs/")).await;
+    assert_eq!(moved, "201 moved a.log to logs/a.log\nmoved b.log to logs/b.log");
+    let copied = act(&world, &Action::Copy(Carry::of("logs/*", "kept/"))).await;
+    assert_eq!(copied, "201 copied logs/a.log to kept/a.log\ncopied logs/b.log to kept/b.log");
+    assert_eq!(act(&world, &kill("*.log")).await, "200 removed deep.log");
+    assert!(paths(root).ends_with("src/inner.log src/link"), "{}", paths(root));
+    // One that cannot be done keeps the others from being done.
+    fs::create_dir(root.join("full")).unwrap();
+    fs::write(root.join("full/b.log"), "another").unwrap();
+    let before = paths(root);
+    let refused = act(&world, &mv("logs/*", "full/")).await;
+    assert!(refused.starts_with("409"), "{refused}");
+    assert_eq!(paths(root), before);
+}
+
 pub fn mv(from: &str, to: &str) -> Action {
     Action::Move(Carry::of(from, to))
 }

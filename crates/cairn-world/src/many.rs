@@ -1,0 +1,98 @@
+//! Removing, copying and moving whatever a pattern means: one op, worked out thing by thing, all of it or nothing.
+//! A name that is there as it is written is that thing and no pattern.
+
+use crate::settled::{Prepared, Refusal};
+use crate::{World, entry, find};
+use cairn_text::shown::clean;
+use cairn_types::{Action, Carry, Change, Status, scheme_of};
+use std::collections::HashSet;
+
+/// The most things that one pattern means.
+const MOST: usize = 1000;
+
+/// What an action over a pattern would change; none where its source is no pattern.
+pub(crate) fn prepare(world: &World, action: &Action) -> Option<Prepared> {
+    let source = match action {
+        Action::Kill { path } => path,
+        Action::Copy(carry) | Action::Move(carry) => &carry.from,
+        _ => return None,
+    };
+    let matches = matches(world, source)?;
+    let label = clean(&format!("{} {}", action.op(), action.target()));
+    Some(match all(world, action, matches) {
+        Ok(prepared) => Prepared { label, ..prepared },
+        Err(refusal) => entry::refused(&label, refusal),
+    })
+}
+
+/// What a pattern means, in the order of paths; none where it is no pattern.
+fn matches(world: &World, source: &str) -> Option<Result<Vec<String>, Refusal>> {
+    if scheme_of(source).is_none() {
+        let workspace = world.roots.of(source);
+        let is_pattern = source.contains(['*', '?']) && workspace.open_existing(source).is_err();
+        return is_pattern.then(|| find::paths(workspace, source, MOST));
+    }
+    let uri = world.schemes.address(source)?.ok().filter(|_| source.contains('*'))?;
+    let is_there = entry::there(&world.schemes, &uri).is_ok();
+    (!is_there).then(|| entry::look::matching(&world.schemes, uri))
+}
+
+fn all(
+    world: &World,
+    action: &Action,
+    matches: Result<Vec<String>, Refusal>,
+) -> Result<Prepared, Refusal> {
+    let matches = matches?;
+    if matches.is_empty() {
+        return Err(Refusal::new(
+            Status::NOT_FOUND,
+            format!("nothing matches {}", action.target()),
+        ));
+    }
+    if matches.len() > MOST {
+        let text = format!("{} means more than {MOST} things", action.target());
+        return Err(Refusal::new(Status::TOO_LARGE, text));
+    }
+    let mut whole = Prepared::default();
+    let (mut told, mut made) = (Vec::new(), HashSet::new());
+    for path in matches {
+        let one = world.worked_out(&of_one(action, path)?);
+        if let Some(settled) = one.settled {
+            return Err(Refusal::new(settled.status, settled.text));
+        }
+        // A folder that several of them need is made once.
+        let is_new = |change: &Change| change.before.is_some() || made.insert(change.path.clone());
+        whole.changes.extend(one.changes.into_iter().filter(is_new));
+        whole.contents.extend(one.contents);
+        whole.shown.push_str(&one.shown);
+        let (status, text) = one.told.unwrap_or((Status::OK, String::new()));
+        whole.told = Some((status, String::new()));
+        told.push(text);
+    }
+    if let Some((_, text)) = &mut whole.told {
+        *text = told.join("\n");
+    }
+    Ok(whole)
+}
+
+/// The action on one of them. What is carried keeps its name.
+fn of_one(action: &Action, path: String) -> Result<Action, Refusal> {
+    let carried = |carry: &Carry| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        match carry.to.ends_with('/') {
+            true => {
+                Ok(Carry { from: path.clone(), to: format!("{}{name}", carry.to), ..carry.clone() })
+            }
+            false => {
+                let text =
+                    format!("{} is one place for several things; a folder ends with /", carry.to);
+                Err(Refusal::new(Status::BAD_REQUEST, text))
+            }
+        }
+    };
+    Ok(match action {
+        Action::Copy(carry) => Action::Copy(carried(carry)?),
+        Action::Move(carry) => Action::Move(carried(carry)?),
+        _ => Action::Kill { path },
+    })
+}
