@@ -1,4 +1,5 @@
 # make try    gives an agent a task in the sample project
+# make try-local   the same with a model of 135M parameters on this machine, through the envelope
 # make test   everything that must hold, from nothing
 # make prove  the long proofs; writes docs/proofs.md
 # make bench  Cairn beside the harness's floor, and other agents: make bench PEERS=floor,cairn,codex
@@ -8,10 +9,13 @@ CARGO ?= cargo
 MODEL ?=
 PEERS ?= floor,cairn,cairn-open
 
-.PHONY: try build test check setup sdk prove bench bench-find
+.PHONY: try try-local build test check setup sdk prove bench bench-find
 
 try: build
 	@tools/try.sh target/debug/cairn "$(MODEL)"
+
+try-local: build
+	@tools/local/try.sh target/debug/cairn
 
 build:
 	$(CARGO) build --locked --package cairn

@@ -6,12 +6,13 @@ use crate::policy::{Case, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
+use crate::surface::Marks;
 use crate::{schemes, words};
 use cairn_surface::native;
 use cairn_types::{
-    Abort, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish, Flags,
-    GateVerdict, Intent, Manifest, Media, Mode, OpName, Outcome, Problem, Prompt, Removed, Reply,
-    Seen, Settled, Status, Steer, Subject, Surface, Verdict, Writer,
+    Abort, Action, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish,
+    Flags, GateVerdict, Intent, Manifest, Media, Mode, OpName, Outcome, Post, Problem, Prompt,
+    Removed, Reply, Seen, Settled, Status, Steer, Subject, Surface, Verdict, Writer,
 };
 
 /// How much of files that were not seen is told at once, in bytes; one is always told.
@@ -225,22 +226,41 @@ impl Engine {
             .map_or((0, 0), |lap| (lap.lap, lap.asked.unwrap_or(lap.turn.saturating_add(1))))
     }
 
-    /// The model replied. `args` are its calls' arguments, in order; `reply` names them.
+    /// The model replied by calls. `args` are their arguments, in order; `reply` names them.
     #[must_use]
-    pub fn replied(&self, mut reply: Reply, args: &[&str]) -> Recording {
+    pub fn replied(&self, reply: Reply, args: &[&str]) -> Recording {
+        let calls: Vec<_> = args.iter().map(|args| (*args, Marks::default())).collect();
+        self.replied_in(reply, &calls)
+    }
+
+    /// The model replied, on whatever surface. `calls` are the arguments of the calls that its words come to, in
+    /// order, and how each was written; `reply` names them.
+    #[must_use]
+    pub fn replied_in(&self, mut reply: Reply, calls: &[(&str, Marks)]) -> Recording {
         let (lap, turn) = self.asked();
         (reply.lap, reply.turn) = (lap, turn);
         let mut recording = Recording::default();
         let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.ops);
-        let cut = reply.finish == Finish::Length;
-        let mut intents = Vec::with_capacity(args.len());
-        for (seq, (call, args)) in (1..).zip(reply.calls.iter().zip(args)) {
-            let mut intent =
-                intent(Coord { lap, turn, seq }, call, (args, self.schemes()), &mut recording);
-            let verdict = match (cut, seq > cap) {
-                (true, _) => Some((Status::UNPROCESSABLE, words::CUT.to_owned())),
-                (false, true) => Some((Status::LIMIT, words::over_cap(cap))),
-                (false, false) => None,
+        let (surface, cut) = (self.surface(), reply.finish == Finish::Length);
+        let mut intents = Vec::with_capacity(calls.len());
+        for (seq, (call, (args, marks))) in (1..).zip(reply.calls.iter().zip(calls)) {
+            let at = Coord { lap, turn, seq };
+            let mut intent = intent(at, call, (args, self.schemes()), &mut recording);
+            intent.surface = surface;
+            intent.unclosed = marks.unclosed;
+            intent.repairs.extend(marks.repairs.iter().cloned());
+            let stands_last = seq as usize == calls.len();
+            let is_guess = intent.unclosed && intent.effect > Effect::Read && (cut || stands_last);
+            if let Some(refused) = self.not_given(&call.name) {
+                let message = recording.keep(refused);
+                intent.problem = Some(Problem { status: Status::REFUSED, message });
+                intent.effect = Effect::Pure;
+            }
+            let verdict = match (cut && !surface.is_text(), is_guess, seq > cap) {
+                (true, ..) => Some((Status::UNPROCESSABLE, words::CUT.to_owned())),
+                (_, true, _) => Some((Status::UNPROCESSABLE, words::UNCLOSED.to_owned())),
+                (.., true) => Some((Status::LIMIT, words::over_cap(cap))),
+                (false, false, false) => None,
             };
             if let Some((status, told)) = verdict {
                 let message = recording.keep(told);
@@ -288,6 +308,7 @@ impl Engine {
                 .knowing(self.schemes())
                 .hooked(self.hooks_said(op))
                 .within(self.call_budget(op))
+                .guessed(op.is_guessed())
                 .again(self.made_before(op)),
         )
     }
@@ -606,6 +627,10 @@ pub(crate) fn intent(
         .action
         .as_ref()
         .map_or(parsed.effect, |action| schemes::effect(action, parsed.effect, schemes));
+    let says = match &parsed.action {
+        Ok(Action::Send(Post { to: None, status, .. })) => Some(Status(*status)),
+        _ => None,
+    };
     let (op, target, subject, problem) = match parsed.action {
         Ok(action) => {
             (Some(action.op()), one_line(&action.target()), Some(subject_of(&action)), None)
@@ -629,6 +654,8 @@ pub(crate) fn intent(
         repeatable: parsed.repeatable,
         of: None,
         repairs: parsed.repairs,
+        unclosed: false,
+        says,
         problem,
     }
 }

@@ -1,10 +1,10 @@
 //! What a run shows of its own rows: `fold` leaves of a result only where it stands, `open` shows it again.
 //! Nothing is lost by it, and a row can be read by its address all the same.
 
-use crate::state::Engine;
+use crate::state::{Engine, OpState};
 use crate::view::Item;
-use cairn_text::glob::PathGlob;
-use cairn_types::{Coord, OpName, Outcome, RunId, Status};
+use cairn_text::glob::{self, PathGlob};
+use cairn_types::{Coord, OpName, Outcome, RunId, Status, Uri};
 
 /// How a row's address begins.
 const ROW: &str = "log:///";
@@ -24,11 +24,14 @@ enum Rows {
     /// All whose coordinate begins with these numbers.
     Under(String),
     Like(PathGlob),
+    /// All that show this path or address, or changed it.
+    Of(String),
 }
 
 impl Rows {
-    fn hold(&self, at: Coord) -> bool {
+    fn hold(&self, at: Coord, of: Option<&str>) -> bool {
         match self {
+            Rows::Of(path) => of == Some(path),
             Rows::One(one) => *one == at,
             Rows::Under(start) => start.is_empty() || at.to_string().starts_with(start.as_str()),
             Rows::Like(glob) => glob.matches(&at.to_string()),
@@ -36,12 +39,27 @@ impl Rows {
     }
 }
 
+/// A path or an address as it is compared.
+fn plain(path: &str) -> String {
+    match path.parse::<Uri>() {
+        Ok(uri) => uri.to_string(),
+        Err(_) => glob::plain(path),
+    }
+}
+
+impl OpState {
+    /// The path or address whose content its row shows.
+    pub(crate) fn shows(&self) -> Option<String> {
+        let is_one = matches!(self.intent.op, Some(OpName::Read | OpName::Edit));
+        is_one.then(|| plain(&self.intent.target))
+    }
+}
+
 /// The rows that a target names; why it names none.
 fn named(own: Option<&RunId>, path: &str) -> Result<Rows, Folding> {
     let refuse = |status, text: String| Err(Folding { status, text });
     let Some(rest) = path.strip_prefix("log:").map(|rest| rest.trim_start_matches('/')) else {
-        let text = format!("only rows are opened and folded, such as log:///1/2/3; {path} is none");
-        return refuse(Status::NOT_IMPLEMENTED, text);
+        return Ok(Rows::Of(plain(path)));
     };
     let rest = match rest.split_once('#') {
         Some((_, channel)) => {
@@ -89,6 +107,9 @@ impl Engine {
         let states: Vec<bool> = self.items.iter().filter_map(|item| shown(item, &rows)).collect();
         let changed = states.iter().filter(|folded| **folded != fold).count();
         let (status, text) = match (states.len(), changed, fold) {
+            (0, ..) if matches!(rows, Rows::Of(_)) => {
+                (Status::NOT_FOUND, format!("no row shows {path}"))
+            }
             (0, ..) => (Status::NOT_FOUND, format!("there is no row {path}")),
             (_, 0, true) => (Status::UNCHANGED, format!("{path} is folded already")),
             (_, 0, false) => (Status::UNCHANGED, format!("{path} is open already")),
@@ -147,7 +168,7 @@ impl Engine {
 /// Whether a row that is meant is folded; nothing of what is not meant.
 fn shown(item: &Item, rows: &Rows) -> Option<bool> {
     match item {
-        Item::Result { at, folded, .. } if rows.hold(*at) => Some(*folded),
+        Item::Result { at, of, folded, .. } if rows.hold(*at, of.as_deref()) => Some(*folded),
         _ => None,
     }
 }

@@ -19,6 +19,8 @@ pub struct Asked<'a> {
     judged: Judged,
     /// It removes so much that a person must say so.
     large: bool,
+    /// Where it ends is a guess.
+    guessed: bool,
     budget: Option<CallBudget>,
     made: Option<Made>,
     hooks: HooksSaid,
@@ -155,6 +157,7 @@ impl<'a> Asked<'a> {
             terms,
             judged,
             large,
+            guessed: false,
             budget: None,
             made: None,
             hooks: HooksSaid::None,
@@ -177,6 +180,11 @@ impl<'a> Asked<'a> {
     /// The same, where the same call was made before.
     pub(crate) fn again(self, made: Option<Made>) -> Asked<'a> {
         Asked { made, ..self }
+    }
+
+    /// The same, where its end was not written.
+    pub(crate) fn guessed(self, guessed: bool) -> Asked<'a> {
+        Asked { guessed, ..self }
     }
 
     /// The same, with hooks that would be asked first, by name.
@@ -254,7 +262,7 @@ impl<'a> Asked<'a> {
 
     /// Whether only a person allows it, whatever was said beforehand.
     pub(crate) fn is_ceiling(&self) -> bool {
-        self.judged.ceiling || self.large
+        self.judged.ceiling || self.large || self.guessed
     }
 
     fn granted_by(&self) -> By {
@@ -394,7 +402,13 @@ fn proposal(asked: &Asked<'_>) -> Said {
         return consult(asked);
     }
     if asked.large {
-        return large(asked);
+        let Removed { files, bytes } = asked.case.removed;
+        let what = format!("removes {files} files, {bytes} bytes");
+        return only_a_person(asked, what, words::large(files, bytes));
+    }
+    if asked.guessed {
+        let what = "its end was not written".to_owned();
+        return only_a_person(asked, what, words::GUESSED.to_owned());
     }
     match (asked.judged.word, asked.terms.approval) {
         (RuleWord::Allow | RuleWord::Deny, _) => pass("nothing to ask"),
@@ -425,15 +439,13 @@ fn consult(asked: &Asked<'_>) -> Said {
     refuse(why, words::NOBODY_ANSWERS)
 }
 
-/// Much is removed only when a person says so, whatever was allowed beforehand.
-fn large(asked: &Asked<'_>) -> Said {
-    let Removed { files, bytes } = asked.case.removed;
-    let what = format!("removes {files} files, {bytes} bytes");
+/// What is done only when a person says so, whatever was allowed beforehand.
+fn only_a_person(asked: &Asked<'_>, what: String, told: String) -> Said {
     let Terms { approval, flags, .. } = asked.terms;
     match (approval == Approval::Ask || flags.someone) && !flags.no_proposals {
         true => Said::Hold(what),
         false => Said::Refuse {
-            told: Told::Words(words::large(files, bytes)),
+            told: Told::Words(told),
             why: format!("{what}, and nobody is there to ask"),
             by: Some(By::Nobody),
         },

@@ -25,6 +25,7 @@ mod settle;
 mod state;
 mod step;
 mod streams;
+mod surface;
 mod view;
 mod words;
 
@@ -38,6 +39,7 @@ pub use schemes::effect as effect_of;
 pub use settle::{Found, Settlement};
 pub use state::{Engine, Lap, OpState, Reached};
 pub use step::Step;
+pub use surface::{ENVELOPE_STEPS, Marks};
 pub use view::Item;
 
 /// Recorded with every fact.

@@ -28,6 +28,8 @@ pub(crate) struct Rails {
 enum Struck {
     /// An op could not act.
     Op(String),
+    /// It asked for nothing, where only what is asked for counts.
+    Silent,
     /// The turn is one of a cycle of so many.
     Cycle(usize),
 }
@@ -58,7 +60,7 @@ impl Came {
 
 impl Rails {
     /// All ops of a turn have outcomes.
-    pub(crate) fn settled(&mut self, ops: &[OpState]) {
+    pub(crate) fn settled(&mut self, ops: &[OpState], is_silent: bool) {
         // What a person refuses again and again is theirs to stop.
         if ops.iter().any(OpState::was_refused) {
             self.turns.clear();
@@ -72,7 +74,8 @@ impl Rails {
             let status = op.status.unwrap_or(Status::FAILED);
             Struck::Op(format!("{} {}, {status}", op.intent.at, op.intent.tool))
         });
-        self.struck = failed.or_else(|| self.cycle().map(Struck::Cycle));
+        let silent = is_silent.then_some(Struck::Silent);
+        self.struck = failed.or(silent).or_else(|| self.cycle().map(Struck::Cycle));
         self.strikes = if self.struck.is_some() { self.strikes + 1 } else { 0 };
     }
 
@@ -103,6 +106,10 @@ impl Rails {
                 );
                 (Rail::Strikes, why)
             }
+            Struck::Silent => (
+                Rail::Strikes,
+                format!("{} turns in a row asked for nothing that could be read", self.strikes),
+            ),
             Struck::Cycle(1) => (
                 Rail::Cycle,
                 "the model makes the same calls again and again, with the same results".to_owned(),

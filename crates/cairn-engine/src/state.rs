@@ -6,6 +6,7 @@ use crate::policy::Rulebook;
 use crate::rails::{Came, Rails};
 use crate::sent::Sent;
 use crate::streams::Spent;
+use crate::surface::Telling;
 use crate::view::Item;
 use cairn_types::{
     Begin, Body, By, ContentRef, Coord, Decision, Drive, End, Fact, Hash, Intent, Mode, OpName,
@@ -98,6 +99,8 @@ pub struct Lap {
     pub(crate) news: Vec<Item>,
     /// The last word, where it was said.
     pub(crate) last_word: Option<Status>,
+    /// What its surface keeps of its turns.
+    pub(crate) told: Telling,
     pub(crate) hooks: OfLap,
 }
 
@@ -193,6 +196,7 @@ impl Engine {
                     lap.asked = Some(ask.turn);
                     lap.max_output = ask.max_output;
                     lap.inherited = false;
+                    lap.told.asked(ask);
                 });
             }
             Body::Reply(reply) => self.took_reply(reply),
@@ -296,6 +300,7 @@ impl Engine {
             lap.finish = Some(reply.finish);
             lap.owes_intents = !reply.calls.is_empty();
             lap.paid(reply);
+            lap.told.replied(reply);
         });
         if reply.calls.is_empty() {
             self.close_turn();
@@ -363,13 +368,14 @@ impl Engine {
     }
 
     fn took_outcome(&mut self, outcome: &Outcome) {
-        let (mut call, mut is_look, mut of) = (None, false, None);
+        let (mut call, mut is_look, mut of, mut shows) = (None, false, None, None);
         self.in_op(outcome.at, |op| {
             of = op.intent.of;
             op.status = Some(outcome.status);
             op.came = Some(Came::of(outcome));
             call = Some(op.intent.call.clone());
             is_look = op.is_shown();
+            shows = op.shows();
         });
         self.note_running(outcome);
         self.saw(outcome, is_look);
@@ -380,9 +386,10 @@ impl Engine {
         if let Some(row) = of {
             self.items.push(Item::Over { row, content: outcome.result });
         } else if let Some(call) = call {
-            let failed = outcome.status.0 >= 400;
-            let (at, content, media) = (outcome.at, outcome.result, outcome.media.clone());
-            self.items.push(Item::Result { at, call, content, media, failed, folded: false });
+            let (at, status, content) = (outcome.at, outcome.status, outcome.result);
+            let media = outcome.media.clone();
+            let item = Item::Result { at, call, content, media, status, of: shows, folded: false };
+            self.items.push(item);
         }
         match self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
             true if of.is_some() => self.heard_of_sent(),
@@ -431,7 +438,8 @@ impl Engine {
 
     /// Words that waited for the turn's end become messages; the model will hear them next.
     fn close_turn(&mut self) {
-        self.in_lap(|lap| lap.rails.settled(&lap.ops));
+        let is_silent = self.is_silent();
+        self.in_lap(|lap| lap.rails.settled(&lap.ops, is_silent));
         self.hear_waiting();
     }
 
@@ -671,7 +679,7 @@ impl Engine {
     /// The question that waits for a word, if one does.
     #[must_use]
     pub fn open_question(&self) -> Option<&Proposal> {
-        let op = self.lap.as_ref()?.ops.iter().find(|op| op.status.is_none())?;
+        let op = self.open_ops(self.lap.as_ref()?).next()?;
         let question = op.settling.as_ref().or(op.proposal.as_ref())?;
         (!self.decided.contains_key(&question.id)).then_some(question)
     }

@@ -60,7 +60,7 @@ impl Engine {
     #[must_use]
     pub fn step(&self) -> Step {
         let Some(lap) = &self.lap else { return self.step_idle() };
-        match lap.ops.iter().find(|op| op.status.is_none()) {
+        match self.open_ops(lap).next() {
             Some(op) => self.step_op(lap, op),
             None => self.step_turn(lap),
         }
@@ -103,7 +103,7 @@ impl Engine {
             }
             return self.step_stop(lap).unwrap_or_else(|| end(lap, status, ""));
         }
-        match lap.finish {
+        match lap.finish.filter(|_| self.ends_by_silence(lap)) {
             Some(Finish::Length) if lap.ops.is_empty() => {
                 return end(lap, Status::OK, "the answer was cut at the model's length limit");
             }
@@ -139,7 +139,8 @@ impl Engine {
             recording.facts.push(Body::Steer(steer));
             messages += 1;
         }
-        recording.facts.push(Body::Ask(Ask { lap: lap.lap, turn, messages, max_output: None }));
+        let (lap, plain) = (lap.lap, self.wants_answer(lap));
+        recording.facts.push(Body::Ask(Ask { lap, turn, messages, plain, ..Ask::default() }));
         recording
     }
 
@@ -186,7 +187,8 @@ impl Engine {
         if let Some(problem) = &op.intent.problem {
             return self.step_problem(lap, op, problem);
         }
-        if let Some((status, told)) = lap.not_performed(op) {
+        if let Some((status, told)) = lap.not_performed(op).or_else(|| self.false_success(lap, op))
+        {
             return Step::Record(Recording::not_performed(op, status, told));
         }
         if let Some(question) = op.question_of_hosts() {
@@ -244,9 +246,11 @@ impl Engine {
                 && op.decision.is_none()
                 && op.hooks.performed.is_none()
         };
-        let open = lap.ops.iter().skip_while(|op| op.status.is_some());
         let mut reads = Vec::new();
-        for op in open.take_while(is_plain) {
+        for op in self.open_ops(lap).take_while(is_plain) {
+            if !reads.is_empty() && op.is_last_word() {
+                break;
+            }
             match self.leave(op, &Reach::default()) {
                 Leave::Granted(..) => reads.push(op.intent.at),
                 Leave::Hook(ask) => return Step::Hook(ask),

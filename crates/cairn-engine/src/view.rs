@@ -1,7 +1,7 @@
 //! The transcript view: a run's log as chat items. It only grows; an item once there changes only when its
 //! run folds or opens it.
 
-use cairn_types::{Call, ContentRef, Coord, Media, Reply, Stream};
+use cairn_types::{Call, ContentRef, Coord, Media, Reply, Status, Stream};
 
 /// One item of the transcript, by hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,8 +41,10 @@ pub enum Item {
         content: ContentRef,
         /// What it is shown with that.
         media: Vec<Media>,
-        /// Whether the op could not be done.
-        failed: bool,
+        /// What became of it.
+        status: Status,
+        /// The path or address that it shows or changed, where it is one.
+        of: Option<String>,
         /// Only where it stands is shown.
         folded: bool,
     },

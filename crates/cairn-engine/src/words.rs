@@ -93,6 +93,22 @@ pub(crate) fn cascade(at: Coord, status: Status) -> String {
     format!("not performed: an earlier op of this reply could not act ({at}, status {status})")
 }
 
+pub(crate) fn false_success(at: Coord, status: Status) -> String {
+    format!("not taken as the end: log:///{at} of the same reply could not act (status {status})")
+}
+
+pub(crate) fn unseen_success(at: Coord) -> String {
+    format!("not taken as the end: what log:///{at} of the same reply came to was not seen yet")
+}
+
+pub(crate) fn not_given(tool: &str) -> String {
+    format!("refused: this run was not given {tool}")
+}
+
+pub(crate) const UNCLOSED: &str = "not performed: its end was not written";
+pub(crate) const GUESSED: &str =
+    "refused: its end was not written, so a person must approve it, and nobody is there";
+
 pub(crate) fn turns_left(left: u32) -> String {
     match left {
         1 => "This is the last turn of this loop: the results of calls made in it are not told."

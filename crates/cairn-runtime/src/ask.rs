@@ -1,11 +1,14 @@
 //! One model call: streams what arrives, takes commands meanwhile, records the whole reply or why
 //! there is none.
 
+use crate::messages::hold;
+use crate::written::Heard;
 use crate::{Driver, Event, RunError, Sink, calls};
-use cairn_engine::Recording;
-use cairn_provider::{Answer, Delta, Fault, FaultClass, Thought};
+use cairn_engine::{Marks, Recording};
+use cairn_provider::{Answer, Delta, Fault, FaultClass, Request, Thought};
 use cairn_text::scrub::{Scrubber, Window};
 use cairn_types::{Call, ContentRef, Reply};
+use std::iter::repeat;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -20,13 +23,15 @@ impl Driver {
             return self.record_step(end).await;
         }
         self.flush().await?;
-        let mut request = self.transcript.request(messages);
+        let content = |hash: &_| self.content(hash);
+        let mut request = self.messages.request(&self.engine, messages, &content)?;
         request.effort = self.settings.effort;
-        request.schema = self.settings.schema.clone();
+        self.constrain(&mut request);
         request.max_output = self.engine.lap().and_then(cairn_engine::Lap::max_output);
         let provider = self.provider.clone();
         let cancel = CancellationToken::new();
         let mut teller = Teller::new(self.sink.clone(), &self.settings.scrubber);
+        teller.is_silent = self.engine.surface().is_text();
         let mut on_delta = |delta| teller.tell(delta);
         let began = Instant::now();
         let mut asking = Box::pin(provider.ask(&request, &mut on_delta, &cancel));
@@ -43,6 +48,16 @@ impl Driver {
 
     fn took_answer(&mut self, mut answer: Answer, ms: u64) -> Result<(), RunError> {
         answer.calls.truncate(MOST_CALLS);
+        let mut heard = Heard::default();
+        let mut written = String::new();
+        if self.engine.surface().is_text() {
+            written = std::mem::take(&mut answer.text);
+            heard = self.heard(&written);
+            self.tell_prose(&heard.text);
+            answer.text = std::mem::take(&mut heard.text);
+            answer.reasoning.push_str(&heard.reasoning);
+            answer.calls = heard.calls.iter().map(|(call, _)| call.clone()).collect();
+        }
         let scrubber = &self.settings.scrubber;
         let taken: Vec<_> = answer.calls.iter().map(|call| calls::taken(scrubber, call)).collect();
         let thoughts = calls::thoughts(scrubber, answer.thoughts);
@@ -70,13 +85,24 @@ impl Driver {
             cost: answer.cost,
             attempts: answer.attempts,
             ms,
+            written: keep(&written),
+            problems: keep(&heard.problems),
+            repairs: heard.repairs,
+            is_final: heard.is_final,
         };
-        let args: Vec<&str> = taken.iter().map(|taken| &*taken.args).collect();
-        let mut recording = self.engine.replied(reply, &args);
+        let marks = heard.calls.into_iter().map(|(_, marks)| marks).chain(repeat(Marks::default()));
+        let calls: Vec<_> = taken.iter().map(|taken| &*taken.args).zip(marks).collect();
+        let mut recording = self.engine.replied_in(reply, &calls);
         calls::refuse(&mut recording, &taken);
         recording.contents.extend(kept.contents);
-        recording.contents.extend(args.iter().map(|args| args.as_bytes().to_vec()));
+        recording.contents.extend(calls.iter().map(|(args, _)| args.as_bytes().to_vec()));
         self.record(recording)
+    }
+
+    /// What the answer must follow, where the provider can see to that.
+    fn constrain(&self, request: &mut Request) {
+        let form = self.provider.form();
+        hold(request, &self.engine, (form.as_deref(), self.settings.schema.clone()));
     }
 
     fn took_fault(&mut self, fault: &Fault) -> Result<(), RunError> {
@@ -94,6 +120,8 @@ struct Teller {
     scrubber: Scrubber,
     text: Told,
     reasoning: Told,
+    /// Words are told when it is known what they are.
+    is_silent: bool,
 }
 
 /// One of the two streams.
@@ -129,12 +157,13 @@ impl Told {
 impl Teller {
     fn new(sink: Arc<dyn Sink>, scrubber: &Scrubber) -> Teller {
         let (text, reasoning) = (Told::new(scrubber), Told::new(scrubber));
-        Teller { sink, scrubber: scrubber.clone(), text, reasoning }
+        Teller { sink, scrubber: scrubber.clone(), text, reasoning, is_silent: false }
     }
 
     fn tell(&mut self, delta: Delta) {
         match delta {
             // What one stream holds back is told before the other goes on.
+            Delta::Text(_) if self.is_silent => {}
             Delta::Text(text) => {
                 let (thought, said) = (self.reasoning.finish(), self.text.push(&text));
                 self.told_thought(thought);

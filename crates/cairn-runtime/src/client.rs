@@ -203,6 +203,9 @@ impl Client {
             tools: recording.keep("[]"),
             surface: Surface::Client,
             view: View::Transcript,
+            given: Vec::new(),
+            tool_use: cairn_types::ToolUse::Free,
+            small: false,
         };
         recording.facts.push(Body::Run(started));
         self.record(recording);
@@ -255,6 +258,8 @@ impl Client {
             of: None,
             repairs: Vec::new(),
             problem: None,
+            unclosed: false,
+            says: None,
         }));
         recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, op.by, Vec::new())));
         let is_stored = op.changes.iter().any(Change::is_stored);

@@ -23,6 +23,12 @@ pub fn new_session_id() -> SessionId {
     SessionId::new(now_ms(), random())
 }
 
+/// What a reply must repeat to count; nobody knows it before it is asked for.
+#[must_use]
+pub fn new_nonce() -> String {
+    format!("{:08x}", random())
+}
+
 fn random() -> u32 {
     // Without randomness the process id still keeps two processes apart; the store refuses a
     // name that is taken.

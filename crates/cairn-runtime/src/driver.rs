@@ -6,15 +6,16 @@ use crate::pending::{Pending, told_with};
 use crate::schemes::{Leads, Web};
 use crate::scrubbed::scrubbed;
 use crate::sent::{Foreground, Sending};
-use crate::transcript::{Transcript, text_of};
-use crate::{Event, RunError, Sink, now_ms};
+use crate::transcript::text_of;
+use crate::{Event, Messages, RunError, Sink, now_ms};
 use cairn_engine::{DecideError, Engine, NewText, Recording, Step, VERSION, Word};
 use cairn_provider::{Effort, Provider};
 use cairn_store::{Batch, Lease, Store, StoreError};
 use cairn_text::scrub::Scrubber;
 use cairn_tools::hooks::Hooks;
 use cairn_types::{
-    Body, By, Coord, Fact, Hash, Outcome, Proposal, ProposalId, RunId, SessionId, Verdict, Writer,
+    Body, By, Coord, Fact, Hash, Outcome, Proposal, ProposalId, RunId, SessionId, Surface, ToolUse,
+    Verdict, Writer,
 };
 use cairn_world::{Prepared, World};
 use std::sync::Arc;
@@ -72,6 +73,32 @@ pub struct Settings {
     pub web: Web,
     /// Tools that a new run is given besides, of `cairn_surface::native::ON_REQUEST`.
     pub more_tools: Vec<String>,
+    /// How the model of a new run writes.
+    pub manner: Manner,
+}
+
+/// How the model of a new run writes, and what it is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manner {
+    /// In what grammar.
+    pub surface: Surface,
+    /// It is a small one: it is told less, and reminded more.
+    pub small: bool,
+    /// The only tools it may call; all of them when empty.
+    pub tools: Vec<String>,
+    /// Whether it calls them.
+    pub tool_use: ToolUse,
+}
+
+impl Default for Manner {
+    fn default() -> Manner {
+        Manner {
+            surface: Surface::Native,
+            small: false,
+            tools: Vec::new(),
+            tool_use: ToolUse::Free,
+        }
+    }
 }
 
 /// What a driver has made durable so far.
@@ -102,7 +129,7 @@ pub struct Driver {
     pub(crate) engine: Engine,
     pub(crate) world: Arc<World>,
     pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) transcript: Transcript,
+    pub(crate) messages: Messages,
     pub(crate) pending: Pending,
     /// What was prepared of an op, from this input.
     pub(crate) prepared: Option<(Coord, Hash, Prepared)>,
@@ -232,6 +259,7 @@ impl Driver {
         }
         let recording = self.afforded(recording)?;
         let recording = self.with_refused(recording);
+        let recording = self.with_shown(recording).await?;
         let is_waited_for = self.engine.lingers() && self.streams.sent().next().is_some();
         if recording.ends() && is_waited_for {
             return self.linger().await;
@@ -266,7 +294,7 @@ impl Driver {
             self.pending.facts.push(fact);
         }
         let (pending, store) = (&self.pending, &self.store);
-        self.transcript.extend(&self.engine, |hash| match pending.content(hash) {
+        self.messages.extend(&self.engine, &|hash| match pending.content(hash) {
             Some(bytes) => Ok(bytes.to_vec()),
             None => store.content(hash),
         })?;

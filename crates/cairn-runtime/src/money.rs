@@ -118,7 +118,7 @@ impl Driver {
 
     fn worst(&self) -> Result<Option<Worst>, RunError> {
         let Some(price) = self.provider.price() else { return Ok(None) };
-        let mut request = self.transcript.next(&self.engine, |hash| self.content(hash))?;
+        let mut request = self.messages.next(&self.engine, &|hash| self.content(hash))?;
         request.schema = self.settings.schema.clone();
         Ok(Some(Worst::of(&request, price, self.settings.max_output)))
     }

@@ -55,6 +55,8 @@ impl Client {
             of: None,
             repairs: Vec::new(),
             problem: None,
+            unclosed: false,
+            says: None,
         }));
         let by = By::Gate("system".to_owned());
         recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, by, Vec::new())));

@@ -5,7 +5,7 @@
 
 use cairn_engine::Recording;
 use cairn_text::scrub::Scrubber;
-use cairn_types::{Body, Change, ContentRef, Hash, HookAnswer, Hooked, Media};
+use cairn_types::{Body, Change, ContentRef, Hash, HookAnswer, Hooked, Media, Reply};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -88,7 +88,11 @@ fn texts(fact: &mut Body) -> Vec<&mut ContentRef> {
         Body::Prompt(prompt) => vec![&mut prompt.text],
         Body::Steer(steer) => vec![&mut steer.text],
         Body::Delta(delta) => vec![&mut delta.text],
-        Body::Reply(reply) => reply.text.iter_mut().chain(reply.reasoning.iter_mut()).collect(),
+        Body::Reply(reply) => {
+            let Reply { text, reasoning, written, problems, .. } = reply;
+            [text, reasoning, written, problems].into_iter().flatten().collect()
+        }
+        Body::Ask(ask) => ask.visible.iter_mut().map(|shown| &mut shown.content).collect(),
         Body::Intent(intent) => intent.problem.iter_mut().map(|p| &mut p.message).collect(),
         Body::Proposal(proposal) => vec![&mut proposal.shown],
         Body::Decision(decision) => decision.words.iter_mut().collect(),
@@ -103,7 +107,6 @@ fn texts(fact: &mut Body) -> Vec<&mut ContentRef> {
         }
         Body::Drive(_)
         | Body::Abort(_)
-        | Body::Ask(_)
         | Body::Fault(_)
         | Body::Stream(_)
         | Body::Reach(_)
@@ -126,6 +129,7 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         Body::Decision(decision) => decision.rule.iter_mut().chain(&mut decision.hosts).collect(),
         Body::Reach(reach) => reach.hosts.iter_mut().collect(),
         Body::Stream(stream) => vec![&mut stream.why],
+        Body::Reply(reply) => reply.repairs.iter_mut().collect(),
         Body::End(end) => vec![&mut end.why],
         Body::Hook(Hooked { answer: HookAnswer { tool, stop, problem, .. }, hosts, .. }) => {
             tool.iter_mut().chain(stop).chain(problem).chain(hosts).collect()
@@ -136,7 +140,6 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
         | Body::Steer(_)
         | Body::Delta(_)
         | Body::Ask(_)
-        | Body::Reply(_)
         | Body::Begin(_)
         | Body::Performed(_)
         | Body::Outcome(_)

@@ -2,19 +2,19 @@
 
 use crate::pending::Pending;
 use crate::schemes::Leads;
-use crate::transcript::Transcript;
 use crate::{
-    Command, Driver, RunError, Settings, Sink, Surroundings, clock, made, now_ms, schemes, system,
+    Command, Driver, Manner, Messages, RunError, Settings, Sink, Surroundings, clock, made, now_ms,
+    schemes, system,
 };
 use cairn_engine::gates::Terms;
 use cairn_engine::policy::Rulebook;
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
-use cairn_surface::native;
+use cairn_surface::{any, native};
 use cairn_types::{
     Approval, Body, Budgets, Caps, ContentRef, Drive, Flags, Mode, Policy, RunId, RunStarted,
-    SessionId, Surface, View, Writer,
+    SessionId, Surface, ToolUse, Writer,
 };
 use cairn_world::{Shown, World};
 use std::borrow::Cow;
@@ -176,24 +176,47 @@ impl Start {
         let mut recording = Recording::default();
         let (world, about) = (&self.world, &self.surroundings);
         let terms = Terms { mode: self.mode, approval: self.approval, flags: self.flags };
-        let system = system::message(&self.root, world, about, terms);
+        let Manner { surface, small, tools, tool_use } = &self.settings.manner;
+        let (surface, small, tool_use) = (*surface, *small, *tool_use);
+        let system = system::message(&self.root, world, about, (terms, &self.settings.manner));
+        let mut given = native::given(terms.can_be_asked(), &self.more_tools(surface), tools);
+        if tool_use == ToolUse::None {
+            given.clear();
+        }
+        let (tools, given) = match surface.is_text() {
+            true => (any::instructions(surface, &given), names(&given)),
+            false if tools.is_empty() => (native::schemas(&given), Vec::new()),
+            false => (native::schemas(&given), names(&given)),
+        };
         let started = RunStarted {
             session: session.clone(),
             name,
             system: recording.keep(system),
-            tools: recording.keep(native::schemas(terms.can_be_asked(), &self.settings.more_tools)),
-            surface: Surface::Native,
-            view: View::Transcript,
+            tools: recording.keep(tools),
+            surface,
+            view: surface.view(),
+            given,
+            tool_use,
+            small,
         };
         recording.facts.push(Body::Run(started));
         let since = self.store.newest_receipt(&session)?.unwrap_or_default();
         recording.facts.push(Body::Drive(self.drive_fact(lease.epoch(), Some(since))));
-        let mut driver =
-            self.driver(lease, session, Engine::default(), Transcript::default(), inbox);
+        let mut driver = self.driver(lease, session, Engine::default(), Messages::default(), inbox);
         driver.pending = pending;
         recording.contents.extend(driver.schema_content());
         driver.record(recording)?;
         Ok(driver)
+    }
+
+    /// The tools that are given only where they are wanted: where the model curates what it sees, it is given all.
+    fn more_tools(&self, surface: Surface) -> Vec<String> {
+        match surface {
+            Surface::Tags | Surface::Heredoc if !self.settings.manner.small => {
+                native::ON_REQUEST.map(str::to_owned).to_vec()
+            }
+            _ => self.settings.more_tools.clone(),
+        }
     }
 
     fn existing(
@@ -208,14 +231,14 @@ impl Start {
         if engine.run().is_none() {
             return Err(RunError::NoBeginning { run: run.clone() });
         }
-        let transcript = Transcript::load(&engine, &self.store)?;
+        let messages = Messages::load(&engine, &self.store)?;
         made::tell(&self.world, &self.store, &facts)?;
         let since = match engine.looked() {
             Some(_) => None,
             None => Some(self.store.newest_receipt(&session)?.unwrap_or_default()),
         };
         let drive = self.drive_fact(lease.epoch(), since);
-        let mut driver = self.driver(lease, session, engine, transcript, inbox);
+        let mut driver = self.driver(lease, session, engine, messages, inbox);
         let contents = driver.schema_content();
         driver.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
         driver.note_lost()?;
@@ -286,7 +309,7 @@ impl Start {
         lease: cairn_store::Lease,
         session: SessionId,
         engine: Engine,
-        transcript: Transcript,
+        messages: Messages,
         inbox: mpsc::UnboundedReceiver<Command>,
     ) -> Driver {
         let mut schemes = schemes::of_session(&self.store, &session, &self.world);
@@ -301,7 +324,7 @@ impl Start {
             engine,
             world: Arc::new(world),
             provider: self.provider,
-            transcript,
+            messages,
             pending: Pending::default(),
             prepared: None,
             sink: self.sink,
@@ -323,6 +346,10 @@ impl Start {
             own_rows,
         }
     }
+}
+
+fn names(tools: &[&'static native::Tool]) -> Vec<String> {
+    tools.iter().map(|tool| tool.name.to_owned()).collect()
 }
 
 /// The folders besides the project's that a run's drivers had open, each once.

@@ -3,7 +3,9 @@
 //! shorter one.
 
 use crate::background::ending;
-use crate::{RunError, rows};
+use crate::messages::hold;
+use crate::packet::Contents;
+use crate::{Messages, RunError, rows};
 use cairn_engine::{Engine, Item};
 use cairn_provider::{CallText, Effort, Message, Part, Request, Thought};
 use cairn_store::{Store, StoreError};
@@ -12,7 +14,7 @@ use std::sync::Arc;
 
 /// A run's messages so far.
 #[derive(Default)]
-pub struct Transcript {
+pub(crate) struct Transcript {
     system: Arc<str>,
     tools: Arc<str>,
     messages: Vec<Arc<Message>>,
@@ -21,18 +23,11 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The transcript of a run in this state, its contents read from the store.
-    pub fn load(engine: &Engine, store: &Store) -> Result<Transcript, StoreError> {
-        let mut transcript = Transcript::default();
-        transcript.extend(engine, |hash| store.content(hash))?;
-        Ok(transcript)
-    }
-
     /// Takes the items that are new since the last call.
     pub(crate) fn extend(
         &mut self,
         engine: &Engine,
-        content: impl Fn(&Hash) -> Result<Vec<u8>, StoreError>,
+        content: Contents<'_>,
     ) -> Result<(), StoreError> {
         let text = |r: &ContentRef| content(&r.hash).map(|bytes| text_of(&bytes));
         if let (Some(run), true) = (engine.run(), self.system.is_empty()) {
@@ -43,7 +38,7 @@ impl Transcript {
             self.messages.clear();
         }
         for item in &engine.items()[self.messages.len()..] {
-            let message = message(item, &self.messages, &content)?;
+            let message = message(item, &self.messages, content)?;
             self.messages.push(Arc::new(message));
         }
         Ok(())
@@ -53,18 +48,18 @@ impl Transcript {
     pub(crate) fn next(
         &self,
         engine: &Engine,
-        content: impl Fn(&Hash) -> Result<Vec<u8>, StoreError>,
+        content: Contents<'_>,
     ) -> Result<Request, StoreError> {
         let mut request = self.request(engine.items().len());
         for item in engine.held() {
-            request.messages.push(Arc::new(message(item, &self.messages, &content)?));
+            request.messages.push(Arc::new(message(item, &self.messages, content)?));
         }
         Ok(request)
     }
 
     /// The request that shows the first `messages` items.
     #[must_use]
-    pub fn request(&self, messages: usize) -> Request {
+    pub(crate) fn request(&self, messages: usize) -> Request {
         Request {
             system: self.system.clone(),
             tools: self.tools.clone(),
@@ -77,12 +72,12 @@ impl Transcript {
 fn message(
     item: &Item,
     before: &[Arc<Message>],
-    content: &impl Fn(&Hash) -> Result<Vec<u8>, StoreError>,
+    content: Contents<'_>,
 ) -> Result<Message, StoreError> {
     let text = |r: &ContentRef| content(&r.hash).map(|bytes| text_of(&bytes));
     Ok(match item {
         Item::User { text: said, media } => {
-            Message::User { parts: parts(text(said)?, media, content)? }
+            Message::User { parts: parts_of(text(said)?, media, content)? }
         }
         Item::Over { row, content: told } => {
             let row = rows::address(*row);
@@ -98,17 +93,17 @@ fn message(
             }
             Message::User { parts: vec![Part::Text(Arc::from(said))] }
         }
-        Item::Result { at, call, failed, folded: true, .. } => Message::Result {
+        Item::Result { at, call, status, folded: true, .. } => Message::Result {
             call: call.clone(),
             name: name_of(call, before),
             parts: vec![Part::Text(Arc::from(format!("folded; it is {}", rows::address(*at))))],
-            failed: *failed,
+            failed: !status.is_success(),
         },
-        Item::Result { call, content: told, media, failed, .. } => Message::Result {
+        Item::Result { call, content: told, media, status, .. } => Message::Result {
             call: call.clone(),
             name: name_of(call, before),
-            parts: parts(text(told)?, media, content)?,
-            failed: *failed,
+            parts: parts_of(text(told)?, media, content)?,
+            failed: !status.is_success(),
         },
         Item::Assistant { text: said, calls, thoughts } => Message::Assistant {
             text: said.as_ref().map(text).transpose()?,
@@ -128,10 +123,10 @@ fn message(
 }
 
 /// A text and what is shown with it.
-fn parts(
+pub(crate) fn parts_of(
     text: Arc<str>,
     media: &[Media],
-    content: &impl Fn(&Hash) -> Result<Vec<u8>, StoreError>,
+    content: Contents<'_>,
 ) -> Result<Vec<Part>, StoreError> {
     let mut parts = vec![Part::Text(text)];
     for shown in media {
@@ -181,16 +176,17 @@ pub fn request_at(
         if let Body::Ask(ask) = &fact.body
             && (ask.lap, ask.turn) == (lap, turn)
         {
-            let transcript = Transcript::load(&engine, store)?;
-            let mut request = transcript.request(engine.items().len());
+            let content = |hash: &Hash| store.content(hash);
+            let messages = Messages::load(&engine, store)?;
+            let mut request = messages.request(&engine, engine.items().len(), &content)?;
             let Some(drive) = driven(facts, (lap, turn)) else {
                 return Ok(Some(Asked { request, form: None }));
             };
             request.effort = Effort::of_word(drive.effort.as_deref());
             request.max_output = ask.max_output;
-            if let Some(schema) = &drive.schema {
-                request.schema = Some(text_of(&store.content(&schema.hash)?));
-            }
+            let schema = drive.schema.as_ref().map(|schema| store.content(&schema.hash));
+            let schema = schema.transpose()?.map(|bytes| text_of(&bytes));
+            hold(&mut request, &engine, (drive.form.as_deref(), schema));
             return Ok(Some(Asked { request, form: drive.form.clone() }));
         }
     }

@@ -299,6 +299,9 @@ mod tests {
             tools: ContentRef::of(b""),
             surface: Surface::Native,
             view: View::Transcript,
+            given: Vec::new(),
+            tool_use: cairn_types::ToolUse::Free,
+            small: false,
         });
         Ask::Commit(Box::new(Batch {
             lease: LeaseKey { run: run.clone(), epoch: 1 },

@@ -1,6 +1,7 @@
 //! How a model writes ops. Reading model output never fails: it gives an op or a problem, and every
 //! repair it made. Whether the op may run is decided elsewhere.
 
+pub mod any;
 pub mod envelope;
 pub mod heredoc;
 mod json;

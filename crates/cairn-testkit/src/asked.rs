@@ -2,6 +2,7 @@
 //! and what was said last. Answers nothing.
 
 use cairn_provider::http::Wire;
+use cairn_provider::scripted::turn_of;
 use serde_json::Value;
 
 /// Where a request stands in its script.
@@ -44,6 +45,9 @@ pub(crate) fn read(wire: Wire, path: &str, body: &Value) -> Asked {
         Wire::Gemini => path.ends_with(":streamGenerateContent"),
         Wire::Chat | Wire::Responses | Wire::Anthropic => body["stream"] == true,
     };
+    if let Some(turn) = turn_of(&asked.last) {
+        asked.spoken = turn.saturating_sub(1);
+    }
     asked.model = match wire {
         Wire::Gemini => path.rsplit('/').next().and_then(|m| m.split(':').next()),
         Wire::Chat | Wire::Responses | Wire::Anthropic => body["model"].as_str(),

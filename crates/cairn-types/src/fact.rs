@@ -2,9 +2,9 @@
 //! version does not know is kept as it is.
 
 use crate::{
-    Approval, Budgets, Change, ContentRef, Coord, Decision, Delta, Effect, Flags, Hash, HookPlan,
-    Hooked, Letter, Manifest, Mode, OpName, Origin, PicoUsd, Policy, Proposal, RunId, SessionId,
-    Status, Stream, Subject, Surface, Usage, View, Writer,
+    Approval, Ask, Budgets, Change, ContentRef, Coord, Decision, Delta, Effect, Fault, Flags, Hash,
+    HookPlan, Hooked, Letter, Manifest, Mode, OpName, Origin, PicoUsd, Policy, Proposal, Reply,
+    RunId, SessionId, Status, Stream, Subject, Surface, ToolUse, View, Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -197,12 +197,21 @@ pub struct RunStarted {
     pub name: Option<String>,
     /// The system message.
     pub system: ContentRef,
-    /// The tools' schemas, a JSON array.
+    /// The tools' schemas, a JSON array; on a text surface how they are called.
     pub tools: ContentRef,
     /// How the model writes ops.
     pub surface: Surface,
     /// How the log becomes messages.
     pub view: View,
+    /// The tools it is given, where a text says how to call them; `tools` is that text then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<String>,
+    /// Whether it calls tools.
+    #[serde(default, skip_serializing_if = "ToolUse::is_free")]
+    pub tool_use: ToolUse,
+    /// Its model is a small one: it is told less, and reminded more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub small: bool,
 }
 
 /// Where a fork left its parent.
@@ -333,96 +342,6 @@ pub struct Abort {
     pub why: String,
 }
 
-/// `ask`: the model is about to be asked. Words that arrive after this one wait for its reply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ask {
-    /// The loop.
-    pub lap: u32,
-    /// The turn.
-    pub turn: u32,
-    /// How many items of the view the model is shown.
-    pub messages: u64,
-    /// The longest answer in tokens, where a budget says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_output: Option<u64>,
-}
-
-/// `reply`: a whole answer of the model, never half of one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reply {
-    /// The loop.
-    pub lap: u32,
-    /// The turn.
-    pub turn: u32,
-    /// The model that answered, `provider/name`.
-    pub model: String,
-    /// What it said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<ContentRef>,
-    /// What it thought, where the provider says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<ContentRef>,
-    /// What has to be sent back for it to go on thinking: a JSON array of `{origin, text, sealed,
-    /// at}`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thoughts: Option<ContentRef>,
-    /// The tool calls it made, in its order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<Call>,
-    /// Why it stopped.
-    pub finish: Finish,
-    /// Tokens, where the provider reports them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
-    /// Money, where a price is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<PicoUsd>,
-    /// How many requests it took.
-    pub attempts: u32,
-    /// How long it took, in milliseconds.
-    pub ms: u64,
-}
-
-/// A tool call, its arguments verbatim.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
-    /// The provider's id for it.
-    pub id: String,
-    /// The tool's name as the model wrote it.
-    pub name: String,
-    /// The arguments as the model wrote them.
-    pub args: ContentRef,
-}
-
-/// Why a reply ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Finish {
-    /// The model had said what it wanted.
-    Stop,
-    /// It wants tools.
-    Calls,
-    /// It ran into its length limit: its last call may be cut.
-    Length,
-    /// The provider withheld the rest.
-    Filtered,
-}
-
-/// `fault`: the model could not be had.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
-    /// The loop.
-    pub lap: u32,
-    /// The turn.
-    pub turn: u32,
-    /// The class of the fault, a stable word.
-    pub class: String,
-    /// A sentence for a person.
-    pub message: String,
-    /// How many requests were made.
-    pub attempts: u32,
-}
-
 /// `intent`: an op was asked for. A second one with the same place is what a hook made of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
@@ -457,6 +376,12 @@ pub struct Intent {
     /// Repairs made in reading it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<String>,
+    /// Its end was not written: where it ends is a guess.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unclosed: bool,
+    /// How it says that the work stands, where it says that to whoever listens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<Status>,
     /// Why it cannot be performed, when it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,

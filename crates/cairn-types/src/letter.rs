@@ -1,6 +1,6 @@
 //! What one run, or a person, says to another run: the one way besides a shared entry. Plain data.
 
-use crate::{ContentRef, Coord, Intent, OpName, Outcome, Post, RunId, Settled, Status};
+use crate::{ContentRef, Coord, Intent, OpName, Outcome, Post, RunId, Settled};
 use serde::{Deserialize, Serialize};
 
 /// Something that was said to a run. It waits until that run hears it.
@@ -38,6 +38,6 @@ impl Outcome {
     /// Whether what was said to whoever listens was the last word. One that was skipped has the status of one, too.
     #[must_use]
     pub fn is_last_word(&self) -> bool {
-        self.settled == Settled::Performed && matches!(self.status, Status::OK | Status::CANCELLED)
+        self.settled == Settled::Performed && self.status.ends_work()
     }
 }

@@ -21,6 +21,7 @@ mod scheme;
 mod secret;
 mod status;
 mod stream;
+mod turn;
 mod uri;
 mod usage;
 
@@ -35,9 +36,8 @@ pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple}
 pub use content::{ContentRef, Hash, HashError};
 pub use delta::Delta;
 pub use fact::{
-    Abort, Ask, Begin, Body, Call, Caps, CommandOutput, Drive, End, Fact, FactError, Fault, Finish,
-    ForkPoint, Intent, Media, Outcome, Problem, Prompt, Rail, Ran, Reach, Reply, RunStarted, Seen,
-    Settled, Steer, StoredFact,
+    Abort, Begin, Body, Caps, CommandOutput, Drive, End, Fact, FactError, ForkPoint, Intent, Media,
+    Outcome, Problem, Prompt, Rail, Ran, Reach, RunStarted, Seen, Settled, Steer, StoredFact,
 };
 pub use hook::{
     HookAnswer, HookEvent, HookMay, HookPlan, HookSays, HookWord, Hooked, NoSuchEvent,
@@ -45,7 +45,10 @@ pub use hook::{
 };
 pub use id::{IdError, RunId, SessionId};
 pub use letter::{Letter, Origin};
-pub use op::{Approval, Coord, CoordError, Effect, Flags, Mode, OpName, Surface, View, Writer};
+pub use op::{
+    Approval, Coord, CoordError, Effect, Flags, Mode, NoSuchSurface, OpName, Surface, ToolUse,
+    View, Writer,
+};
 pub use policy::{Policy, PolicyRule, Removed, RuleFrom, RuleWord, Subject};
 pub use proposal::{
     By, Decision, EditedText, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem,
@@ -57,5 +60,6 @@ pub use scheme::{Channel, FEEDS, Manifest, Scope, built_in, is_feed, is_stream};
 pub use secret::Secret;
 pub use status::Status;
 pub use stream::{Stream, StreamState};
+pub use turn::{Ask, Call, Fault, Finish, Reply, Visible};
 pub use uri::{LONGEST_ADDRESS, Place, Uri, UriError, scheme_of};
 pub use usage::{PicoUsd, Usage};

@@ -101,8 +101,78 @@ pub enum Writer {
 pub enum Surface {
     /// The provider's tool calls.
     Native,
+    /// Tags, as in XML.
+    Tags,
+    /// Statements between `<<WORD` and `:WORD`.
+    Heredoc,
+    /// One JSON object that repeats what it was given.
+    Envelope,
     /// No model writes here: a person or program at a client does.
     Client,
+}
+
+impl Surface {
+    /// Those that a model writes on.
+    pub const ALL: [Surface; 4] =
+        [Surface::Native, Surface::Tags, Surface::Heredoc, Surface::Envelope];
+
+    /// Whether ops are read from what a model says, and it says when the work is over.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        matches!(self, Surface::Tags | Surface::Heredoc | Surface::Envelope)
+    }
+
+    /// The view that serves it unless another is wanted.
+    #[must_use]
+    pub fn view(self) -> View {
+        if self.is_text() { View::Packet } else { View::Transcript }
+    }
+}
+
+impl fmt::Display for Surface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Surface::Native => "native",
+            Surface::Tags => "tags",
+            Surface::Heredoc => "heredoc",
+            Surface::Envelope => "envelope",
+            Surface::Client => "client",
+        })
+    }
+}
+
+/// Why a word names no surface.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown surface {0:?}; use one of native, tags, heredoc, envelope")]
+pub struct NoSuchSurface(pub String);
+
+impl FromStr for Surface {
+    type Err = NoSuchSurface;
+    fn from_str(text: &str) -> Result<Self, NoSuchSurface> {
+        let named = Surface::ALL.into_iter().find(|surface| surface.to_string() == text);
+        named.ok_or_else(|| NoSuchSurface(text.to_owned()))
+    }
+}
+
+/// Whether a run's model calls tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToolUse {
+    /// As it likes.
+    #[default]
+    Free,
+    /// At least once in each loop.
+    Required,
+    /// Never: it is told of none, and whatever it answers is the answer.
+    None,
+}
+
+impl ToolUse {
+    /// Whether it is as usual.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        *self == ToolUse::Free
+    }
 }
 
 /// How a run's log becomes messages.
@@ -111,6 +181,8 @@ pub enum Surface {
 pub enum View {
     /// Append-only chat turns.
     Transcript,
+    /// The state as it stands, made anew each turn.
+    Packet,
 }
 
 /// What a run may do at all, each more than the one before.

@@ -113,7 +113,7 @@ pub fn built_in() -> &'static [Manifest] {
 fn stored(name: &str, scope: Scope, writers: &[Writer]) -> Manifest {
     Manifest {
         name: name.to_owned(),
-        channels: vec![channel("body")],
+        channels: vec![channel("body"), channel("summary")],
         scope,
         writers: writers.to_vec(),
         reads: Effect::Read,

@@ -50,6 +50,16 @@ impl Status {
     /// There is no such tool.
     pub const NOT_IMPLEMENTED: Status = Status(501);
 
+    /// Whether whoever says it to all who listen has said the last word: it is done, there was nothing to do, it
+    /// cannot be done, or it is given up.
+    #[must_use]
+    pub fn ends_work(self) -> bool {
+        matches!(
+            self,
+            Status::OK | Status::NOTHING_FOUND | Status::UNPROCESSABLE | Status::CANCELLED
+        )
+    }
+
     /// Whether the op acted, or looked and answered.
     #[must_use]
     pub fn is_success(self) -> bool {

@@ -6,6 +6,7 @@ mod machine;
 mod op;
 mod policy;
 mod sessions;
+mod surface;
 mod trust;
 
 pub use back::{Careful, Diff, Fork, Redo, Rewind, Undo};
@@ -14,6 +15,7 @@ pub use machine::{Completions, Doctor, Man, Ps, Shell};
 pub use op::{Ends, Op, OpKind, Where, World};
 pub use policy::{Answers, Explain, PolicyArgs, PolicyCommand, Replay, Revoke, Rights, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
+pub use surface::{Manner, Parse, Surfaces, SurfacesCommand};
 pub use trust::{Trust, Trusting};
 
 use clap::{Args, Parser, Subcommand};
@@ -67,6 +69,10 @@ pub enum Command {
     Diff(Diff),
     /// Show which models there are, what they can and what they cost.
     Models(Models),
+    /// Show what a model's reply would do, without doing it.
+    Parse(Parse),
+    /// Show how models are told to write.
+    Surface(Surfaces),
     /// Show how many tokens and how much money went where.
     Usage(Usage),
     /// Store a provider's key.
@@ -97,6 +103,7 @@ pub enum Command {
   cairn run --yolo --json \"…\" > events.jsonl  for programs: one event per line
   git diff | cairn run --read-only \"review this\"
   cairn run --image error.png \"what is wrong here?\"
+  cairn run --surface tags --model ollama/qwen3 \"…\"   a model without tool calls
   cairn run --max-cost 0.50 \"…\"              pauses when it has cost half a dollar
   cairn run -c \"now add a test\"               go on with the newest run here
   cairn run --resume r1k8f3q0c7w2n5b          go on after a crash
@@ -121,6 +128,8 @@ pub struct Run {
     pub task: Option<String>,
     #[command(flatten)]
     pub terms: Terms,
+    #[command(flatten)]
+    pub manner: Manner,
     #[command(flatten)]
     pub rights: Rights,
     #[command(flatten)]

@@ -13,6 +13,7 @@ mod hooks;
 mod known;
 mod log;
 mod login;
+mod manner;
 mod manual;
 mod membership;
 mod model;
@@ -23,6 +24,7 @@ mod named;
 mod network;
 mod op;
 mod out;
+mod parse;
 mod place;
 mod policy;
 mod private;
@@ -101,6 +103,8 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Rewind(args) => undo::rewind(&args),
         Command::Diff(args) => diff::diff(&args),
         Command::Models(args) => models::models(&args),
+        Command::Parse(args) => parse::parse(&args),
+        Command::Surface(args) => parse::surface(&args),
         Command::Usage(args) => usage::usage(&args),
         Command::Login(args) => login::login(&args),
         Command::Logout(args) => login::logout(&args),

@@ -88,7 +88,8 @@ impl Engine {
 
     /// The prompt becomes a message.
     pub(crate) fn release_prompt(&mut self) {
-        if let Some(lap) = &mut self.lap {
+        if let Some(lap) = self.lap.as_mut().filter(|lap| !lap.hooks.held.is_empty()) {
+            lap.told.prompt.get_or_insert(self.items.len());
             self.items.append(&mut lap.hooks.held);
         }
     }

@@ -20,7 +20,7 @@ impl OpState {
     #[must_use]
     pub fn misread(&self) -> Option<Misread> {
         let problem = self.intent.problem.as_ref()?;
-        let is_model = self.intent.op.is_none() && self.intent.surface == Surface::Native;
+        let is_model = self.intent.op.is_none() && self.intent.surface != Surface::Client;
         let has_answer = self.hooks.misread.iter().any(is_answer);
         let has_change = self.hooks.before.iter().any(is_answer);
         match problem.status {

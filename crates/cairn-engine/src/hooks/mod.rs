@@ -260,7 +260,7 @@ impl Engine {
 
 /// The own name of an op's tool, where hooks are asked about it: a call of a model's that makes sense.
 fn tool_of(op: &OpState) -> Option<&'static str> {
-    let is_read = op.intent.surface == Surface::Native && op.intent.problem.is_none();
+    let is_read = op.intent.surface != Surface::Client && op.intent.problem.is_none();
     native::tool(&op.intent.tool).filter(|_| is_read).map(|tool| tool.name)
 }
 

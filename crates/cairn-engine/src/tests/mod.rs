@@ -17,6 +17,7 @@ mod rails;
 mod sent;
 mod sight;
 mod steered;
+mod surfaces;
 mod turns;
 mod words;
 
@@ -33,16 +34,30 @@ struct Sim {
 
 impl Sim {
     fn new(mode: Mode, approval: Approval) -> Sim {
+        Sim::on(Surface::Native, mode, approval)
+    }
+
+    /// A run whose model writes like this.
+    fn on(surface: Surface, mode: Mode, approval: Approval) -> Sim {
+        Sim::begun(mode, approval, |run| (run.surface, run.view) = (surface, surface.view()))
+    }
+
+    fn begun(mode: Mode, approval: Approval, with: impl FnOnce(&mut RunStarted)) -> Sim {
         let mut sim = Sim { engine: Engine::default(), facts: Vec::new(), said: Vec::new() };
         let content = ContentRef::of(b"");
-        sim.record(Recording::of(Body::Run(RunStarted {
+        let mut run = RunStarted {
             session: SessionId::new(1, 1),
             name: None,
             system: content,
             tools: content,
             surface: Surface::Native,
             view: View::Transcript,
-        })));
+            given: Vec::new(),
+            tool_use: cairn_types::ToolUse::Free,
+            small: false,
+        };
+        with(&mut run);
+        sim.record(Recording::of(Body::Run(run)));
         sim.drive(mode, approval);
         sim
     }
@@ -119,6 +134,7 @@ impl Sim {
             cost,
             attempts: 1,
             ms: 0,
+            ..Reply::default()
         };
         let recording = self.engine.replied(reply, &args);
         self.record(recording);

@@ -2,7 +2,7 @@
 //! can be written again as it was, whatever is known of the model by then.
 
 use super::{Config, Wire, render};
-use crate::{Abilities, Request};
+use crate::{Abilities, Constraint, Request};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -37,10 +37,16 @@ pub fn render_as(form: &str, request: &Request) -> Option<Vec<u8>> {
     render(&config, request).ok()
 }
 
+/// What holds answers to a form where a model is asked like this; the usual way where that is not known.
+#[must_use]
+pub fn constraint_of(form: &str) -> Constraint {
+    serde_json::from_str::<Form>(form).map(|form| form.abilities.constraint).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Constraint, Effort, Message};
+    use crate::{Effort, Message};
     use std::sync::Arc;
 
     #[test]

@@ -13,7 +13,7 @@ mod sse;
 mod wire;
 
 pub use config::{Auth, Config, Network};
-pub use form::render_as;
+pub use form::{constraint_of, render_as};
 pub use wire::Wire;
 
 use crate::read::OnDelta;

@@ -131,6 +131,33 @@ pub enum ScriptError {
     },
 }
 
+/// Which turn a message of the packet view asks for, if it is one: it says so in its last heading. With it there are
+/// no earlier replies to count.
+#[must_use]
+pub fn turn_of(message: &str) -> Option<usize> {
+    let heading = message.starts_with("# Task\n").then(|| message.rsplit_once("\n# "))??.1;
+    let (_, number) = heading.lines().next()?.split_once("(turn ")?;
+    number.strip_suffix(')')?.parse().ok()
+}
+
+/// What a reply of the packet view's envelope has to repeat: the last word of the message.
+#[must_use]
+pub fn nonce_of(message: &str) -> &str {
+    let word = message.split(|c: char| !c.is_ascii_alphanumeric()).rfind(|word| !word.is_empty());
+    word.unwrap_or_default()
+}
+
+impl Reply {
+    /// The same, with the nonce of the message that it answers where it says `{NONCE}`.
+    #[must_use]
+    pub fn answering(mut self, message: &str) -> Reply {
+        if let Some(say) = self.say.as_mut().filter(|say| say.contains("{NONCE}")) {
+            *say = say.replace("{NONCE}", nonce_of(message));
+        }
+        self
+    }
+}
+
 impl Script {
     /// Reads a script from its text.
     pub fn parse(text: &str) -> Result<Script, ScriptError> {
@@ -153,6 +180,7 @@ impl Script {
         })?;
         let mut reply = self.on_track(chosen, number, last)?.clone();
         reply.number = number;
+        reply = reply.answering(last);
         for (n, call) in reply.calls.iter_mut().enumerate() {
             call.id = format!("call_{number}_{}", n + 1);
         }

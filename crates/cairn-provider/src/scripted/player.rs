@@ -1,6 +1,6 @@
 //! Plays a script in this process: a provider without a network, for walkthroughs and first tries.
 
-use super::{Reply, Script, ScriptedCall, words};
+use super::{Reply, Script, ScriptedCall, turn_of, words};
 use crate::{Answer, CallText, Delta, Fault, FaultClass, Message, Price, Provider, Request};
 use async_trait::async_trait;
 use std::time::Duration;
@@ -28,8 +28,11 @@ impl Provider for Player {
         on_delta: &mut (dyn FnMut(Delta) + Send),
         cancel: &CancellationToken,
     ) -> Result<Answer, Fault> {
-        let spoken = request.messages.iter().filter(|m| is_assistant(m)).count();
         let last = request.messages.last().map(|m| m.text()).unwrap_or_default();
+        let spoken = match turn_of(&last) {
+            Some(turn) => turn.saturating_sub(1),
+            None => request.messages.iter().filter(|m| is_assistant(m)).count(),
+        };
         let reply = self.script.reply(spoken, &last).map_err(|error| {
             Fault::new(FaultClass::BadRequest, error.to_string()).caused_by(error).after(1)
         })?;

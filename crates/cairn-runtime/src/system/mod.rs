@@ -9,16 +9,26 @@ mod surroundings;
 pub(crate) use frame::framed;
 pub use surroundings::{Own, Surroundings};
 
+use crate::Manner;
 use cairn_engine::gates::Terms;
 use cairn_types::Mode;
 use cairn_world::{Workspace, World};
 
 /// The system message of a run that begins here. One that may not touch the project is told nothing
 /// that the project's files say.
-pub(crate) fn message(root: &str, world: &World, about: &Surroundings, terms: Terms) -> String {
+pub(crate) fn message(
+    root: &str,
+    world: &World,
+    about: &Surroundings,
+    (terms, manner): (Terms, &Manner),
+) -> String {
+    if manner.small {
+        return SMALL.to_owned();
+    }
     let workspace = world.workspace();
     let above = workspace.above(about.home.as_deref());
     let mut text = WORK.to_owned();
+    text.push_str(if manner.surface.is_text() { SAYS_END } else { ENDS });
     match (terms.mode, terms.can_be_asked()) {
         (Mode::Plan, true) => text.push_str(PLAN_FIRST),
         (Mode::Plan, false) => text.push_str(PLAN_ONLY),
@@ -49,7 +59,8 @@ const LOOK_ONLY: &str = "
 This run only looks: change nothing and run no command.
 ";
 
-const WORK: &str = "You are an agent working on a project through tools. Paths are relative to its \
+const WORK: &str =
+    "You are an agent working on a project through tools. Paths are relative to its \
 working root.
 
 Work until the task is done. Look before you change: read what you edit. Make the smallest change \
@@ -57,7 +68,19 @@ that does the job, in the project's own style. Check your work by running what t
 that. Several reads in one reply run side by side; everything else runs in the order you wrote it, \
 and after one that could not act the rest is not performed.
 
-When you are done, answer without a tool call: what you did, and what you saw when you checked it. \
+";
+
+const ENDS: &str = "When you are done, answer without a tool call: what you did, and what you saw when you checked it. \
 Say plainly what you did not check. A person may refuse an op or say something while you work; go by \
 what they say.
+";
+
+const SAYS_END: &str = "When you are done, say so with a status that ends the work: what you did, and what you saw when \
+you checked it. Say plainly what you did not check. A person may refuse an op or say something while you work; go by \
+what they say.
+";
+
+/// For a model that loses a long text.
+const SMALL: &str = "You work on files in a project folder, one step at a time. Paths are relative. Read a file before \
+you change it. Do only what the task says, look at what came of it, then stop.
 ";

@@ -29,6 +29,7 @@ mod own_scheme;
 mod same_facts;
 mod sent;
 mod streams;
+mod surfaces;
 mod swarm;
 mod undo;
 mod web;

@@ -100,6 +100,8 @@ pub fn op(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         of: None,
         repairs: Vec::new(),
         problem: None,
+        unclosed: false,
+        says: None,
     };
     let by = By::Person("ada".to_owned());
     let decision = Decision::new(at, cairn_types::Verdict::Allow, by, Vec::new());
@@ -205,6 +207,9 @@ impl Driver {
             tools: ContentRef::of(&text),
             surface: Surface::Client,
             view: View::Transcript,
+            given: Vec::new(),
+            tool_use: cairn_types::ToolUse::Free,
+            small: false,
         });
         let bodies =
             vec![(started, text.clone()), (self.drive_body(), Vec::new()), (prompt(1), text)];
@@ -279,7 +284,7 @@ impl Driver {
 
     fn in_course(&mut self, mut body: Body, content: Vec<u8>) -> Vec<(Body, Vec<u8>)> {
         let (lap, turn) = (self.lap, self.turn + 1);
-        let ask = Body::Ask(Ask { lap, turn, messages: 1, max_output: None });
+        let ask = Body::Ask(Ask { lap, turn, messages: 1, max_output: None, ..Ask::default() });
         let none = Vec::new;
         match &mut body {
             Body::Intent(intent) => intent.at.lap = lap,

@@ -32,6 +32,7 @@ fn reply(cost: Option<u64>) -> Vec<(Body, Vec<u8>)> {
         cost: cost.map(PicoUsd),
         attempts: 1,
         ms: 1,
+        ..Reply::default()
     };
     vec![(Body::Reply(reply), Vec::new())]
 }

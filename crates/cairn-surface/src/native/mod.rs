@@ -13,7 +13,7 @@ pub(crate) use args::{fit_exactly, fit_texts};
 pub(crate) use declare::told;
 pub use declare::{Kind, Param, Way};
 pub use skins::{by_tag, by_word, is_tag, is_word, nearest_word, skins};
-pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, Tool, schemas, tools};
+pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, SEND, Tool, given, schemas, tools};
 
 use crate::{Misread, Parsed};
 use args::Args;
@@ -336,7 +336,8 @@ mod tests {
     #[test]
     fn every_schema_is_an_object_whose_properties_are_all_described() {
         let more = ON_REQUEST.map(str::to_owned);
-        let schemas: serde_json::Value = serde_json::from_str(&schemas(true, &more)).unwrap();
+        let given = given(true, &more, &[]);
+        let schemas: serde_json::Value = serde_json::from_str(&schemas(&given)).unwrap();
         let list = schemas.as_array().unwrap();
         assert_eq!(list.len(), 17);
         for tool in list {

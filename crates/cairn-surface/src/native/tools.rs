@@ -378,6 +378,8 @@ pub(super) fn tool_of(name: &str) -> Option<&'static Tool> {
 
 /// The tool that runs a command over an overlay that is thrown away.
 pub const ENV: &str = "env";
+/// The tool that says something.
+pub const SEND: &str = "send";
 /// The tool that asks a person.
 pub const ASK_USER: &str = "ask_user";
 /// The tool that puts a plan to a person.
@@ -392,15 +394,23 @@ pub fn tools() -> &'static [Tool] {
 /// Those that a model is given only where somebody wants it to have them.
 pub const ON_REQUEST: [&str; 2] = ["open", "fold"];
 
-/// The schemas of those a model is given, a JSON array of `{name, description, parameters}`. Where
-/// nobody can be asked, none offers it; `more` are those of `ON_REQUEST` that are wanted.
+/// The tools a model is given. Where nobody can be asked, none offers it; `more` are those of `ON_REQUEST` that are
+/// wanted; where `only` names any, no others are given.
 #[must_use]
-pub fn schemas(someone: bool, more: &[String]) -> String {
-    let given = TOOLS.iter().filter(|tool| match tool.name {
+pub fn given(someone: bool, more: &[String], only: &[String]) -> Vec<&'static Tool> {
+    let is_in = |names: &[String], name: &str| names.iter().any(|named| named == name);
+    let is_given = |tool: &&Tool| match tool.name {
+        _ if !only.is_empty() => is_in(only, tool.name),
         ASK_USER | PRESENT_PLAN => someone,
-        name => !ON_REQUEST.contains(&name) || more.iter().any(|wanted| wanted == name),
-    });
-    Value::Array(given.map(Tool::schema).collect()).to_string()
+        name => !ON_REQUEST.contains(&name) || is_in(more, name),
+    };
+    TOOLS.iter().filter(is_given).collect()
+}
+
+/// Their schemas, a JSON array of `{name, description, parameters}`.
+#[must_use]
+pub fn schemas(given: &[&Tool]) -> String {
+    Value::Array(given.iter().map(|tool| tool.schema()).collect()).to_string()
 }
 
 impl Tool {

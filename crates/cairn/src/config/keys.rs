@@ -531,6 +531,16 @@ pub const KEYS: &[Key] = &[
         "Of [models.\"provider/name\"]: all that it can do, of \"tools\", \"reasoning\", \"images\" and \"pdf\".",
     ),
     of_model(
+        "models.*.surface",
+        Kind::Word(&["native", "tags", "heredoc", "envelope"]),
+        "Of [models.\"provider/name\"]: how it writes ops; what a probe found, or native, when absent.",
+    ),
+    of_model(
+        "models.*.small",
+        Kind::Word(&["yes", "no"]),
+        "Of [models.\"provider/name\"]: whether it is given six tools and a short beginning.",
+    ),
+    of_model(
         "models.*.input",
         Kind::Price,
         "Of [models.\"provider/name\"]: US dollars for a million tokens sent.",

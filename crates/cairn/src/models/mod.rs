@@ -2,6 +2,7 @@
 //! user's configuration.
 
 mod list;
+pub mod probes;
 mod show;
 mod update;
 

@@ -21,13 +21,14 @@ pub use input::person;
 
 use crate::config::{Config, Layer, Value};
 use crate::{
-    cli, docs, hooks, membership, model, name, named, network, place, policy, sandbox, secrets,
+    cli, docs, hooks, manner, membership, model, name, named, network, place, policy, sandbox,
+    secrets,
 };
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Effort;
 use cairn_runtime::{
-    Command, Driver, Folders, Place, RunError, Settings, Sink, Start, Task, folders_of,
+    Command, Driver, Folders, Manner, Place, RunError, Settings, Sink, Start, Task, folders_of,
 };
 use cairn_store::{RunRow, Store};
 use cairn_surface::native::ON_REQUEST;
@@ -282,6 +283,7 @@ impl Order<'_> {
         settings.ruled = Ruled(rules.ruled().cloned().collect());
         let found = self.hooks(&settings)?;
         let docs = docs::of(&self.config)?;
+        let manner = self.manner(&store, &place, &chosen.name)?;
         let start = Start {
             store,
             surroundings: place::surroundings(
@@ -313,6 +315,7 @@ impl Order<'_> {
                 hooks: found.hooks,
                 web: network::web(&self.config)?,
                 more_tools: self.more_tools(),
+                manner,
             },
         };
         docs::check(&self.config, &start.world)?;
@@ -329,6 +332,28 @@ impl Order<'_> {
             ops: u32::try_from(self.config.count("max_ops"))?,
             cost,
         })
+    }
+
+    /// How the model writes. A run that goes on writes as it did.
+    fn manner(&self, store: &Store, place: &Place, model: &str) -> Result<Manner> {
+        let manner = manner::of(&self.args.manner, model, &self.config)?;
+        let Place::Existing { run, .. } = place else { return Ok(manner) };
+        let began = store.facts(run, 0)?.into_iter().find_map(|fact| match fact.body {
+            Body::Run(began) => Some(began),
+            _ => None,
+        });
+        match began {
+            Some(began)
+                if self.args.manner.surface.is_some() && began.surface != manner.surface =>
+            {
+                let (surface, wanted) = (began.surface, manner.surface);
+                Err(Usage(format!(
+                    "run {run} is written in {surface}, not in {wanted}; a new one can be"
+                ))
+                .into())
+            }
+            _ => Ok(manner),
+        }
     }
 
     /// Tools that are given only where somebody wants it.

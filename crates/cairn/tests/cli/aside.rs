@@ -75,6 +75,9 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         tools: text,
         surface: Surface::Client,
         view: View::Transcript,
+        given: Vec::new(),
+        tool_use: cairn_types::ToolUse::Free,
+        small: false,
     };
     let drive = Drive {
         epoch,
@@ -110,6 +113,8 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         of: None,
         repairs: Vec::new(),
         problem: None,
+        unclosed: false,
+        says: None,
     };
     let outcome = outcome(at, text, changes.clone());
     vec![

@@ -1,0 +1,130 @@
+//! What a model wrote on a text surface, as the calls that it comes to; and what it is asked with there besides
+//! messages: what it sees as it stands, and what its reply must repeat.
+
+use crate::{Driver, Event, RunError, clock, packet};
+use cairn_engine::{Marks, Recording};
+use cairn_provider::CallText;
+use cairn_surface::any::{self, Turn};
+use cairn_surface::{Position, Reading};
+use cairn_types::{Action, Body, Read, Surface, Visible};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// So many lines of what is shown as it stands.
+const MOST_LINES: u64 = 2000;
+
+/// A reply as calls.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// The calls, and how each was written.
+    pub(crate) calls: Vec<(CallText, Marks)>,
+    /// What is left as prose.
+    pub(crate) text: String,
+    /// What it thought aloud.
+    pub(crate) reasoning: String,
+    /// What could not be read, a JSON array; empty where all could.
+    pub(crate) problems: String,
+    /// Repairs that belong to no call.
+    pub(crate) repairs: Vec<String>,
+    /// It says that nothing more is to be done, and that by no call.
+    pub(crate) is_final: bool,
+}
+
+impl Driver {
+    /// What a reply on a text surface comes to. The answer that was asked for in plain words is one.
+    pub(crate) fn heard(&self, text: &str) -> Heard {
+        let lap = self.engine.lap();
+        if lap.is_some_and(cairn_engine::Lap::is_plain) {
+            return Heard { text: text.trim().to_owned(), ..Heard::default() };
+        }
+        let tools = self.engine.run().map(|run| any::tools_named(&run.given)).unwrap_or_default();
+        let turn: Turn<'_> = packet::turn(&self.engine, &tools);
+        let at = lap.map_or((0, 0), |lap| (lap.lap, lap.turn + 1));
+        heard(turn.read(text, MOST_OPS), at)
+    }
+
+    /// Tells at once what a reply says besides what it asks for.
+    pub(crate) fn tell_prose(&self, text: &str) {
+        if !text.trim().is_empty() {
+            let text = self.settings.scrubber.text(text).into_owned();
+            self.sink.event(&Event::Text { offset: 0, text });
+        }
+    }
+
+    /// What the model is asked with on a text surface, besides messages.
+    pub(crate) async fn with_shown(
+        &mut self,
+        mut recording: Recording,
+    ) -> Result<Recording, RunError> {
+        let surface = self.engine.surface();
+        if recording.asks().is_none() || !surface.is_text() {
+            return Ok(recording);
+        }
+        let mut visible = Vec::new();
+        if surface != Surface::Envelope {
+            for path in self.messages.shows(&self.engine) {
+                if let Some(shown) = self.as_it_stands(&path).await {
+                    let content = recording.keep(shown);
+                    visible.push(Visible { path, content });
+                }
+            }
+        }
+        if let Some(Body::Ask(ask)) = recording.facts.last_mut() {
+            ask.visible = visible;
+            ask.nonce = (surface == Surface::Envelope).then(clock::new_nonce);
+        }
+        Ok(recording)
+    }
+
+    /// What a file or an entry says now; nothing where it is gone, or may not be shown.
+    async fn as_it_stands(&self, path: &str) -> Option<String> {
+        if !self.engine.may_show(path) {
+            return None;
+        }
+        let read = Read { path: path.to_owned(), first: 1, limit: MOST_LINES, ..Read::default() };
+        let looked = self.world.look(&Action::Read(read), path, &CancellationToken::new()).await;
+        looked.status.is_success().then_some(looked.text)
+    }
+}
+
+/// More ops than this are not even recorded; a driver's own cap is far below.
+const MOST_OPS: usize = 1_000;
+
+/// A reading as calls. Repairs belong to the op that begins last before them.
+fn heard(reading: Reading, (lap, turn): (u32, u32)) -> Heard {
+    let starts: Vec<Position> = reading.ops.iter().map(|op| op.at).collect();
+    let mut of_ops: Vec<Vec<String>> = vec![Vec::new(); starts.len()];
+    let mut repairs = Vec::new();
+    for repair in &reading.repairs {
+        match starts.partition_point(|start| *start <= repair.at).checked_sub(1) {
+            Some(n) => of_ops[n].push(repair.note.clone()),
+            None => repairs.push(repair.note.clone()),
+        }
+    }
+    let problem = |one: &cairn_surface::Trouble| {
+        let (line, column) = (one.at.line, one.at.column);
+        json!({"kind": one.kind, "line": line, "column": column, "note": one.note, "snippet": one.snippet})
+    };
+    let problems: Vec<Value> = reading.problems.iter().map(problem).collect();
+    let is_final = reading.terminal.is_some() && reading.ops.is_empty();
+    let calls =
+        reading.ops.into_iter().zip(of_ops).zip(1..).map(|((op, repairs), seq): (_, u32)| {
+            let id = format!("{lap}/{turn}/{seq}");
+            let args: Arc<str> = Arc::from(Value::Object(op.args).to_string());
+            let call = CallText { id, name: op.tool.to_owned(), args };
+            (call, Marks { repairs, unclosed: op.is_unclosed })
+        });
+    Heard {
+        calls: calls.collect(),
+        text: reading.text.trim().to_owned(),
+        reasoning: reading.reasoning,
+        problems: if problems.is_empty() {
+            String::new()
+        } else {
+            Value::Array(problems).to_string()
+        },
+        repairs,
+        is_final,
+    }
+}

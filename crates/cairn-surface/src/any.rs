@@ -1,0 +1,99 @@
+//! The text surfaces by their name: how a model is told to write, what it is asked with, and what it wrote.
+
+use crate::envelope::{self, Stage};
+use crate::native::{self, Tool};
+use crate::{Reading, heredoc, tags};
+use cairn_types::Surface;
+use serde_json::Value;
+
+/// One turn on a text surface.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'a> {
+    /// The surface.
+    pub surface: Surface,
+    /// The tools that may be called.
+    pub tools: &'a [&'static Tool],
+    /// What a reply must repeat to count, where the surface asks for it.
+    pub nonce: &'a str,
+    /// Nothing was asked for before in this loop.
+    pub is_first: bool,
+    /// Something must be asked for.
+    pub requires_tool: bool,
+}
+
+/// The tools of these names.
+#[must_use]
+pub fn tools_named(names: &[String]) -> Vec<&'static Tool> {
+    names.iter().filter_map(|name| native::tool(name)).collect()
+}
+
+/// How ops are written with these tools.
+#[must_use]
+pub fn instructions(surface: Surface, tools: &[&'static Tool]) -> String {
+    match surface {
+        Surface::Tags => tags::instructions(tools),
+        Surface::Heredoc => heredoc::instructions(tools),
+        Surface::Envelope => envelope::instructions(tools),
+        Surface::Native | Surface::Client => String::new(),
+    }
+}
+
+impl Turn<'_> {
+    fn envelope(&self) -> envelope::Turn<'_> {
+        let stage = if self.is_first { Stage::First } else { Stage::Next };
+        let Turn { nonce, tools, requires_tool, .. } = *self;
+        envelope::Turn { nonce, tools, stage, requires_tool }
+    }
+
+    /// What a reply says, at most so many ops of it.
+    #[must_use]
+    pub fn read(&self, text: &str, cap: usize) -> Reading {
+        match self.surface {
+            Surface::Tags => tags::parse(text, cap),
+            Surface::Heredoc => heredoc::parse(text, cap),
+            Surface::Envelope => envelope::parse(text, &self.envelope()),
+            Surface::Native | Surface::Client => {
+                Reading { text: text.to_owned(), ..Reading::default() }
+            }
+        }
+    }
+
+    /// What stands last in the request.
+    #[must_use]
+    pub fn requirements(&self) -> String {
+        match self.surface {
+            Surface::Tags => tags::requirements().to_owned(),
+            Surface::Heredoc => heredoc::requirements(),
+            Surface::Envelope => envelope::requirements(&self.envelope()),
+            Surface::Native | Surface::Client => String::new(),
+        }
+    }
+
+    /// What decoding can be held to, where the surface has such a form: a JSON Schema and a grammar.
+    #[must_use]
+    pub fn form(&self, nonce: envelope::Nonce) -> Option<Form> {
+        let turn = (self.surface == Surface::Envelope).then(|| self.envelope())?;
+        let schema = envelope::schema(&turn, nonce);
+        Some(Form { schema, grammar: envelope::grammar(&turn) })
+    }
+}
+
+/// What decoding can be held to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    /// A JSON Schema.
+    pub schema: String,
+    /// A grammar in GBNF.
+    pub grammar: String,
+}
+
+/// What an envelope repeats, whatever it should; and whether it is a decision.
+#[must_use]
+pub fn nonce_of(reply: &str) -> (String, bool) {
+    let object: Option<Value> = reply
+        .find('{')
+        .and_then(|start| serde_json::Deserializer::from_str(&reply[start..]).into_iter().next())
+        .and_then(Result::ok);
+    let nonce = object.as_ref().and_then(|object| object["nonce"].as_str()).unwrap_or_default();
+    (nonce.to_owned(), object.as_ref().is_some_and(|object| object.get("action").is_some()))
+}

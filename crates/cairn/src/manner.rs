@@ -1,0 +1,60 @@
+//! How a run's model writes: what a flag says, else what is configured for the model, else what a probe found, else
+//! tool calls.
+
+use crate::cli;
+use crate::config::Config;
+use crate::models::probes;
+use crate::run::Usage;
+use anyhow::Result;
+use cairn_runtime::Manner;
+use cairn_surface::native;
+use cairn_types::{Surface, ToolUse};
+
+/// The tools that a small model is given.
+pub const SMALL: [&str; 6] = ["read", "write", "edit", "list", "remove", "bash"];
+
+/// How a new run of this model writes.
+pub fn of(args: &cli::Manner, model: &str, config: &Config) -> Result<Manner> {
+    let key = |what: &str| format!("models.{model}.{what}");
+    let probed = probes::found(model)?;
+    let named = args.surface.as_deref().or_else(|| config.text(&key("surface")));
+    let surface = match named {
+        Some(name) => name.parse::<Surface>().map_err(|why| Usage(why.to_string()))?,
+        None => probed.as_ref().map_or(Surface::Native, |found| found.surface),
+    };
+    let is_named = named.is_some();
+    let small = args.small
+        || config.text(&key("small")) == Some("yes")
+        || (!is_named && probed.as_ref().is_some_and(|found| found.small));
+    Ok(Manner {
+        surface,
+        small,
+        tools: tools(&args.allowed_tools, (surface, small))?,
+        tool_use: match (args.require_tool, args.skip_tools) {
+            (true, _) => ToolUse::Required,
+            (_, true) => ToolUse::None,
+            _ => ToolUse::Free,
+        },
+    })
+}
+
+/// The only tools that may be called; all of them when empty. Where the end has to be said, the tool that says it
+/// is always among them.
+fn tools(named: &[String], (surface, small): (Surface, bool)) -> Result<Vec<String>> {
+    let unknown = |name: &String| {
+        let known: Vec<&str> = native::tools().iter().map(|tool| tool.name).collect();
+        Usage(format!("there is no tool {name:?}; the tools are {}", known.join(", ")))
+    };
+    let own = |name: &String| native::name_of(name.trim()).ok_or_else(|| unknown(name));
+    let named = named.iter().map(own).collect::<Result<Vec<&str>, Usage>>()?;
+    let mut tools: Vec<&str> = match named.is_empty() {
+        false => named,
+        true if small => SMALL.to_vec(),
+        true => Vec::new(),
+    };
+    let says_end = matches!(surface, Surface::Tags | Surface::Heredoc);
+    if says_end && !tools.is_empty() && !tools.contains(&native::SEND) {
+        tools.push(native::SEND);
+    }
+    Ok(tools.into_iter().map(str::to_owned).collect())
+}
