@@ -243,11 +243,14 @@ impl Engine {
         let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.ops);
         let (surface, cut) = (self.surface(), reply.finish == Finish::Length);
         let mut intents = Vec::with_capacity(calls.len());
+        // What follows an op without an end may be part of what it holds.
+        let mut is_guessed = false;
         for (seq, (call, (args, marks))) in (1..).zip(reply.calls.iter().zip(calls)) {
             let at = Coord { lap, turn, seq };
             let mut intent = intent(at, call, (args, self.schemes()), &mut recording);
             intent.surface = surface;
-            intent.unclosed = marks.unclosed;
+            is_guessed |= marks.unclosed;
+            intent.unclosed = is_guessed;
             intent.repairs.extend(marks.repairs.iter().cloned());
             let stands_last = seq as usize == calls.len();
             let is_guess = intent.unclosed && intent.effect > Effect::Read && (cut || stands_last);

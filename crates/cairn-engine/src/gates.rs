@@ -407,7 +407,7 @@ fn proposal(asked: &Asked<'_>) -> Said {
         return only_a_person(asked, what, words::large(files, bytes));
     }
     if asked.guessed {
-        let what = "its end was not written".to_owned();
+        let what = "its end, or that of an op before it, was not written".to_owned();
         return only_a_person(asked, what, words::GUESSED.to_owned());
     }
     match (asked.judged.word, asked.terms.approval) {

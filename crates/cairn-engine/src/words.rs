@@ -105,9 +105,9 @@ pub(crate) fn not_given(tool: &str) -> String {
     format!("refused: this run was not given {tool}")
 }
 
-pub(crate) const UNCLOSED: &str = "not performed: its end was not written";
-pub(crate) const GUESSED: &str =
-    "refused: its end was not written, so a person must approve it, and nobody is there";
+pub(crate) const UNCLOSED: &str =
+    "not performed: its end, or that of an op before it, was not written";
+pub(crate) const GUESSED: &str = "refused: its end, or that of an op before it, was not written, so a person must approve it, and nobody is there";
 
 pub(crate) fn turns_left(left: u32) -> String {
     match left {

@@ -54,6 +54,7 @@ impl Driver {
             written = std::mem::take(&mut answer.text);
             heard = self.heard(&written);
             self.tell_prose(&heard.text);
+            self.tell_unread(&heard);
             answer.text = std::mem::take(&mut heard.text);
             answer.reasoning.push_str(&heard.reasoning);
             answer.calls = heard.calls.iter().map(|(call, _)| call.clone()).collect();

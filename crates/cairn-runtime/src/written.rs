@@ -25,6 +25,8 @@ pub(crate) struct Heard {
     pub(crate) reasoning: String,
     /// What could not be read, a JSON array; empty where all could.
     pub(crate) problems: String,
+    /// The same for a person, in one line.
+    pub(crate) unread: Option<String>,
     /// Repairs that belong to no call.
     pub(crate) repairs: Vec<String>,
     /// It says that nothing more is to be done, and that by no call.
@@ -49,6 +51,14 @@ impl Driver {
         if !text.trim().is_empty() {
             let text = self.settings.scrubber.text(text).into_owned();
             self.sink.event(&Event::Text { offset: 0, text });
+        }
+    }
+
+    /// Tells a person what of a reply could not be read; the model is told with its next turn.
+    pub(crate) fn tell_unread(&self, heard: &Heard) {
+        if let Some(unread) = &heard.unread {
+            let unread = self.settings.scrubber.text(unread).into_owned();
+            self.sink.event(&Event::Notice(unread));
         }
     }
 
@@ -107,6 +117,14 @@ fn heard(reading: Reading, (lap, turn): (u32, u32)) -> Heard {
         json!({"kind": one.kind, "line": line, "column": column, "note": one.note, "snippet": one.snippet})
     };
     let problems: Vec<Value> = reading.problems.iter().map(problem).collect();
+    let unread = reading.problems.first().map(|first| {
+        let more = match reading.problems.len() {
+            1 => String::new(),
+            n => format!(", and {} more", n - 1),
+        };
+        let Position { line, column } = first.at;
+        format!("not read: {} at {line}:{column}, {}{more}", first.kind, first.note)
+    });
     let is_final = reading.terminal.is_some() && reading.ops.is_empty();
     let calls =
         reading.ops.into_iter().zip(of_ops).zip(1..).map(|((op, repairs), seq): (_, u32)| {
@@ -124,6 +142,7 @@ fn heard(reading: Reading, (lap, turn): (u32, u32)) -> Heard {
         } else {
             Value::Array(problems).to_string()
         },
+        unread,
         repairs,
         is_final,
     }

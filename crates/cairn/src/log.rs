@@ -10,7 +10,7 @@ use cairn_types::{
     Body, ContentRef, Coord, Decision, Fact, HookAnswer, Hooked, Intent, Outcome, Remember, Reply,
     RunId, Settled, Stream, Usage, Writer,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::process::ExitCode;
@@ -238,6 +238,11 @@ impl<W: Write> Printer<'_, W> {
             let said = self.text(said);
             writeln!(self.out, "{turn}  {}", said.trim_end())?;
         }
+        if let Some(problems) = &reply.problems {
+            for problem in unread(&self.store.content(&problems.hash)?) {
+                writeln!(self.out, "{turn}  not read: {problem}")?;
+            }
+        }
         self.of_run.add(reply.usage, reply.cost);
         self.of_loop.add(reply.usage, reply.cost);
         if let Some(took) = took(reply) {
@@ -289,6 +294,16 @@ impl<W: Write> Printer<'_, W> {
 }
 
 /// What a turn took, where anything is known of it.
+/// What could not be read of a reply, one line each.
+fn unread(problems: &[u8]) -> Vec<String> {
+    let list: Vec<Value> = serde_json::from_slice(problems).unwrap_or_default();
+    let told = |one: &Value| {
+        let word = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
+        clean(&format!("{} at {}:{}, {}", word("kind"), one["line"], one["column"], word("note")))
+    };
+    list.iter().map(told).collect()
+}
+
 fn took(reply: &Reply) -> Option<String> {
     let tokens = |usage: Usage| format!("{} tokens in, {} out", usage.input, usage.output);
     let parts = [reply.usage.map(tokens), reply.cost.map(money::shown)];

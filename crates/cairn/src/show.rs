@@ -255,7 +255,7 @@ fn turn_of(shown: &Shown, of: (u32, u32), channel: Option<&str>, args: &cli::Sho
         }
         Some("reply") | None => {
             let reply = reply.ok_or_else(no_reply)?;
-            if let Some(said) = &reply.text {
+            if let Some(said) = reply.written.as_ref().or(reply.text.as_ref()) {
                 raw(&store.content(&said.hash)?)?;
                 say!("");
             }

@@ -177,8 +177,9 @@ fn every_op_on_a_feed_from_outside_comes_to_what_the_table_says() {
                 ("write", json!({"path": feed, "content": "x"}), 403),
                 ("find", json!({"under": feed, "glob": "**"}), 501),
                 ("copy", json!({"from": feed, "to": "known:///x"}), 501),
-                ("open", json!({"path": feed}), 501),
-                ("fold", json!({"path": feed}), 501),
+                // Its rows are shown, and can be put away.
+                ("open", json!({"path": feed}), 304),
+                ("fold", json!({"path": feed}), 200),
                 ("send", json!({"to": feed, "status": 499}), 404),
                 ("send", json!({"to": feed, "text": "x"}), 501),
                 ("send", json!({"to": feed, "status": 204}), 501),

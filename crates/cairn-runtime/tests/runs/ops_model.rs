@@ -114,7 +114,14 @@ pub struct Thing {
 
 /// Everything there is, by its address, and which rows are folded.
 #[derive(Debug, Clone, Default)]
-pub struct Model(pub BTreeMap<String, Thing>, Vec<bool>);
+pub struct Model(pub BTreeMap<String, Thing>, Vec<Row>);
+
+/// A row: what it shows or changed, and whether it is folded.
+#[derive(Debug, Clone, Default)]
+struct Row {
+    of: Option<String>,
+    folded: bool,
+}
 
 /// A status, or the status of what is not done.
 type Status = Result<u16, u16>;
@@ -135,7 +142,11 @@ impl Model {
     /// Does an op: its status.
     pub fn does(&mut self, op: &Op) -> u16 {
         let status = self.comes_to(op);
-        self.1.extend(op.call().map(|_| false));
+        let of = match op {
+            Op::Write { at, .. } | Op::Replace { at, .. } | Op::Read { at, .. } => Some(at.clone()),
+            _ => None,
+        };
+        self.1.extend(op.call().map(|_| Row { of, folded: false }));
         status
     }
 
@@ -150,15 +161,11 @@ impl Model {
             Op::Remove { at } | Op::Send { at, status: 410 } => {
                 self.0.remove(at).map(|_| 200).ok_or(404)
             }
-            Op::Send { .. } | Op::Fold { .. } => Err(501),
-            Op::FoldRow { row, open } => match self.1.get_mut(row - 1) {
-                Some(folded) if *folded == *open => {
-                    *folded = !open;
-                    Ok(200)
-                }
-                Some(_) => Ok(304),
-                None => Err(404),
-            },
+            Op::Send { .. } => Err(501),
+            Op::Fold { at, open } => {
+                self.fold(*open, |_, row| row.of.as_deref() == Some(at.as_str()))
+            }
+            Op::FoldRow { row, open } => self.fold(*open, |n, _| n + 1 == *row),
             Op::Exec => Ok(200),
             Op::Read { at, scope, matching } => {
                 self.read(at, scope.as_deref(), matching.as_deref())
@@ -167,6 +174,18 @@ impl Model {
             Op::Leave => Ok(200),
         };
         status.unwrap_or_else(|status| status)
+    }
+
+    /// Folds or opens these rows.
+    fn fold(&mut self, open: bool, is_meant: impl Fn(usize, &Row) -> bool) -> Status {
+        let rows = self.1.iter_mut().enumerate().filter(|(n, row)| is_meant(*n, row));
+        let meant: Vec<&mut Row> = rows.map(|(_, row)| row).collect();
+        if meant.is_empty() {
+            return Err(404);
+        }
+        let others = meant.into_iter().filter(|row| row.folded == open);
+        let changed = others.map(|row| row.folded = !open).count();
+        Ok(if changed == 0 { 304 } else { 200 })
     }
 
     fn write(&mut self, at: &str, text: &str, (scope, tags): (Option<&str>, &[String])) -> Status {
@@ -261,7 +280,7 @@ impl Model {
     pub fn found(&self, op: &Op) -> Result<Vec<String>, u16> {
         let Op::Find { under, glob, text, tags } = op else { return Ok(Vec::new()) };
         let is_nothing = glob.is_none() && text.is_none() && tags.is_empty();
-        if is_nothing || (under.is_empty() && !tags.is_empty()) {
+        if under.is_empty() && (is_nothing || !tags.is_empty()) {
             return Err(400);
         }
         let is_found = |(at, thing): &(&String, &Thing)| {

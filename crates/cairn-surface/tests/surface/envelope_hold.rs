@@ -117,6 +117,7 @@ fn damaged(reply: &str, place: usize, how: usize) -> String {
 }
 
 proptest! {
+    // keeps: surfaces-print
     #[test]
     fn what_is_printed_is_read(op in action(), stage in stage()) {
         let tools = all();
@@ -145,11 +146,15 @@ proptest! {
         prop_assert!(is_sound(&reading));
     }
 
+    // keeps: surfaces-total
+
     #[test]
     fn every_text_is_read(text in prop_oneof![any::<String>(), text(), "[{}\\[\\]\":,a-c\\\\` ]{0,60}"], stage in stage()) {
         let tools = all();
         prop_assert!(is_sound(&parse(&text, &turn(&tools, stage))));
     }
+
+    // keeps: surfaces-damage
 
     #[test]
     fn a_damaged_frame_asks_for_the_same_or_for_nothing(op in action(), stage in stage(), place: usize, how: usize) {
@@ -162,6 +167,8 @@ proptest! {
         prop_assert!(reading.terminal.is_none(), "{}", text);
         prop_assert!(asked(&reading).is_none_or(|read| *read == op), "{}", text);
     }
+
+    // keeps: surfaces-quote
 
     #[test]
     fn words_around_a_call_make_it_none(op in action(), stage in stage(), words in "[a-zA-Z.,!' ]{0,20}[a-z]") {

@@ -85,6 +85,7 @@ fn is_subsequence<T: PartialEq>(some: &[T], all: &[T]) -> bool {
 }
 
 proptest! {
+    // keeps: surfaces-print
     #[test]
     fn what_is_printed_is_read_as_it_was(ops in actions()) {
         let printed = print(&ops);
@@ -94,6 +95,8 @@ proptest! {
         prop_assert!(wrong.count() == 0 && reading.repairs.is_empty(), "{}", printed);
         prop_assert!(reading.text.is_empty() && reading.reasoning.is_empty());
     }
+
+    // keeps: surfaces-total
 
     #[test]
     fn any_text_is_read(said in any::<String>(), soup in soup(), cap in 0usize..4) {
@@ -107,6 +110,8 @@ proptest! {
         }
     }
 
+    // keeps: surfaces-quote
+
     #[test]
     fn nothing_in_a_body_is_an_op(body in prop_oneof![soup(), text()], op in action()) {
         let inner = print(&[op]);
@@ -116,6 +121,8 @@ proptest! {
             prop_assert_eq!(reading.ops[0].args["content"].as_str(), Some(body.as_str()));
         }
     }
+
+    // keeps: surfaces-quote
 
     #[test]
     fn nothing_in_a_quote_is_an_op(said in prop_oneof![soup(), text()], op in action()) {
@@ -133,6 +140,8 @@ proptest! {
             }
         }
     }
+
+    // keeps: surfaces-damage
 
     #[test]
     fn a_damaged_frame_makes_no_other_op(

@@ -157,6 +157,12 @@ impl Shown<'_> {
             "model": reply.model,
             "text": reply.text.as_ref().map(|text| self.text(text)),
             "reasoning": reply.reasoning.as_ref().map(|text| self.text(text)),
+            "written": reply.written.as_ref().map(|text| self.text(text)),
+            "problems": reply.problems.as_ref().map(|text| {
+                let text = self.text(text);
+                serde_json::from_str::<Value>(text.as_str().unwrap_or_default()).unwrap_or_default()
+            }),
+            "repairs": reply.repairs,
             "calls": calls.collect::<Vec<_>>(),
             "finish": reply.finish,
             "usage": reply.usage.map(to_wire::usage),

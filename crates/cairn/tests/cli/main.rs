@@ -55,6 +55,7 @@ mod sessions;
 mod sessions_of_commands;
 mod starved;
 mod steered;
+mod surfaces;
 mod survive;
 mod tamper;
 mod terminal;

@@ -182,6 +182,7 @@ fn damage() -> impl Strategy<Value = Damage> {
 }
 
 proptest! {
+    // keeps: surfaces-print
     #[test]
     fn what_is_printed_reads_back(ops in actions()) {
         let printed = tags::print(&ops);
@@ -190,6 +191,8 @@ proptest! {
         prop_assert_eq!(read, ops.iter().collect::<Vec<_>>(), "{}", printed);
         prop_assert!(reading.problems.is_empty() && reading.repairs.is_empty() && reading.text.is_empty(), "{}", printed);
     }
+
+    // keeps: surfaces-total
 
     #[test]
     fn every_text_is_read(text in any::<String>(), soup in soup(), cap in 0usize..4) {
@@ -200,6 +203,7 @@ proptest! {
     }
 
     // One injury: with two, a statement can lose its closer and the next its opener, and a body is opaque.
+    // keeps: surfaces-damage
     #[test]
     fn damage_to_the_framing_makes_no_op_that_was_not_written(
         ops in actions(),
@@ -233,6 +237,8 @@ proptest! {
         prop_assert!(reading.ops.iter().rev().skip(1).all(|op| !op.is_unclosed), "{text}\n{reading:#?}");
     }
 
+    // keeps: surfaces-quote
+
     #[test]
     fn nothing_that_is_quoted_is_an_op(ops in actions(), fence in prop::sample::select(vec!["`````````", "~~~~~~~~~"])) {
         let printed = tags::print(&ops);
@@ -241,6 +247,8 @@ proptest! {
         let shown = format!("See ``````````{}`````````` here.", printed.replace('\n', " "));
         prop_assert_eq!(tags::parse(&shown, CAP).ops, vec![]);
     }
+
+    // keeps: surfaces-quote
 
     #[test]
     fn nothing_in_a_body_is_an_op(inner in actions(), soup in soup()) {
@@ -285,6 +293,8 @@ const HOSTILE: [&str; 26] = [
     "<<NEW\n",
     "<get path=\"a>\n",
 ];
+
+// keeps: surfaces-linear
 
 #[test]
 fn reading_takes_time_linear_in_the_text() {

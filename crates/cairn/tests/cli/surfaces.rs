@@ -1,0 +1,183 @@
+//! `cairn parse`, `cairn surface` and `--surface`: what a reply would do, what a model is told, and runs on every surface.
+
+use crate::bench_world::{Bench, Done, done};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::Stdio;
+
+fn bench() -> Bench {
+    Bench::new(json!([]))
+}
+
+/// Runs a command with this at its standard input.
+fn with_input(bench: &Bench, args: &[&str], input: &[u8]) -> Done {
+    let mut child = bench.command(args).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    done(child.wait_with_output().unwrap())
+}
+
+fn parsed(bench: &Bench, surface: &str, more: &[&str], reply: &str) -> Value {
+    let args = [&["parse", "--surface", surface, "--json"], more].concat();
+    let said = with_input(bench, &args, reply.as_bytes());
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{reply}");
+    serde_json::from_str(&said.out).unwrap()
+}
+
+// keeps: parse-shows
+#[test]
+fn a_reply_is_shown_as_ops_repairs_and_problems_and_nothing_is_done() {
+    let bench = bench();
+    let op = json!({"op": "read", "target": "a.md", "scope": "2-3"});
+    for (surface, reply) in [
+        ("tags", r#"First: <get path="a.md" scope="2-3"/>"#),
+        ("heredoc", "First: <<READ(a.md)<2-3>::READ"),
+        ("envelope", r#"{"tool":"read","args":{"path":"a.md","scope":"2-3"},"nonce":"n1"}"#),
+        (
+            "native",
+            r#"{"role":"assistant","content":"First:","tool_calls":[{"id":"c","type":"function",
+               "function":{"name":"read","arguments":"{\"path\":\"a.md\",\"scope\":\"2-3\"}"}}]}"#,
+        ),
+    ] {
+        let said = parsed(&bench, surface, &[], reply);
+        assert_eq!(said["ops"], json!([op]), "{surface}: {said}");
+        assert_eq!(said["problems"], json!([]), "{surface}");
+        assert_eq!(said["terminal"], Value::Null, "{surface}");
+    }
+    let cut = parsed(&bench, "tags", &[], "<get path=\"a\"/>\n<set path=\"b\">text");
+    assert_eq!(
+        cut["ops"][1],
+        json!({"op": "edit", "target": "b", "body": "text", "unclosed": true})
+    );
+    assert_eq!(cut["repairs"][0]["kind"], "unclosed");
+    assert_eq!((&cut["repairs"][0]["line"], &cut["repairs"][0]["column"]), (&json!(2), &json!(1)));
+    let end = parsed(&bench, "heredoc", &[], "<<SEND[200]:done:SEND");
+    assert_eq!(end["terminal"], 200);
+    let asked = parsed(&bench, "tags", &[], r#"<search path="rust"/>"#);
+    assert_eq!(asked["ops"][0]["status"], 501);
+    let refused = parsed(
+        &bench,
+        "envelope",
+        &["--nonce", "n2"],
+        r#"{"tool":"read","args":{"path":"a"},"nonce":"n1"}"#,
+    );
+    assert_eq!(
+        (&refused["ops"], &refused["problems"][0]["kind"]),
+        (&json!([]), &json!("tool_call_nonce_invalid"))
+    );
+    let mut made = std::fs::read_dir(bench.temp.home()).unwrap();
+    assert!(made.next().is_none(), "nothing is opened for it");
+}
+
+#[test]
+fn whatever_is_read_the_exit_code_is_0_and_only_a_wrong_command_line_is_refused() {
+    let bench = bench();
+    for surface in ["tags", "heredoc", "envelope", "native"] {
+        for input in [&b""[..], b"\xff\xfe<get", b"{", b"<<", "\u{0}".as_bytes(), &[b'<'; 10_000]] {
+            let said = with_input(&bench, &["parse", "--surface", surface, "--json"], input);
+            assert_eq!((said.code, said.err.as_str()), (0, ""), "{surface} {input:?}");
+            assert!(serde_json::from_str::<Value>(&said.out).is_ok());
+        }
+    }
+    let unknown = with_input(&bench, &["parse", "--surface", "xml"], b"x");
+    assert_eq!(unknown.code, 2);
+    assert_eq!(
+        unknown.err,
+        "cairn: unknown surface \"xml\"; use one of native, tags, heredoc, envelope\n"
+    );
+    let missing =
+        with_input(&bench, &["parse", "--surface", "native", "--tools", "none.json"], b"{}");
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.starts_with("cairn: none.json cannot be read: "), "{}", missing.err);
+}
+
+#[test]
+fn native_calls_are_held_against_tools_from_a_file() {
+    let bench = bench();
+    let tools = json!([{"name": "weather", "description": "d", "parameters": {"type": "object",
+        "properties": {"days": {"type": "integer"}, "city": {"type": "string"}}, "required": ["city"]}}]);
+    bench.temp.write("tools.json", tools.to_string());
+    let call = |name: &str, args: &str| {
+        let message = json!({"role": "assistant", "tool_calls": [{"id": "c", "type": "function",
+            "function": {"name": name, "arguments": args}}]});
+        parsed(&bench, "native", &["--tools", "tools.json"], &message.to_string())
+    };
+    let said = call("weather", r#"{"city":"Oslo","days":"3"}"#);
+    assert_eq!(said["ops"], json!([{"op": "weather", "attrs": {"city": "Oslo", "days": 3}}]));
+    assert_eq!(said["repairs"].as_array().unwrap().len(), 1);
+    let said = call("wheather", r#"{"city":"Oslo"}"#);
+    assert_eq!(said["ops"], json!([]));
+    assert!(said["problems"][0]["note"].as_str().unwrap().contains("weather"), "{said}");
+}
+
+#[test]
+fn every_surface_shows_what_a_model_is_told() {
+    let bench = bench();
+    for (name, part) in [
+        ("tags", "<get path="),
+        ("heredoc", "<<READ("),
+        ("envelope", "{\"tool\":NAME"),
+        ("native", "\"name\":\"read\""),
+    ] {
+        let told = bench.cairn(&["surface", "show", name]);
+        assert_eq!(told.code, 0);
+        assert!(told.out.contains(part), "{name}: {}", told.out);
+        let said = bench.cairn(&["surface", "show", name, "--json"]).out;
+        let said: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(said["surface"], name);
+        assert!(
+            said["tokens"].as_u64().unwrap() > 100 && !said["tools"].as_array().unwrap().is_empty()
+        );
+    }
+    let unknown = bench.cairn(&["surface", "show", "xml"]);
+    assert_eq!(unknown.code, 2);
+}
+
+#[test]
+fn a_run_on_a_text_surface_works_to_its_last_word_and_can_be_gone_on_with() {
+    let bench = Bench::new(json!([
+        {"say": "I write it.\n<set path=\"a.txt\">\nhello\n</set>"},
+        {"say": "<update status=\"200\">It says hello.</update>"},
+        {"say": "<get path=\"a.txt\"/>"},
+        {"say": "<update status=\"200\">Still hello.</update>"},
+    ]));
+    let first = bench.cairn(&["run", "--surface", "tags", "--yolo", "write hello"]);
+    assert_eq!(first.code, 0, "{first:?}");
+    assert!(
+        first.out.contains("I write it.") && first.out.contains("It says hello."),
+        "{}",
+        first.out
+    );
+    assert!(!first.out.contains("<set"), "{}", first.out);
+    assert_eq!(bench.temp.read("a.txt"), "hello\n");
+    let other = bench.cairn(&["run", "-c", "--surface", "heredoc", "--yolo", "look"]);
+    assert_eq!(other.code, 2);
+    assert!(other.err.contains("is written in tags, not in heredoc"), "{}", other.err);
+    let events = bench.events(&["run", "-c", "--yolo", "--json", "look"]);
+    let result = events.iter().find(|event| event["type"] == "result").unwrap();
+    assert_eq!((&result["answer"], &result["exit_code"]), (&json!("Still hello."), &json!(0)));
+    assert_eq!(bench.requests().len(), 4);
+    let shown = bench.cairn(&["show", "1/1#reply"]).out;
+    assert!(shown.contains("<set path=\"a.txt\">"), "{shown}");
+}
+
+#[test]
+fn the_configuration_says_how_a_model_writes_and_a_flag_says_otherwise() {
+    let bench = Bench::new(json!([
+        {"say": "<<SEND[200]:done:SEND"},
+    ]));
+    bench.own("cairn.toml", "[models.\"openai/test\"]\nsurface = \"heredoc\"\nsmall = \"yes\"\n");
+    let ran = bench.cairn(&["run", "--yolo", "say done"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let system = bench.requests()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(system.contains("<<READ("), "{system}");
+    let by_flag = Bench::new(json!([{"say": "done"}]));
+    by_flag.own("cairn.toml", "[models.\"openai/test\"]\nsurface = \"heredoc\"\n");
+    assert_eq!(by_flag.cairn(&["run", "--surface", "native", "--yolo", "say done"]).code, 0);
+    assert!(by_flag.requests()[0]["tools"].as_array().is_some());
+    by_flag.own("cairn.toml", "[models.\"openai/test\"]\nsurface = \"xml\"\n");
+    let wrong = by_flag.cairn(&["run", "--yolo", "say done"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("native, tags, heredoc, envelope"), "{}", wrong.err);
+    let unknown = by_flag.cairn(&["run", "--allowed-tools", "paint", "--yolo", "x"]);
+    assert_eq!(unknown.code, 2);
+}
