@@ -275,7 +275,7 @@ fn changed_to(
     let args = ContentRef::of(input.as_bytes());
     let call = Call { id: old.call.clone(), name: tool.to_owned(), args };
     let mut changed = intent(old.at, &call, (input, schemes), recording);
-    changed.writer = old.writer;
+    (changed.writer, changed.surface, changed.unclosed) = (old.writer, old.surface, old.unclosed);
     changed.repairs.push(format!("changed by the hook {name}"));
     if let (Some(_), Err(misread)) = (&changed.problem, native::parse(tool, input).action) {
         let message = recording.keep(words::senseless_change(&misread.message));

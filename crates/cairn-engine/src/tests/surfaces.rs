@@ -180,6 +180,17 @@ fn an_op_without_an_end_is_refused_where_it_stood_last_or_was_cut_and_asked_abou
     assert_eq!(sim.engine.op(at(1, 1, 1)).unwrap().status, Some(Status::REFUSED));
 }
 
+#[test]
+fn what_a_hook_makes_of_an_op_is_still_one_without_an_end() {
+    let mut sim = unclosed(Approval::Yolo, false, Finish::Stop);
+    // What follows it is no surer than it is.
+    assert!(sim.engine.op(at(1, 1, 2)).unwrap().intent.unclosed);
+    super::hooks::drive_hooked(&mut sim, Approval::Yolo, &["PreToolUse guard write"]);
+    super::hooks::answer(&mut sim, super::hooks::change(r#"{"path":"a","content":"other"}"#));
+    let op = sim.engine.op(at(1, 1, 1)).unwrap();
+    assert!(op.intent.unclosed && op.intent.surface == Surface::Tags);
+}
+
 // keeps: envelope-end
 #[test]
 fn the_envelope_asks_for_the_answer_after_its_last_word_or_its_last_step() {
