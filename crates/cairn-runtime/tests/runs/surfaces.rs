@@ -312,6 +312,46 @@ fn nothing_is_done_on_any_reject_of_the_envelope() {
 }
 
 #[test]
+fn the_envelope_is_asked_with_its_form_and_for_the_answer_with_none() {
+    let temp = TempHome::new();
+    temp.write("a.txt", "a\n".repeat(9_000));
+    let store = store(&temp.home());
+    let server = ModelServer::start(script(&[
+        json!({"say": r#"{"tool":"read","args":{"path":"a.txt"},"nonce":"{NONCE}"}"#}),
+        json!({"say": r#"{"action":"final","nonce":"{NONCE}"}"#}),
+        json!({"say": "It is full of a."}),
+    ]));
+    let mut start = start(&store, &temp.workspace(), &server.url(), Arc::new(Told::default()));
+    start.settings.manner = Manner { surface: Surface::Envelope, ..Manner::default() };
+    let new = Place::New { new_session: false, name: None };
+    let (mut driver, _commands) = block_on(start.take(new, Some("What is in a.txt?"))).unwrap();
+    block_on(driver.drive(None)).unwrap();
+    let bodies: Vec<Value> =
+        server.requests().iter().map(|body| serde_json::from_slice(body).unwrap()).collect();
+    let text = |n: usize| bodies[n]["messages"][1]["content"].as_str().unwrap().to_owned();
+    let schema = |n: usize| bodies[n]["response_format"]["json_schema"]["schema"].to_string();
+    let nonces: Vec<String> =
+        (0..2).map(|n| text(n).trim_end().rsplit('"').nth(1).unwrap().to_owned()).collect();
+    assert_ne!(nonces[0], nonces[1], "each turn has its own");
+    for (n, nonce) in nonces.iter().enumerate() {
+        assert!(text(n).trim_end().ends_with(&format!("\"{nonce}\"")), "the nonce stands last");
+        assert!(schema(n).contains("\"pattern\"") && !schema(n).contains(nonce), "{}", schema(n));
+    }
+    assert!(bodies[0].get("tools").is_none());
+    assert!(bodies[2].get("response_format").is_none() && bodies[2].get("tools").is_none());
+    let last = text(2);
+    assert!(!last.contains("nonce") && last.contains("# Answer"), "{last}");
+    let shown = last.split("# Log\n").nth(1).unwrap();
+    assert!(shown.len() < 9_000 && shown.contains(" bytes are shown; blake3 "), "{}", shown.len());
+    let facts = store.facts(driver.run_id(), 0).unwrap();
+    for turn in 1..=3 {
+        let again = request_at(&facts, (1, turn), &store).unwrap().unwrap();
+        let bytes = cairn_provider::http::render_as(&again.form.unwrap(), &again.request).unwrap();
+        assert_eq!(bytes, server.requests()[turn as usize - 1], "turn {turn}");
+    }
+}
+
+#[test]
 fn a_run_calls_no_tool_that_it_was_not_given_and_none_where_it_is_told_of_none() {
     let temp = TempHome::new();
     let store = store(&temp.home());
