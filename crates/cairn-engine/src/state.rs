@@ -192,6 +192,7 @@ impl Engine {
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
             Body::Ask(ask) => {
                 self.release_prompt();
+                self.saw_visible(&ask.visible);
                 self.in_lap(|lap| {
                     lap.asked = Some(ask.turn);
                     lap.max_output = ask.max_output;

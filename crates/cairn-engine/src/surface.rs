@@ -120,6 +120,12 @@ impl Engine {
         !self.surface().is_text() || lap.told.plain
     }
 
+    /// The model is shown these as they stand now.
+    pub(crate) fn saw_visible(&mut self, visible: &[Visible]) {
+        let whole = visible.iter().filter_map(|shown| Some((shown.path.clone(), shown.hash?)));
+        self.seen.extend(whole);
+    }
+
     /// Whether the newest reply asked for nothing, where only what is asked for counts.
     pub(crate) fn is_silent(&self) -> bool {
         self.lap.as_ref().is_some_and(|lap| {

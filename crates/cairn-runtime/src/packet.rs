@@ -92,7 +92,7 @@ impl Packet {
         if !visible.is_empty() {
             said.push_str("\n# Visible\n");
         }
-        for Visible { path, content } in visible {
+        for Visible { path, content, .. } in visible {
             let _ = write!(said, "## {path}\n{}\n", text(content)?.trim_end());
         }
         self.log(engine, visible, (&mut said, &mut media));

@@ -6,7 +6,7 @@ use cairn_engine::{Marks, Recording};
 use cairn_provider::CallText;
 use cairn_surface::any::{self, Turn};
 use cairn_surface::{Position, Reading};
-use cairn_types::{Action, Body, Read, Surface, Visible};
+use cairn_types::{Action, Body, Hash, Read, Surface, Visible};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -74,9 +74,9 @@ impl Driver {
         let mut visible = Vec::new();
         if surface != Surface::Envelope {
             for path in self.messages.shows(&self.engine) {
-                if let Some(shown) = self.as_it_stands(&path).await {
+                if let Some((shown, hash)) = self.as_it_stands(&path).await {
                     let content = recording.keep(shown);
-                    visible.push(Visible { path, content });
+                    visible.push(Visible { path, content, hash });
                 }
             }
         }
@@ -87,14 +87,16 @@ impl Driver {
         Ok(recording)
     }
 
-    /// What a file or an entry says now; nothing where it is gone, or may not be shown.
-    async fn as_it_stands(&self, path: &str) -> Option<String> {
+    /// What a file or an entry says now, and the hash of all of it where that is all; nothing where it is gone, or may not be shown.
+    async fn as_it_stands(&self, path: &str) -> Option<(String, Option<Hash>)> {
         if !self.engine.may_show(path) {
             return None;
         }
         let read = Read { path: path.to_owned(), first: 1, limit: MOST_LINES, ..Read::default() };
         let looked = self.world.look(&Action::Read(read), path, &CancellationToken::new()).await;
-        looked.status.is_success().then_some(looked.text)
+        let whole = looked.seen.iter().find(|seen| seen.path == path && !seen.part);
+        let hash = whole.map(|seen| seen.hash);
+        looked.status.is_success().then_some((looked.text, hash))
     }
 }
 

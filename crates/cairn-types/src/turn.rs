@@ -1,6 +1,6 @@
 //! A turn's two ends as facts: what the model is asked with, and what it answers, or why there is no answer.
 
-use crate::{ContentRef, PicoUsd, Usage};
+use crate::{ContentRef, Hash, PicoUsd, Usage};
 use serde::{Deserialize, Serialize};
 
 /// `ask`: the model is about to be asked. Words that arrive after this one wait for its reply.
@@ -33,6 +33,9 @@ pub struct Visible {
     pub path: String,
     /// What is shown of it.
     pub content: ContentRef,
+    /// The hash of all of it, where all of it is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<Hash>,
 }
 
 /// `reply`: a whole answer of the model, never half of one.

@@ -256,6 +256,33 @@ fn what_a_text_model_is_sent_is_the_state_and_can_be_made_again_from_the_log() {
     }
 }
 
+#[test]
+fn what_others_changed_meanwhile_is_seen_as_it_stands_and_can_be_changed_at_once() {
+    let temp = TempHome::new();
+    temp.write("a.txt", "one\n");
+    let store = store(&temp.home());
+    let server = ModelServer::start(script(&[
+        json!({"say": "<get path=\"a.txt\"/>\n<sh>sleep 0.1; echo two > a.txt</sh>"}),
+        json!({"say": "<set path=\"a.txt\">\nthree\n</set>"}),
+        json!({"say": "<update status=\"200\">Done.</update>"}),
+    ]));
+    let mut start = start(&store, &temp.workspace(), &server.url(), Arc::new(Told::default()));
+    start.settings.manner = Manner { surface: Surface::Tags, ..Manner::default() };
+    let new = Place::New { new_session: false, name: None };
+    let (mut driver, _commands) = block_on(start.take(new, Some("go"))).unwrap();
+    block_on(driver.drive(None)).unwrap();
+    assert_eq!(temp.read("a.txt"), "three\n");
+    let facts = store.facts(driver.run_id(), 0).unwrap();
+    let statuses: Vec<u16> = facts
+        .iter()
+        .filter_map(|fact| match &fact.body {
+            Body::Outcome(outcome) => Some(outcome.status.0),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(statuses, [200, 200, 200, 200]);
+}
+
 /// What one reply in the envelope comes to: the ops asked for, and the problems.
 fn rejected(reply: &str) -> (usize, Vec<String>, Vec<String>) {
     let temp = TempHome::new();
