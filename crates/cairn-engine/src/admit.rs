@@ -253,7 +253,12 @@ impl Engine {
             intent.unclosed = is_guessed;
             intent.repairs.extend(marks.repairs.iter().cloned());
             let stands_last = seq as usize == calls.len();
-            let is_guess = intent.unclosed && intent.effect > Effect::Read && (cut || stands_last);
+            let is_end = intent.says.is_some_and(Status::ends_work);
+            let is_doubtful = match intent.effect > Effect::Read {
+                true => cut || stands_last,
+                false => cut && is_end,
+            };
+            let is_guess = intent.unclosed && is_doubtful;
             if let Some(refused) = self.not_given(&call.name) {
                 let message = recording.keep(refused);
                 intent.problem = Some(Problem { status: Status::REFUSED, message });
@@ -588,7 +593,10 @@ impl Engine {
     /// told again: naming the row would be no shorter.
     #[must_use]
     pub fn in_view(&self, result: &ContentRef) -> Option<String> {
-        let at = self.in_view.get(&result.hash).filter(|_| result.bytes > SHORT_RESULT)?;
+        // The envelope's results are cut: where one stands it may not be shown.
+        let is_whole = self.surface() != Surface::Envelope;
+        let is_long = result.bytes > SHORT_RESULT && is_whole;
+        let at = self.in_view.get(&result.hash).filter(|_| is_long)?;
         Some(words::same_as(*at))
     }
 }

@@ -187,7 +187,7 @@ impl Engine {
             Body::Steer(steer) => self.steered(steer),
             Body::Delta(delta) => {
                 self.looked = Some(delta.upto.clone());
-                self.items.push(Item::words(delta.text));
+                self.items.push(Item::News(delta.text));
             }
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
             Body::Ask(ask) => {
@@ -482,6 +482,7 @@ impl Lap {
     /// There is something that the model has not heard: whatever it said last, it is asked again.
     pub(crate) fn goes_on(&mut self) {
         (self.finish, self.last_word) = (None, None);
+        self.told.goes_on();
         self.rails.heard();
     }
 

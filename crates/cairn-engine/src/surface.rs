@@ -3,7 +3,7 @@
 use crate::state::{Engine, Lap, OpState};
 use crate::words;
 use cairn_surface::native;
-use cairn_types::{Ask, ContentRef, Effect, Reply, Status, Surface, ToolUse, Visible};
+use cairn_types::{Ask, ContentRef, Effect, OpName, Reply, Status, Surface, ToolUse, Visible};
 
 /// After so many ops of a loop the envelope asks for the answer.
 pub const ENVELOPE_STEPS: u64 = 6;
@@ -41,6 +41,11 @@ impl Telling {
         self.plain = ask.plain;
         self.nonce.clone_from(&ask.nonce);
         self.visible.clone_from(&ask.visible);
+    }
+
+    /// There is something that the model has not heard: it may ask for more.
+    pub(crate) fn goes_on(&mut self) {
+        (self.is_final, self.ops) = (false, 0);
     }
 
     pub(crate) fn replied(&mut self, reply: &Reply) {
@@ -155,8 +160,11 @@ impl Engine {
         if !claims || !self.surface().is_text() {
             return None;
         }
+        if lap.told.problems.is_some() {
+            return Some((Status::CONFLICT, words::UNREAD.to_owned()));
+        }
         let acts = |other: &&OpState| !other.is_look();
-        let failed = lap.ops.iter().filter(acts).find_map(|other| {
+        let failed = lap.ops.iter().filter(|op| op.would_act()).find_map(|other| {
             other
                 .status
                 .filter(|status| !status.is_success())
@@ -171,6 +179,17 @@ impl Engine {
 }
 
 impl OpState {
+    /// Whether it was written to change something, as far as that is known: what was refused for other reasons counts,
+    /// and so does what makes no sense.
+    fn would_act(&self) -> bool {
+        match self.intent.op {
+            Some(OpName::Read | OpName::Find | OpName::Open | OpName::Fold) => false,
+            Some(OpName::Todo | OpName::Consult) => false,
+            Some(OpName::Send) => !self.intent.is_for_everyone(),
+            _ => true,
+        }
+    }
+
     /// Whether it says that the work is over.
     pub(crate) fn is_last_word(&self) -> bool {
         self.intent.says.is_some_and(Status::ends_work)

@@ -13,6 +13,8 @@ pub enum Item {
         /// What came with them.
         media: Vec<Media>,
     },
+    /// What others changed.
+    News(ContentRef),
     /// The model's reply.
     Assistant {
         /// What it said.
@@ -66,7 +68,7 @@ impl Item {
                 let args: u64 = calls.iter().map(|call| call.args.bytes).sum();
                 args + text.map_or(0, |text| text.bytes)
             }
-            Item::Over { content, .. } => content.bytes,
+            Item::Over { content, .. } | Item::News(content) => content.bytes,
             Item::Ended(_) => 64,
             Item::Result { folded: true, .. } => 0,
             Item::Result { content, media, .. } => content.bytes + all(media),

@@ -97,6 +97,8 @@ pub(crate) fn false_success(at: Coord, status: Status) -> String {
     format!("not taken as the end: log:///{at} of the same reply could not act (status {status})")
 }
 
+pub(crate) const UNREAD: &str = "not taken as the end: a part of the same reply could not be read";
+
 pub(crate) fn unseen_success(at: Coord) -> String {
     format!("not taken as the end: what log:///{at} of the same reply came to was not seen yet")
 }

@@ -55,6 +55,10 @@ impl Driver {
             heard = self.heard(&written);
             self.tell_prose(&heard.text);
             self.tell_unread(&heard);
+            if !answer.calls.is_empty() {
+                let left = answer.calls.len();
+                heard.repairs.push(format!("{left} calls in the provider's own form left out"));
+            }
             answer.text = std::mem::take(&mut heard.text);
             answer.reasoning.push_str(&heard.reasoning);
             answer.calls = heard.calls.iter().map(|(call, _)| call.clone()).collect();

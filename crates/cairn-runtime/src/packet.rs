@@ -14,6 +14,9 @@ use cairn_types::{Action, Call, ContentRef, Hash, Media, Surface, ToolUse, Visib
 use std::fmt::Write;
 use std::sync::Arc;
 
+/// So many lines of what is shown as it stands.
+pub(crate) const MOST_LINES: u64 = 2000;
+
 /// Where contents are read.
 pub(crate) type Contents<'a> = &'a dyn Fn(&Hash) -> Result<Vec<u8>, StoreError>;
 
@@ -37,6 +40,8 @@ struct Row {
     media: Vec<Media>,
     /// What it reads as a whole: shown as it stands now, not as it was.
     shows: Option<String>,
+    /// The loop whose op it is the result of.
+    of_lap: Option<u32>,
 }
 
 impl Packet {
@@ -93,7 +98,7 @@ impl Packet {
             said.push_str("\n# Visible\n");
         }
         for Visible { path, content, .. } in visible {
-            let _ = write!(said, "## {path}\n{}\n", text(content)?.trim_end());
+            let _ = write!(said, "## {path}\n{}", framed(text(content)?.trim_end()));
         }
         self.log(engine, visible, (&mut said, &mut media));
         if let Some(problems) = lap.and_then(Lap::problems).filter(|_| !is_plain) {
@@ -129,33 +134,62 @@ impl Packet {
         (said, media): (&mut String, &mut Vec<Media>),
     ) {
         let task = engine.lap().and_then(Lap::prompt);
-        let mut shown = 0;
+        let rooms = self.rooms(engine);
         let mut log = String::new();
-        for (n, row) in self.rows.iter().enumerate() {
+        for (n, (row, room)) in self.rows.iter().zip(rooms).enumerate() {
             if Some(n) == task || row.head.is_empty() {
                 continue;
             }
             let is_shown =
                 row.shows.as_ref().is_some_and(|path| visible.iter().any(|one| one.path == *path));
-            let body: Arc<str> = match (is_shown, engine.surface()) {
+            let body: Arc<str> = match (is_shown, room) {
                 (true, _) => Arc::from("shown above as it stands now"),
-                (false, Surface::Envelope) => {
-                    let cut = envelope::cut(&row.body, envelope::budget(shown));
-                    shown += cut.text.len();
-                    Arc::from(cut.text)
-                }
-                (false, _) => row.body.clone(),
+                (false, Some(room)) => Arc::from(envelope::cut(&row.body, room).text),
+                (false, None) => row.body.clone(),
             };
             let _ = writeln!(log, "## {}", row.head);
-            if !body.trim_end().is_empty() {
-                let _ = writeln!(log, "{}", body.trim_end());
-            }
+            log.push_str(&framed(body.trim_end()));
             media.extend(row.media.iter().cloned());
         }
         if !log.is_empty() {
             let _ = write!(said, "\n# Log\n{log}");
         }
     }
+
+    /// How much of each row is shown, where that is bounded: on the envelope so much of each result, and of the results
+    /// of a loop together, the newest first; of earlier loops nothing. What people said is never cut.
+    fn rooms(&self, engine: &Engine) -> Vec<Option<usize>> {
+        let mut rooms = vec![None; self.rows.len()];
+        if engine.surface() != Surface::Envelope {
+            return rooms;
+        }
+        let lap = engine.lap().map(|lap| lap.lap);
+        let mut shown = 0;
+        for (row, room) in self.rows.iter().zip(&mut rooms).rev() {
+            *room = match (row.of_lap, lap) {
+                (None, _) => None,
+                (Some(of), Some(lap)) if of == lap => {
+                    let room = envelope::budget(shown);
+                    shown += room.min(row.body.len());
+                    Some(room)
+                }
+                (Some(_), _) => Some(0),
+            };
+        }
+        rooms
+    }
+}
+
+/// A text that nobody here wrote, between two lines that it cannot hold where it could pass for a heading: they hold the
+/// hash of what stands between them.
+fn framed(body: &str) -> String {
+    let end = if body.is_empty() { "" } else { "\n" };
+    if !body.lines().any(|line| line.starts_with('#')) {
+        return format!("{body}{end}");
+    }
+    let hash = Hash::of(body.as_bytes()).to_string();
+    let mark: String = hash.chars().take(12).collect();
+    format!("text-{mark}\n{body}\ntext-{mark}\n")
 }
 
 /// What a reply must be like.
@@ -183,8 +217,15 @@ fn row(item: &Item, before: &[Item], content: Contents<'_>) -> Result<Row, Store
             head: "said to you".to_owned(),
             body: text(said)?,
             media: media.clone(),
-            shows: None,
+            ..Row::default()
         },
+        Item::News(told) => {
+            Row { head: "changed by others".to_owned(), body: text(told)?, ..Row::default() }
+        }
+        // What it asked for stands in the rows; an answer, or words alone, nowhere else.
+        Item::Assistant { text: Some(said), calls, .. } if calls.is_empty() => {
+            Row { head: "said by you".to_owned(), body: text(said)?, ..Row::default() }
+        }
         Item::Over { row, content } => {
             let head = format!("{} went on in the background and is over", rows::address(*row));
             Row { head, body: text(content)?, ..Row::default() }
@@ -214,6 +255,7 @@ fn row(item: &Item, before: &[Item], content: Contents<'_>) -> Result<Row, Store
                     body: text(told)?,
                     media: media.clone(),
                     shows: shows.filter(|_| status.is_success()),
+                    of_lap: Some(at.lap),
                 },
             }
         }
@@ -239,8 +281,11 @@ fn asked(
 /// The path that an action reads as a whole.
 fn whole(action: &Action) -> Option<String> {
     let Action::Read(read) = action else { return None };
-    let is_whole =
-        read.first == 1 && !read.hashes && read.scope.is_none() && read.matcher.is_none();
+    let is_whole = read.first == 1
+        && read.limit >= MOST_LINES
+        && !read.hashes
+        && read.scope.is_none()
+        && read.matcher.is_none();
     let is_entry =
         matches!(cairn_types::scheme_of(&read.path), None | Some("known" | "unknown" | "memory"));
     (is_whole && is_entry).then(|| read.path.clone())

@@ -58,6 +58,7 @@ impl Driver {
                 let last = engine.items().iter().rev().find_map(|item| match item {
                     Item::Assistant { text, .. } => *text,
                     Item::User { .. }
+                    | Item::News(_)
                     | Item::Over { .. }
                     | Item::Ended(_)
                     | Item::Result { .. } => None,

@@ -79,6 +79,7 @@ fn message(
         Item::User { text: said, media } => {
             Message::User { parts: parts_of(text(said)?, media, content)? }
         }
+        Item::News(told) => Message::User { parts: vec![Part::Text(text(told)?)] },
         Item::Over { row, content: told } => {
             let row = rows::address(*row);
             let told = text(told)?;

@@ -11,9 +11,6 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// So many lines of what is shown as it stands.
-const MOST_LINES: u64 = 2000;
-
 /// A reply as calls.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
@@ -38,7 +35,8 @@ impl Driver {
     pub(crate) fn heard(&self, text: &str) -> Heard {
         let lap = self.engine.lap();
         if lap.is_some_and(cairn_engine::Lap::is_plain) {
-            return Heard { text: text.trim().to_owned(), ..Heard::default() };
+            let (said, reasoning) = any::without_thoughts(text);
+            return Heard { text: said.trim().to_owned(), reasoning, ..Heard::default() };
         }
         let tools = self.engine.run().map(|run| any::tools_named(&run.given)).unwrap_or_default();
         let turn: Turn<'_> = packet::turn(&self.engine, &tools);
@@ -92,7 +90,8 @@ impl Driver {
         if !self.engine.may_show(path) {
             return None;
         }
-        let read = Read { path: path.to_owned(), first: 1, limit: MOST_LINES, ..Read::default() };
+        let read =
+            Read { path: path.to_owned(), first: 1, limit: packet::MOST_LINES, ..Read::default() };
         let looked = self.world.look(&Action::Read(read), path, &CancellationToken::new()).await;
         let whole = looked.seen.iter().find(|seen| seen.path == path && !seen.part);
         let hash = whole.map(|seen| seen.hash);

@@ -2,6 +2,7 @@
 
 use crate::envelope::{self, Stage};
 use crate::native::{self, Tool};
+use crate::thinking::{self, Mark};
 use crate::{Reading, heredoc, tags};
 use cairn_types::Surface;
 use serde_json::Value;
@@ -96,4 +97,31 @@ pub fn nonce_of(reply: &str) -> (String, bool) {
         .and_then(Result::ok);
     let nonce = object.as_ref().and_then(|object| object["nonce"].as_str()).unwrap_or_default();
     (nonce.to_owned(), object.as_ref().is_some_and(|object| object.get("action").is_some()))
+}
+
+/// An answer without what was only thought, and that.
+#[must_use]
+pub fn without_thoughts(text: &str) -> (String, String) {
+    let (mut said, mut thought) = (String::new(), String::new());
+    let mut at = 0;
+    while at < text.len() {
+        match thinking::mark_at(text, at) {
+            Some(Mark::Thought { said: inner, end, .. }) => {
+                thought.push_str(inner);
+                at = end;
+            }
+            // What began nowhere began at the beginning.
+            Some(Mark::Closer { end }) if !text[end..].trim().is_empty() => {
+                thought.push_str(&std::mem::take(&mut said));
+                at = end;
+            }
+            Some(Mark::Frame { end }) => at = end,
+            Some(Mark::Closer { .. }) | None => {
+                let next = text[at..].chars().next().map_or(1, char::len_utf8);
+                said.push_str(&text[at..at + next]);
+                at += next;
+            }
+        }
+    }
+    (said, thought)
 }

@@ -4,7 +4,7 @@
 use crate::settled::{Prepared, Refusal};
 use crate::{World, entry, find};
 use cairn_text::shown::clean;
-use cairn_types::{Action, Carry, Change, Status, scheme_of};
+use cairn_types::{Action, Carry, Change, FileKind, Status, scheme_of};
 use std::collections::HashSet;
 
 /// The most things that one pattern means.
@@ -56,13 +56,23 @@ fn all(
     let mut whole = Prepared::default();
     let (mut told, mut made) = (Vec::new(), HashSet::new());
     for path in matches {
-        let one = world.worked_out(&of_one(action, path)?);
+        let one = world.worked_out(&of_one(world, action, path)?);
         if let Some(settled) = one.settled {
             return Err(Refusal::new(settled.status, settled.text));
         }
-        // A folder that several of them need is made once.
-        let is_new = |change: &Change| change.before.is_some() || made.insert(change.path.clone());
-        whole.changes.extend(one.changes.into_iter().filter(is_new));
+        for change in one.changes {
+            let is_made = change.before.is_none();
+            let is_second = is_made && !made.insert(change.path.clone());
+            match (is_second, is_directory(&change)) {
+                (false, _) => whole.changes.push(change),
+                // A folder that several of them need is made once.
+                (true, true) => {}
+                (true, false) => {
+                    let text = format!("several things would be {}", change.path);
+                    return Err(Refusal::new(Status::CONFLICT, text));
+                }
+            }
+        }
         whole.contents.extend(one.contents);
         whole.shown.push_str(&one.shown);
         let (status, text) = one.told.unwrap_or((Status::OK, String::new()));
@@ -75,13 +85,30 @@ fn all(
     Ok(whole)
 }
 
+fn is_directory(change: &Change) -> bool {
+    change.after.as_ref().is_some_and(|state| state.kind == FileKind::Directory)
+}
+
+/// Whether things can be put into this place.
+fn is_folder(world: &World, to: &str) -> bool {
+    let is_there =
+        || world.roots.of(to).open_existing(to).is_ok_and(|opened| opened.is_directory());
+    to.ends_with('/') || (scheme_of(to).is_none() && is_there())
+}
+
 /// The action on one of them. What is carried keeps its name.
-fn of_one(action: &Action, path: String) -> Result<Action, Refusal> {
+fn of_one(world: &World, action: &Action, path: String) -> Result<Action, Refusal> {
     let carried = |carry: &Carry| {
         let name = path.rsplit('/').next().unwrap_or_default();
-        match carry.to.ends_with('/') {
+        let folder = carry.to.trim_end_matches('/');
+        match is_folder(world, &carry.to) {
             true => {
-                Ok(Carry { from: path.clone(), to: format!("{}{name}", carry.to), ..carry.clone() })
+                let to = match carry.to.ends_with("//") {
+                    // The beginning of a scheme's addresses.
+                    true => format!("{}{name}", carry.to),
+                    false => format!("{folder}/{name}"),
+                };
+                Ok(Carry { from: path.clone(), to, ..carry.clone() })
             }
             false => {
                 let text =

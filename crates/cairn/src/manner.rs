@@ -22,6 +22,11 @@ pub fn of(args: &cli::Manner, model: &str, config: &Config) -> Result<Manner> {
         Some(name) => name.parse::<Surface>().map_err(|why| Usage(why.to_string()))?,
         None => probed.as_ref().map_or(Surface::Native, |found| found.surface),
     };
+    if args.require_tool && surface != Surface::Envelope {
+        let why =
+            format!("--require-tool is for the envelope, and this run is written in {surface}");
+        return Err(Usage(why).into());
+    }
     let is_named = named.is_some();
     let small = args.small
         || config.text(&key("small")) == Some("yes")

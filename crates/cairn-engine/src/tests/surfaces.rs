@@ -108,6 +108,54 @@ fn a_claim_of_success_counts_where_only_a_look_failed_or_nothing_did() {
     }
 }
 
+// keeps: false-success
+#[test]
+fn a_claim_of_success_beside_what_could_not_be_read_or_was_not_given_does_not_count() {
+    let call = |(name, args): (&str, &str)| Call {
+        id: name.to_owned(),
+        name: name.to_owned(),
+        args: ContentRef::of(args.as_bytes()),
+    };
+    let mut sim = Sim::on(Surface::Tags, Mode::Act, Approval::Yolo);
+    sim.prompt("go");
+    sim.go();
+    let problems = Some(ContentRef::of(b"[]"));
+    let reply = Reply { calls: vec![call(DONE)], problems, ..Reply::default() };
+    let recording = sim.engine.replied(reply, &[DONE.1]);
+    sim.record(recording);
+    assert!(matches!(sim.go(), Step::AskModel { turn: 2, .. }));
+    assert!(sim.said.contains(&"1/1/1 → 409 NotPerformed".to_owned()), "{:?}", sim.said);
+
+    let mut sim = Sim::begun(Mode::Act, Approval::Yolo, |run| {
+        (run.surface, run.view) = (Surface::Tags, View::Packet);
+        run.given = vec!["read".to_owned(), "send".to_owned()];
+    });
+    sim.prompt("go");
+    sim.go();
+    sim.reply(&[WRITE, DONE], Finish::Stop);
+    assert!(matches!(sim.go(), Step::AskModel { turn: 2, .. }));
+    assert!(sim.said.contains(&"1/1/1 → 403 NotPerformed".to_owned()), "{:?}", sim.said);
+    assert!(sim.said.contains(&"1/1/2 → 409 NotPerformed".to_owned()), "{:?}", sim.said);
+}
+
+// keeps: unclosed-op
+#[test]
+fn a_last_word_that_was_cut_is_none() {
+    for (finish, status) in [(Finish::Length, Some(422)), (Finish::Stop, None)] {
+        let mut sim = Sim::on(Surface::Heredoc, Mode::Act, Approval::Yolo);
+        sim.prompt("go");
+        sim.go();
+        let args = ContentRef::of(DONE.1.as_bytes());
+        let call = Call { id: "1".to_owned(), name: DONE.0.to_owned(), args };
+        let reply = Reply { finish, calls: vec![call], ..Reply::default() };
+        let marks = Marks { unclosed: true, repairs: Vec::new() };
+        let recording = sim.engine.replied_in(reply, &[(DONE.1, marks)]);
+        sim.record(recording);
+        let problem = sim.engine.op(at(1, 1, 1)).unwrap().intent.problem.as_ref();
+        assert_eq!(problem.map(|problem| problem.status.0), status, "{finish:?}");
+    }
+}
+
 // keeps: small-looks
 #[test]
 fn a_small_model_sees_what_it_changed_before_it_can_say_that_it_is_done() {

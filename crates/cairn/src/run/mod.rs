@@ -342,6 +342,13 @@ impl Order<'_> {
             Body::Run(began) => Some(began),
             _ => None,
         });
+        let cli::Manner { small, allowed_tools, require_tool, skip_tools, .. } = &self.args.manner;
+        if *small || *require_tool || *skip_tools || !allowed_tools.is_empty() {
+            let flags = "--small, --allowed-tools, --require-tool and --skip-tools";
+            return Err(
+                Usage(format!("{flags} are for a new run; {run} has what it began with")).into()
+            );
+        }
         match began {
             Some(began)
                 if self.args.manner.surface.is_some() && began.surface != manner.surface =>

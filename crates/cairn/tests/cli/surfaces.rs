@@ -178,6 +178,16 @@ fn the_configuration_says_how_a_model_writes_and_a_flag_says_otherwise() {
     let wrong = by_flag.cairn(&["run", "--yolo", "say done"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.err.contains("native, tags, heredoc, envelope"), "{}", wrong.err);
-    let unknown = by_flag.cairn(&["run", "--allowed-tools", "paint", "--yolo", "x"]);
-    assert_eq!(unknown.code, 2);
+    by_flag.own("cairn.toml", "");
+    for (flags, told) in [
+        (&["run", "--allowed-tools", "paint", "--yolo", "x"][..], "there is no tool \"paint\""),
+        (&["run", "--require-tool", "--yolo", "x"], "--require-tool is for the envelope"),
+        (&["run", "-c", "--allowed-tools", "read", "--yolo", "x"], "are for a new run"),
+        (&["run", "-c", "--skip-tools", "--yolo", "x"], "are for a new run"),
+        (&["run", "-c", "--small", "--yolo", "x"], "are for a new run"),
+    ] {
+        let refused = by_flag.cairn(flags);
+        assert_eq!(refused.code, 2, "{flags:?}");
+        assert!(refused.err.contains(told), "{flags:?}: {}", refused.err);
+    }
 }
