@@ -53,6 +53,7 @@ mod secrets;
 mod sent;
 mod sessions;
 mod sessions_of_commands;
+mod small;
 mod starved;
 mod steered;
 mod survive;
