@@ -3,6 +3,7 @@
 
 use crate::cli;
 use crate::config::Config;
+use crate::model;
 use crate::models::probes;
 use crate::run::Usage;
 use anyhow::Result;
@@ -46,6 +47,19 @@ pub fn of(args: &cli::Manner, model: &str, config: &Config) -> Result<Manner> {
             _ => ToolUse::Free,
         },
     })
+}
+
+/// The configuration that a run's model is asked with. Where a probe found that it writes envelopes better when nothing
+/// holds its decoding, nothing does.
+pub fn asking(args: &cli::Manner, model: &str, config: &Config) -> Result<Config> {
+    let mut config = config.clone();
+    let name = model::full_name(model);
+    let found = probes::found(&name)?;
+    let is_free = found.is_some_and(|f| f.surface == Surface::Envelope && !f.constrained);
+    if is_free && of(args, &name, &config)?.surface == Surface::Envelope {
+        model::leave_unheld(&name, &mut config)?;
+    }
+    Ok(config)
 }
 
 /// The only tools that may be called; all of them when empty. Where the end has to be said, the tool that says it

@@ -43,6 +43,7 @@ mod overlay_rm;
 mod overlay_ruled;
 mod overlay_worktree;
 mod policy;
+mod probe;
 mod ps;
 mod rails;
 mod reach;
