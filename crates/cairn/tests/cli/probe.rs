@@ -220,14 +220,17 @@ fn what_ends_early_records_nothing() {
     let nothing = |bench: &Bench| kept(bench).is_none() && is_untouched(bench);
     let bench = of_tags();
     bench.model.delay(Duration::from_secs(20));
-    let mut child = bench.command(&["models", "probe", "openai/test"]).spawn().unwrap();
+    let place = bench.temp.path().join("temporary");
+    fs::create_dir(&place).unwrap();
+    let mut command = bench.command(&["models", "probe", "openai/test"]);
+    let mut child = command.env("TMPDIR", &place).spawn().unwrap();
     let mut told = String::new();
     BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
     assert!(told.starts_with("native, small profile: task 1 of 40"), "{told}");
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let ended = done(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(nothing(&bench));
+    assert!(nothing(&bench) && fs::read_dir(&place).unwrap().next().is_none());
 
     let bench = of_tags();
     let args = ["models", "probe", "openai/gpt-5-mini", "--tasks", "2", "--max-cost", "0.000001"];

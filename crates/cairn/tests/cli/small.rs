@@ -69,3 +69,21 @@ fn a_small_model_is_reminded_after_each_result_how_to_stop() {
     assert_eq!(usual.cairn(&["run", "look"]).code, 0);
     assert!(!usual.requests()[2].to_string().contains("call nothing"));
 }
+
+// keeps: near-names
+#[test]
+fn an_address_that_is_not_there_names_the_nearest_entry() {
+    let bench = Bench::new(json!([]));
+    for (op, address) in [("edit", "known:///plans/autumn"), ("edit", "known:///colours")] {
+        assert_eq!(bench.cairn(&["op", op, address, "--body", "x"]).code, 0);
+    }
+    for (address, near) in [
+        ("known:///plans/autunm", "; the nearest is known:///plans/autumn"),
+        ("known:///colors", "; the nearest is known:///colours"),
+        ("known:///unlike", ""),
+    ] {
+        let read = bench.cairn(&["op", "read", address]);
+        let told = format!("{address} does not exist{near}");
+        assert!((read.out + &read.err).contains(&format!("{told}\n")), "{told}");
+    }
+}
