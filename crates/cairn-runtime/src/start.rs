@@ -11,7 +11,8 @@ use cairn_engine::policy::Rulebook;
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{NewRun, NewSession, Store};
-use cairn_surface::{any, native};
+use cairn_surface::any::{self, Telling};
+use cairn_surface::native;
 use cairn_types::{
     Approval, Body, Budgets, Caps, ContentRef, Drive, Flags, Mode, Policy, RunId, RunStarted,
     SessionId, Surface, ToolUse, Writer,
@@ -183,16 +184,16 @@ impl Start {
         if tool_use == ToolUse::None {
             given.clear();
         }
-        let (tools, given) = match surface.is_text() {
-            true => (any::instructions(surface, &given), names(&given)),
-            false if tools.is_empty() => (native::schemas(&given), Vec::new()),
-            false => (native::schemas(&given), names(&given)),
+        let told = any::told(surface, &given, Telling::of_small(small));
+        let given = match surface.is_text() || !tools.is_empty() {
+            true => names(&given),
+            false => Vec::new(),
         };
         let started = RunStarted {
             session: session.clone(),
             name,
             system: recording.keep(system),
-            tools: recording.keep(tools),
+            tools: recording.keep(told),
             surface,
             view: surface.view(),
             given,

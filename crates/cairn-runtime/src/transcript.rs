@@ -12,6 +12,9 @@ use cairn_store::{Store, StoreError};
 use cairn_types::{Body, ContentRef, Drive, Fact, Hash, Media};
 use std::sync::Arc;
 
+/// Stands below each result that a small model is told: it forgets that it may stop.
+const REMINDER: &str = "\n(If the task is done, answer in words and call nothing.)";
+
 /// A run's messages so far.
 #[derive(Default)]
 pub(crate) struct Transcript {
@@ -20,6 +23,8 @@ pub(crate) struct Transcript {
     messages: Vec<Arc<Message>>,
     /// How often rows had been folded or opened when they were made.
     folds: u64,
+    /// What stands below each result.
+    reminder: &'static str,
 }
 
 impl Transcript {
@@ -33,12 +38,13 @@ impl Transcript {
         if let (Some(run), true) = (engine.run(), self.system.is_empty()) {
             self.system = text(&run.system)?;
             self.tools = text(&run.tools)?;
+            self.reminder = if run.small { REMINDER } else { "" };
         }
         if std::mem::replace(&mut self.folds, engine.folds()) != engine.folds() {
             self.messages.clear();
         }
         for item in &engine.items()[self.messages.len()..] {
-            let message = message(item, &self.messages, content)?;
+            let message = self.message(item, content)?;
             self.messages.push(Arc::new(message));
         }
         Ok(())
@@ -52,7 +58,7 @@ impl Transcript {
     ) -> Result<Request, StoreError> {
         let mut request = self.request(engine.items().len());
         for item in engine.held() {
-            request.messages.push(Arc::new(message(item, &self.messages, content)?));
+            request.messages.push(Arc::new(self.message(item, content)?));
         }
         Ok(request)
     }
@@ -66,6 +72,18 @@ impl Transcript {
             messages: self.messages[..messages.min(self.messages.len())].to_vec(),
             ..Request::default()
         }
+    }
+
+    /// An item as a message, after those before it.
+    fn message(&self, item: &Item, content: Contents<'_>) -> Result<Message, StoreError> {
+        let mut message = message(item, &self.messages, content)?;
+        if let Message::Result { parts, .. } = &mut message
+            && let Some(Part::Text(told)) = parts.first_mut()
+            && !self.reminder.is_empty()
+        {
+            *told = Arc::from(format!("{told}{}", self.reminder));
+        }
+        Ok(message)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::envelope::{self, Stage};
 use crate::native::{self, Tool};
 use crate::thinking::{self, Mark};
-use crate::{Reading, heredoc, tags};
+use crate::{Reading, brief, heredoc, tags};
 use cairn_types::Surface;
 use serde_json::Value;
 
@@ -28,14 +28,34 @@ pub fn tools_named(names: &[String]) -> Vec<&'static Tool> {
     names.iter().filter_map(|name| native::tool(name)).collect()
 }
 
-/// How ops are written with these tools.
+/// How much a model is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Telling {
+    /// All there is.
+    Whole,
+    /// What a small model can hold.
+    Brief,
+}
+
+impl Telling {
+    /// What a model is told that is a small one, or is not.
+    #[must_use]
+    pub fn of_small(is_small: bool) -> Telling {
+        if is_small { Telling::Brief } else { Telling::Whole }
+    }
+}
+
+/// What a model is told of these tools: how ops are written with them, or the schemas of its calls.
 #[must_use]
-pub fn instructions(surface: Surface, tools: &[&'static Tool]) -> String {
-    match surface {
-        Surface::Tags => tags::instructions(tools),
-        Surface::Heredoc => heredoc::instructions(tools),
-        Surface::Envelope => envelope::instructions(tools),
-        Surface::Native | Surface::Client => String::new(),
+pub fn told(surface: Surface, tools: &[&'static Tool], telling: Telling) -> String {
+    match (surface, telling) {
+        (Surface::Tags, Telling::Whole) => tags::instructions(tools),
+        (Surface::Heredoc, Telling::Whole) => heredoc::instructions(tools),
+        (Surface::Tags | Surface::Heredoc, Telling::Brief) => brief::instructions(surface, tools),
+        // It is for small models alone.
+        (Surface::Envelope, _) => envelope::instructions(tools),
+        (Surface::Native | Surface::Client, Telling::Whole) => native::schemas(tools),
+        (Surface::Native | Surface::Client, Telling::Brief) => brief::schemas(tools),
     }
 }
 

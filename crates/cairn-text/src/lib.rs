@@ -11,6 +11,7 @@ pub mod jsonpath;
 pub mod lines;
 pub mod matcher;
 pub mod mime;
+pub mod near;
 pub mod patch;
 pub mod render;
 pub mod scope;

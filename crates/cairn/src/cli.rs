@@ -15,7 +15,7 @@ pub use machine::{Completions, Doctor, Man, Ps, Shell};
 pub use op::{Ends, Op, OpKind, Where, World};
 pub use policy::{Answers, Explain, PolicyArgs, PolicyCommand, Replay, Revoke, Rights, Test};
 pub use sessions::{Delete, Export, Import, Rename, Search, Sessions, SessionsCommand};
-pub use surface::{Manner, Parse, Surfaces, SurfacesCommand};
+pub use surface::{Manner, ModelsProbe, Parse, Surfaces, SurfacesCommand};
 pub use trust::{Trust, Trusting};
 
 use clap::{Args, Parser, Subcommand};
@@ -308,6 +308,8 @@ pub enum ModelsCommand {
     List(ModelsList),
     /// Show everything that is known of one model, and who says it.
     Show(ModelsShow),
+    /// Try which way of writing serves a model best, and use it from then on.
+    Probe(ModelsProbe),
     /// Use a newer list of models, limits and prices.
     Update(ModelsUpdate),
 }

@@ -3,6 +3,7 @@
 
 use crate::cli;
 use crate::config::Config;
+use crate::model;
 use crate::models::probes;
 use crate::run::Usage;
 use anyhow::Result;
@@ -10,8 +11,18 @@ use cairn_runtime::Manner;
 use cairn_surface::native;
 use cairn_types::{Surface, ToolUse};
 
-/// The tools that a small model is given.
-pub const SMALL: [&str; 6] = ["read", "write", "edit", "list", "remove", "bash"];
+/// The tools that a small model is given. Where the end is said by a tool, that one is among the six, and reading a
+/// folder lists it.
+pub fn small(surface: Surface) -> [&'static str; 6] {
+    match surface {
+        Surface::Tags | Surface::Heredoc => {
+            ["read", "write", "edit", "remove", "bash", native::SEND]
+        }
+        Surface::Native | Surface::Envelope | Surface::Client => {
+            ["read", "write", "edit", "list", "remove", "bash"]
+        }
+    }
+}
 
 /// How a new run of this model writes.
 pub fn of(args: &cli::Manner, model: &str, config: &Config) -> Result<Manner> {
@@ -43,9 +54,22 @@ pub fn of(args: &cli::Manner, model: &str, config: &Config) -> Result<Manner> {
     })
 }
 
+/// The configuration that a run's model is asked with. Where a probe found that it writes envelopes better when nothing
+/// holds its decoding, nothing does.
+pub fn asking(args: &cli::Manner, model: &str, config: &Config) -> Result<Config> {
+    let mut config = config.clone();
+    let name = model::full_name(model);
+    let found = probes::found(&name)?;
+    let is_free = found.is_some_and(|f| f.surface == Surface::Envelope && !f.constrained);
+    if is_free && of(args, &name, &config)?.surface == Surface::Envelope {
+        model::leave_unheld(&name, &mut config)?;
+    }
+    Ok(config)
+}
+
 /// The only tools that may be called; all of them when empty. Where the end has to be said, the tool that says it
 /// is always among them.
-fn tools(named: &[String], (surface, small): (Surface, bool)) -> Result<Vec<String>> {
+fn tools(named: &[String], (surface, is_small): (Surface, bool)) -> Result<Vec<String>> {
     let unknown = |name: &String| {
         let known: Vec<&str> = native::tools().iter().map(|tool| tool.name).collect();
         Usage(format!("there is no tool {name:?}; the tools are {}", known.join(", ")))
@@ -54,7 +78,7 @@ fn tools(named: &[String], (surface, small): (Surface, bool)) -> Result<Vec<Stri
     let named = named.iter().map(own).collect::<Result<Vec<&str>, Usage>>()?;
     let mut tools: Vec<&str> = match named.is_empty() {
         false => named,
-        true if small => SMALL.to_vec(),
+        true if is_small => small(surface).to_vec(),
         true => Vec::new(),
     };
     let says_end = matches!(surface, Surface::Tags | Surface::Heredoc);

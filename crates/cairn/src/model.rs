@@ -1,7 +1,7 @@
 //! From a model's name to a model: `provider/name`, the bundled walkthrough, or whatever local server
 //! answers. Which providers there are is `known`, what a model costs is `models`, keys are `credentials`.
 
-use crate::config::Config;
+use crate::config::{Config, Layer, Value};
 use crate::known::{self, KNOWN};
 use crate::network::network;
 use crate::run::Usage;
@@ -163,6 +163,28 @@ fn abilities(provider: &str, entry: Option<&Entry>) -> Abilities {
 /// What the user set of a provider, under its name or another that people have for it.
 pub fn setting<'a>(provider: &str, what: &str, config: &'a Config) -> Option<&'a str> {
     known::names(provider).find_map(|name| config.text(&format!("providers.{name}.{what}")))
+}
+
+/// The name that a model is known by here: its provider's own.
+pub fn full_name(name: &str) -> String {
+    match name.split_once('/') {
+        Some((provider, model)) => format!("{}/{model}", known::canonical(provider)),
+        None => name.to_owned(),
+    }
+}
+
+/// Whether something holds what this model decodes to a form.
+pub fn is_held(name: &str, config: &Config) -> bool {
+    let provider = name.split_once('/').map_or(name, |(provider, _)| provider);
+    setting(known::canonical(provider), "constrain", config) != Some(Constraint::None.word())
+}
+
+/// Lets nothing hold what this model decodes.
+pub fn leave_unheld(name: &str, config: &mut Config) -> Result<()> {
+    let provider = name.split_once('/').map_or(name, |(provider, _)| provider);
+    let key = format!("providers.{}.constrain", known::canonical(provider));
+    let none = Value::Text(Constraint::None.word().to_owned());
+    Ok(config.lay(Layer::flag(&key, "probe", none)?)?)
 }
 
 /// Where a model's requests go; none for a script.

@@ -1,11 +1,11 @@
 //! `cairn parse` and `cairn surface`: what a reply would do, and what a model is told. Neither does anything.
 
 use crate::cli;
-use crate::manner::SMALL;
+use crate::manner;
 use crate::out::say;
 use crate::run::Usage;
 use anyhow::{Context, Result};
-use cairn_surface::any::{self, Turn};
+use cairn_surface::any::{self, Telling, Turn};
 use cairn_surface::native::message::Message;
 use cairn_surface::native::{self, Tool};
 use cairn_surface::{Position, Reading, Repair, Trouble, Written, shown};
@@ -138,16 +138,14 @@ pub fn surface(args: &cli::Surfaces) -> Result<ExitCode> {
     let cli::SurfacesCommand::Show(args) = &args.command;
     let surface = named(&args.name)?;
     let only: Vec<String> = match args.small {
-        true => SMALL.map(str::to_owned).to_vec(),
+        true => manner::small(surface).map(str::to_owned).to_vec(),
         false => Vec::new(),
     };
     let tools = native::given(true, &native::ON_REQUEST.map(str::to_owned), &only);
     let turn =
         Turn { surface, tools: &tools, nonce: "NONCE", is_first: true, requires_tool: false };
-    let (told, last) = match surface.is_text() {
-        true => (any::instructions(surface, &tools), turn.requirements()),
-        false => (native::schemas(&tools), String::new()),
-    };
+    let told = any::told(surface, &tools, Telling::of_small(args.small));
+    let last = turn.requirements();
     let tokens = (told.len() + last.len()).div_ceil(4);
     if args.json {
         let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();

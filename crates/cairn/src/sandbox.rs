@@ -66,19 +66,31 @@ pub async fn confine(
     folders: &[PathBuf],
     env: &[(String, String)],
 ) -> Result<Confine> {
+    if level(config) == Level::Open {
+        return Ok(Confine::Open);
+    }
+    confine_from(&place::home()?, config, folders, env).await
+}
+
+/// The same, where what they need is kept in another home. The user's own is hidden all the same.
+pub async fn confine_from(
+    home: &Path,
+    config: &Config,
+    folders: &[PathBuf],
+    env: &[(String, String)],
+) -> Result<Confine> {
     let level = level(config);
     if level == Level::Open {
         return Ok(Confine::Open);
     }
-    let home = place::home()?;
-    let found = found(&home).await;
+    let found = found(home).await;
     if let Some(why) = found.confine {
         let fix = "`cairn doctor` says what is missing; --sandbox open runs commands unconfined";
         return Ok(Confine::Refused(format!("commands cannot be confined here: {why}; {fix}")));
     }
     let overlays = found.overlay.is_none() && folders.iter().all(|folder| !holds_mounts(folder));
-    let hidden =
-        [Some(home.clone()), place::user_file().and_then(|f| f.parent().map(Path::to_owned))];
+    let configured = place::user_file().and_then(|f| f.parent().map(Path::to_owned));
+    let hidden = [Some(home.to_owned()), place::home().ok(), configured];
     let sandbox = Arc::new(Sandbox::new(Surroundings {
         home: place::env("HOME").map(PathBuf::from),
         env: env.to_vec(),

@@ -36,6 +36,18 @@ impl Tally {
         }
     }
 
+    /// Takes all of another's turns.
+    pub fn add_all(&mut self, other: &Tally) {
+        self.turns += other.turns;
+        self.usage += other.usage;
+        self.unmeasured += other.unmeasured;
+        self.unpriced += other.unpriced;
+        if let Some(PicoUsd(cost)) = other.cost {
+            let sum = self.cost.get_or_insert_default();
+            sum.0 = sum.0.saturating_add(cost);
+        }
+    }
+
     /// What they cost, in words.
     pub fn cost_shown(&self) -> String {
         money::of_turns(self.cost, self.unpriced)

@@ -23,7 +23,7 @@ pub(crate) fn message(
     (terms, manner): (Terms, &Manner),
 ) -> String {
     if manner.small {
-        return SMALL.to_owned();
+        return format!("{SMALL}{}", if manner.surface.is_text() { "" } else { SMALL_ENDS });
     }
     let workspace = world.workspace();
     let above = workspace.above(about.home.as_deref());
@@ -83,4 +83,8 @@ what they say.
 /// For a model that loses a long text.
 const SMALL: &str = "You work on files in a project folder, one step at a time. Paths are relative. Read a file before \
 you change it. Do only what the task says, look at what came of it, then stop.
+";
+
+/// Where nothing stands last in each request.
+const SMALL_ENDS: &str = "To stop, answer in words without calling a tool.
 ";

@@ -154,7 +154,7 @@ pub(crate) fn told(doc: &[&str]) -> String {
 }
 
 /// The JSON Schema of an object with these fields.
-pub(super) fn schema(params: &[Param]) -> Value {
+pub(crate) fn schema(params: &[Param]) -> Value {
     let properties: Map<String, Value> = params
         .iter()
         .map(|param| {

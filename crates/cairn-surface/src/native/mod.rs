@@ -10,13 +10,14 @@ mod tools;
 
 pub use args::Given;
 pub(crate) use args::{fit_exactly, fit_texts};
-pub(crate) use declare::told;
 pub use declare::{Kind, Param, Way};
+pub(crate) use declare::{schema, told};
 pub use skins::{by_tag, by_word, is_tag, is_word, nearest_word, skins};
 pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, SEND, Tool, given, schemas, tools};
 
 use crate::{Misread, Parsed};
 use args::Args;
+use cairn_text::near::distance;
 use cairn_types::{Action, Effect, Status};
 use serde_json::{Map, Value};
 
@@ -160,21 +161,6 @@ pub(crate) fn nearest<'a>(
         .collect();
     scored.sort_unstable();
     scored.into_iter().take(OFFERED).map(|(_, name)| name).collect()
-}
-
-/// How many letters must be changed, added or left out to make one word of the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (n, a) in one.chars().enumerate() {
-        let mut corner = std::mem::replace(&mut row[0], n + 1);
-        for (m, b) in other.iter().enumerate() {
-            let changed = corner + usize::from(a != *b);
-            corner = row[m + 1];
-            row[m + 1] = changed.min(row[m] + 1).min(corner + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]

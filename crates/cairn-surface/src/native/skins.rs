@@ -3,6 +3,7 @@
 
 use super::tools::{MISSING, Tool, tool_of};
 use crate::skin::{Body, Example, Fits, Ranged, Skin, Statement};
+use cairn_text::near::distance;
 use cairn_text::patch;
 use std::sync::LazyLock;
 
@@ -57,7 +58,7 @@ pub fn nearest_word(name: &str) -> Option<&'static str> {
     }
     let name = name.to_ascii_uppercase();
     let words = skins().iter().flat_map(|skin| skin.words.iter().copied());
-    let scored = words.map(|word| (super::distance(&name, word), word));
+    let scored = words.map(|word| (distance(&name, word), word));
     scored.filter(|(score, _)| *score <= name.len().max(3) / 3).min().map(|(_, word)| word)
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod actions;
+mod brief;
 mod calls;
 mod envelope;
 mod envelope_calls;

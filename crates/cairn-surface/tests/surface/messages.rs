@@ -136,7 +136,7 @@ fn what_is_no_message_and_no_call_is_told_where_it_stands() {
     );
     check(
         "{\"role\":\"assistant\",\n\"tool_calls\":[{\"function\":{\"name\":\"raed\",\"arguments\":\"{}\"}},\n{\"function\":{\"name\":\"read\",\"arguments\":\"{\\\"path\\\":\\\"a\\\"}\"}}]}",
-        r#"{"op":"read","target":"a"}  unknown_tool 2:35 there is no tool "raed"; the tools are read, write, edit, multi_edit, find, list, remove, move, copy, open, fold, send, bash, env, todo, ask_user, present_plan"#,
+        r#"{"op":"read","target":"a"}  unknown_tool 2:35 there is no tool "raed"; the nearest are read; the tools are read, write, edit, multi_edit, find, list, remove, move, copy, open, fold, send, bash, env, todo, ask_user, present_plan"#,
     );
 }
 

@@ -57,6 +57,13 @@ pub(crate) fn paths(
     Ok(paths)
 }
 
+/// Members beneath a directory, as many as are counted.
+pub(crate) fn beneath(workspace: &Workspace, directory: &str) -> Result<Vec<String>, Refusal> {
+    let query = Query { glob: Some("*"), under: Some(directory), ..Query::default() };
+    let found = searched(workspace, query, Page::of_paths(), &CancellationToken::new())?;
+    Ok(found.into_paths())
+}
+
 /// Looks, and tells one page of what it found.
 pub(crate) fn perform(
     workspace: &Workspace,

@@ -144,7 +144,10 @@ async fn a_patch_that_cannot_be_is_refused_with_a_reason_and_nothing_changes() {
     for (action, told) in [
         (patch(Some("b.txt"), diff), "400 the patch is for a.txt, not for b.txt"),
         (patch(None, "s/a/b/"), "400 the patch names no file, and no path is given"),
-        (patch(Some("b.txt"), "s/a/b/"), "404 b.txt: the patch changes a file that does not exist"),
+        (
+            patch(Some("b.txt"), "s/a/b/"),
+            "404 b.txt: the patch changes a file that does not exist; the nearest is a.txt",
+        ),
         (
             patch(None, "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch"),
             "409 a.txt: the patch creates a file that exists already",

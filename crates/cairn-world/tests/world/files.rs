@@ -330,7 +330,7 @@ async fn every_edit_answers_with_a_status_and_a_fact() {
     check(whole(&format!("{root}/one"), "1\n"), "201 created one, 1 line").await;
     check(whole("text", "a\nb\na\n"), "304 text is unchanged").await;
     check(whole("text", "a\nB\na\n"), "200 updated text\n1\ta\n2\tB\n3\ta").await;
-    check(replace("none", "a", "b"), "404 none does not exist").await;
+    check(replace("none", "a", "b"), "404 none does not exist; the nearest is one").await;
     let several = "409 text: the text to replace stands in 2 places, at lines 1, 3";
     check(replace("text", "a", "b"), several).await;
     check(replace("text", "zz", "b"), "409 text: the text to replace was not found").await;

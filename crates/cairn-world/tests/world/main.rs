@@ -16,6 +16,7 @@ mod files;
 mod find;
 mod keeps;
 mod members;
+mod near;
 mod overlay;
 mod overlay_census;
 mod overlay_guard;

@@ -24,6 +24,37 @@ pub struct Manner {
     pub skip_tools: bool,
 }
 
+/// Try which way of writing serves a model best.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cairn models probe ollama/qwen3                  40 tasks on every surface; some minutes on a local model
+  cairn models probe ollama/qwen3 --dry-run        how much that would ask
+  cairn models probe openai/gpt-5-mini --max-cost 0.50
+  cairn models probe ollama/qwen3 --surface tags --surface envelope --tasks 10
+Each task is done in a temporary folder and home. Valid is the share of replies that could be admitted whole,
+correct the share of tasks that came out right. The best setting is kept in probes.json beside your cairn.toml,
+and `cairn run` uses it where neither a flag nor the configuration names a surface.")]
+pub struct ModelsProbe {
+    /// The model, provider/name.
+    #[arg(value_name = "PROVIDER/NAME")]
+    pub name: String,
+    /// Only this surface: native, tags, heredoc or envelope; can be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub surface: Vec<String>,
+    /// Only the first so many tasks.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub tasks: Option<u64>,
+    /// Stop before it costs more than this, in US dollars.
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<String>,
+    /// Say how much would be asked, and ask nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// One JSON object per line: each row of the table, and what was recorded.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Show what a model's reply would do, without doing it.
 #[derive(Args)]
 #[command(after_help = "Examples:

@@ -1,5 +1,6 @@
 //! Every configuration key, declared once: name, type, default, range, who may set it, what it means.
 
+use cairn_text::near::distance;
 use cairn_types::HookEvent;
 
 /// A key.
@@ -615,19 +616,4 @@ pub fn nearest(name: &str) -> Option<String> {
         .filter(|(far, known)| *far <= known.len().max(4) / 2)
         .min()
         .map(|(_, known)| known)
-}
-
-/// How many letters must be added, dropped or changed.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -2,6 +2,7 @@
 //! user's configuration.
 
 mod list;
+mod probe;
 pub mod probes;
 mod show;
 mod update;
@@ -21,6 +22,7 @@ pub fn models(args: &cli::Models) -> Result<ExitCode> {
     match &args.command {
         cli::ModelsCommand::List(args) => list::list(args),
         cli::ModelsCommand::Show(args) => show::show(args),
+        cli::ModelsCommand::Probe(args) => probe::probe(args),
         cli::ModelsCommand::Update(args) => update::update(args),
     }
 }

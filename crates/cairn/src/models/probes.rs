@@ -3,7 +3,7 @@
 use crate::place;
 use crate::private::{self, Seen};
 use crate::run::Usage;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use cairn_types::Surface;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -47,4 +47,14 @@ fn all() -> Result<BTreeMap<String, Found>> {
 /// What a probe found of this model, if one did.
 pub fn found(model: &str) -> Result<Option<Found>> {
     Ok(all()?.remove(model))
+}
+
+/// Keeps what a probe found of this model, instead of what another one did.
+pub fn record(model: &str, found: Found) -> Result<()> {
+    let path = file().context("there is no place to keep it: set XDG_CONFIG_HOME or HOME")?;
+    let mut all = all()?;
+    all.insert(model.to_owned(), found);
+    let text = serde_json::to_string_pretty(&all)? + "\n";
+    private::replace(&path, &text, Seen::AsUsual)
+        .with_context(|| format!("{} cannot be written", path.display()))
 }

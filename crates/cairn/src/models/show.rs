@@ -1,9 +1,9 @@
 //! `cairn models show`: everything that is known of one model, and who says it.
 
-use super::{abilities, as_json, catalogue, file};
+use super::{abilities, as_json, catalogue, file, probes};
 use crate::out::say;
 use crate::run::Usage;
-use crate::{cli, credentials, known, model, money, place};
+use crate::{cli, credentials, known, log, model, money, place};
 use anyhow::Result;
 use cairn_provider::catalogue::{Catalogue, Entry, Source};
 use cairn_provider::http::Wire;
@@ -30,7 +30,10 @@ pub fn show(args: &cli::ModelsShow) -> Result<ExitCode> {
         return Err(Usage(format!("{name} {why}")).into());
     }
     let place = model::place_of(provider, &config, &place::env);
-    let Some(entry) = catalogue.model(&name) else {
+    let probe = probes::found(&name)?;
+    // One that no list has can have been probed.
+    let unlisted = || probe.as_ref().map(|_| Entry::unknown(provider, id));
+    let Some(entry) = catalogue.model(&name).or_else(unlisted) else {
         if known::find(provider).is_none() {
             // Of a provider that nobody knows, that is what there is to say.
             place?;
@@ -40,8 +43,12 @@ pub fn show(args: &cli::ModelsShow) -> Result<ExitCode> {
             Usage(format!("nothing is known of {name}; {fix}{}", alike(id, &catalogue))).into()
         );
     };
-    let use_of =
-        UseOf { provider, place: place.ok(), keys: credentials::variables(provider, &config) };
+    let use_of = UseOf {
+        provider,
+        place: place.ok(),
+        keys: credentials::variables(provider, &config),
+        probe,
+    };
     if args.json {
         say!("{}", use_of.as_json(&entry));
         return Ok(ExitCode::SUCCESS);
@@ -61,6 +68,8 @@ struct UseOf<'a> {
     place: Option<(String, Wire)>,
     /// The variables that may hold the key.
     keys: Vec<String>,
+    /// What a probe found, if one did.
+    probe: Option<probes::Found>,
 }
 
 impl UseOf<'_> {
@@ -69,6 +78,7 @@ impl UseOf<'_> {
         said["endpoint"] = json!(self.place.as_ref().map(|(url, _)| url));
         said["format"] = json!(self.place.as_ref().map(|(_, wire)| wire.word()));
         said["key_variables"] = json!(self.keys);
+        said["probe"] = json!(self.probe);
         said
     }
 
@@ -83,6 +93,9 @@ impl UseOf<'_> {
         if !self.keys.is_empty() {
             let keys = self.keys.join(" or ");
             out += &format!("key             {keys}, or `cairn login {provider}`\n");
+        }
+        if let Some(found) = &self.probe {
+            out += &format!("probe           {}, {}\n", found.told(), log::time(found.at));
         }
         out
     }

@@ -18,6 +18,7 @@ mod screen;
 mod thought;
 
 pub use input::person;
+pub use outcome::Watch;
 
 use crate::config::{Config, Layer, Value};
 use crate::{
@@ -259,7 +260,8 @@ impl Order<'_> {
     ) -> Result<(Driver, mpsc::UnboundedSender<Command>, Shown)> {
         let name = self.config.text("model").ok_or_else(no_model)?;
         let scrubber = secrets::scrubber(&self.config, store.salt()?);
-        let chosen = model::choose(name, &self.config, &place::env, &scrubber)?;
+        let asking = manner::asking(&self.args.manner, name, &self.config)?;
+        let chosen = model::choose(name, &asking, &place::env, &scrubber)?;
         let cost = self.config.money("max_cost");
         let is_limited = cost.is_some() || self.config.money("budgets.session").is_some();
         if is_limited && chosen.provider.price().is_none() {
@@ -481,7 +483,8 @@ impl Order<'_> {
     }
 }
 
-fn no_price(model: &str) -> Usage {
+/// That a model's price is not known, where it must be.
+pub fn no_price(model: &str) -> Usage {
     let file = place::user_file().map_or("your cairn.toml".to_owned(), |p| p.display().to_string());
     Usage(format!(
         "no price of {model} is known, so max_cost cannot be kept, nor a session's budget. Leave it out, or put the price, in \
