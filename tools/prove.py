@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Runs the long proofs and adds a row to docs/proofs.md when all hold. Proves nothing itself:
 # each proof is a test or tool that counts, and a count that is not printed is a failed proof.
-"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, op sequences and crash points, long lines, races, near misses, timeouts, runtime kills and escape probes, counted."""
+"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, op sequences and crash points, long lines, races, near misses, timeouts, runtime kills, escape probes, fuzzed surfaces and a local model, counted."""
 
 import datetime
 import hashlib
@@ -16,16 +16,19 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
-RULE = "|" + "---|" * 23 + "\n"
+RULE = "|" + "---|" * 25 + "\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "2000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
          "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000", "CAIRN_RACES": "1000",
          "CAIRN_CHOICE_POINTS": "1000", "CAIRN_COMMIT_POINTS": "150", "CAIRN_OVERLAY_CASES": "5000",
-         "CAIRN_OP_SEQUENCES": "10000", "CAIRN_LINE_MIB": "1024", "CAIRN_OP_POINTS": "1000", "CAIRN_LINES": "50000", "CAIRN_RUNTIME_KILLS": "50"}
+         "CAIRN_OP_SEQUENCES": "10000", "CAIRN_LINE_MIB": "1024", "CAIRN_OP_POINTS": "1000", "CAIRN_LINES": "50000", "CAIRN_RUNTIME_KILLS": "50", "CAIRN_FUZZ_SECONDS": "60"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]
     return [*CARGO, "test", "--locked", "--package", package, "--test", target, *tests]
+
+def with_model(command):
+    return [os.path.join(ROOT, "tools", "local", "with_model.sh"), *command]
 
 def proofs(sizes):
     """Each proof: its name, its command, and the counts to find in what it prints."""
@@ -70,6 +73,12 @@ def proofs(sizes):
          [r"\d+ kills of the runtime, 0 left after 250 ms, worst \d+ ms"]),
         ("escape probes", test("cairn-sandbox", "sandbox", "escape::no_probe_gets_out"),
          [r"\d+ probes denied as root, \d+ as 65534, \d+ not shown"]),
+        ("fuzzed surfaces", test("cairn-surface", "fuzz", "no_text_breaks"),
+         [rf"{surface}: \d+ inputs, 0 crashes, worst \d+x memory"
+          for surface in ["tags", "heredoc", "envelope", "native"]]),
+        ("local model", with_model(test("cairn-runtime", "runs", "local_model")),
+         [r"(\d+) of \1 admitted by grammar, \d+ by schema, \d+ without",
+          r"a whole run: \d+ replies, 0 refused"]),
     ]
 
 class Failed(Exception):

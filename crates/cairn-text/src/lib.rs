@@ -4,6 +4,7 @@
 pub mod diff;
 pub mod edit;
 pub mod effort;
+mod form;
 pub mod glob;
 pub mod hunks;
 pub mod items;

@@ -144,16 +144,8 @@ impl Display for Dialect {
 impl Matcher {
     /// Reads a matcher.
     pub fn parse(text: &str) -> Result<Matcher, BadMatcher> {
-        if text.is_empty() {
-            return Err(BadMatcher::Empty);
-        }
-        let dialect = Dialect::of(text);
-        let is_within_a_line = matches!(dialect, Dialect::Glob | Dialect::Literal);
-        if is_within_a_line && text.contains('\n') {
-            return Err(BadMatcher::SeveralLines);
-        }
-        Ok(Matcher(match dialect {
-            Dialect::XPath | Dialect::Graph | Dialect::Meaning => {
+        Ok(Matcher(match committed(text)? {
+            dialect @ (Dialect::XPath | Dialect::Graph | Dialect::Meaning) => {
                 return Err(BadMatcher::NotYet(dialect));
             }
             Dialect::Regex => regex::read(text).map_err(|why| BadMatcher::Regex { why })?,
@@ -164,6 +156,23 @@ impl Matcher {
             }
             Dialect::Literal => Kind::Literal(text.to_owned()),
         }))
+    }
+
+    /// Says why a text is no matcher, as far as its form tells: in time and room in proportion to it. What is wrong only
+    /// when it is built, such as one that is too large then, [`Matcher::parse`] tells.
+    pub fn check(text: &str) -> Result<(), BadMatcher> {
+        match committed(text)? {
+            dialect @ (Dialect::XPath | Dialect::Graph | Dialect::Meaning) => {
+                Err(BadMatcher::NotYet(dialect))
+            }
+            Dialect::Regex => regex::check(text).map_err(|why| BadMatcher::Regex { why }),
+            Dialect::JsonPath => Ok(JsonPath::parse(text).map(|_| ())?),
+            Dialect::Glob => match glob::expression(text) {
+                Ok(_) => Ok(()),
+                Err(why) => Err(BadMatcher::Glob { why }),
+            },
+            Dialect::Literal => Ok(()),
+        }
     }
 
     /// What it finds in a text of this media type. Lines are matched whole, and shown as far as
@@ -202,6 +211,19 @@ impl Matcher {
                 Hits::of_nodes(nodes)
             }
         }
+    }
+}
+
+/// The dialect that a text is committed to, where it says something.
+fn committed(text: &str) -> Result<Dialect, BadMatcher> {
+    if text.is_empty() {
+        return Err(BadMatcher::Empty);
+    }
+    let dialect = Dialect::of(text);
+    let is_within_a_line = matches!(dialect, Dialect::Glob | Dialect::Literal);
+    match is_within_a_line && text.contains('\n') {
+        true => Err(BadMatcher::SeveralLines),
+        false => Ok(dialect),
     }
 }
 

@@ -191,7 +191,7 @@ fn check_body(skin: &Skin, target: Option<&str>, (body, at): (&str, usize)) -> R
         Some((_, Body::Target)) => checked_target(Slot { text: said, at }).map(|_| ()),
         Some((_, Body::Matcher)) => {
             let bad = |why: BadMatcher| Fault::new("matcher", at, why.to_string());
-            Matcher::parse(said).map(|_| ()).map_err(bad)
+            Matcher::check(said).map_err(bad)
         }
         _ => Ok(()),
     }

@@ -12,6 +12,8 @@ use std::collections::HashSet;
 
 /// The longest name that every provider takes.
 const LONGEST_NAME: usize = 64;
+/// No more problems, and no more repairs, than this are told; of the rest that there are some.
+const MOST_TOLD: usize = 64;
 /// The status of work that is over.
 const DONE: u16 = 200;
 
@@ -167,12 +169,26 @@ fn text_of(raw: &RawValue) -> Option<String> {
 
 impl<'a> Reader<'a> {
     fn trouble(&mut self, kind: &'static str, at: &str, note: String) {
+        if self.heard.problems.len() > MOST_TOLD {
+            return;
+        }
+        let (kind, note) = match self.heard.problems.len() {
+            MOST_TOLD => ("more_problems", "there are more".to_owned()),
+            _ => (kind, note),
+        };
         let byte = offset(self.text, at);
         let (at, snippet) = (self.places.at(byte), self.places.snippet(byte));
         self.heard.problems.push(Trouble { kind, at, note, snippet });
     }
 
     fn repair(&mut self, kind: &'static str, at: &str, note: String) {
+        if self.heard.repairs.len() > MOST_TOLD {
+            return;
+        }
+        let (kind, note) = match self.heard.repairs.len() {
+            MOST_TOLD => ("more_repairs", "there are more".to_owned()),
+            _ => (kind, note),
+        };
         let at = self.places.at(offset(self.text, at));
         self.heard.repairs.push(Repair { kind, at, note });
     }

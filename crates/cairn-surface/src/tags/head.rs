@@ -3,6 +3,9 @@
 
 use super::marks::opens_at;
 
+/// No tag has more attributes; a heap of words behind a name is none.
+const MOST_ATTRIBUTES: usize = 64;
+
 /// How a head ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -96,7 +99,12 @@ impl<'a> Reader<'a> {
             Some(b'/') if self.byte(self.at + 1) == Some(b'>') => {
                 self.end(Shape::Whole, self.at + 2)
             }
-            Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => self.attribute(),
+            Some(byte)
+                if self.head.attrs.len() < MOST_ATTRIBUTES
+                    && (byte.is_ascii_alphabetic() || byte == b'_') =>
+            {
+                self.attribute()
+            }
             Some(_) => self.end_broken(),
         }
     }

@@ -439,6 +439,20 @@ fn a_list_that_is_none_of_tools_reads_nothing() {
 }
 
 #[test]
+fn of_thousands_of_broken_calls_only_the_first_are_told() {
+    let list = |call: &str| format!(r#"{{"tool_calls":[{}]}}"#, vec![call; 5_000].join(","));
+    let heard = read(&list("{}"), None);
+    assert_eq!((heard.problems.len(), heard.repairs.len()), (65, 65));
+    assert_eq!(heard.problems[63].kind, "not_a_call");
+    assert_eq!(
+        (heard.problems[64].kind, heard.repairs[64].kind),
+        ("more_problems", "more_repairs")
+    );
+    let heard = read(&list(r#"{"name":"read","arguments":"{\"path\":\"a\"}"}"#), None);
+    assert_eq!((heard.calls.len(), heard.problems.len()), (5_000, 0));
+}
+
+#[test]
 fn names_on_the_wire_are_short_plain_and_all_different() {
     let long = "x".repeat(80);
     let names = ["a.b", "a/b", "a_b", "é", "", "", &long, &long];

@@ -2,12 +2,16 @@
 
 use super::ast::Extent;
 use crate::effort::Effort;
+use crate::form;
 use regex::{Regex, RegexBuilder};
 use std::iter::Peekable;
 use std::str::Chars;
+use std::sync::OnceLock;
 
 /// How large a compiled pattern is, in bytes.
 const SIZE: usize = 1 << 18;
+/// How many states it has at most; with more it would be larger than that whatever they are.
+const STATES: usize = SIZE / 16;
 /// The general categories of Unicode that may be named, by their first letter.
 const CATEGORIES: [(char, &str); 7] = [
     ('L', "lmotu"),
@@ -19,37 +23,50 @@ const CATEGORIES: [(char, &str); 7] = [
     ('C', "cfno"),
 ];
 
-/// A pattern that was understood.
+/// A pattern that was understood. It is built when it is first looked for: a query may be read and never used.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
-    regex: Regex,
+    regex: String,
+    built: OnceLock<Option<Regex>>,
     states: usize,
 }
 
 impl Pattern {
     /// Reads a pattern that describes a text to this extent, or says why it is none.
     pub(super) fn new(text: &str, extent: Extent) -> Result<Pattern, String> {
+        if text.len() > form::LONGEST {
+            return Err(format!("the pattern is longer than {} bytes", form::LONGEST));
+        }
         let regex = translated(text)?;
         let regex = match extent {
             Extent::Whole => format!(r"\A(?:{regex})\z"),
             Extent::Part => regex,
         };
-        let built = RegexBuilder::new(&regex).size_limit(SIZE).dfa_size_limit(4 * SIZE).build();
-        let regex = built.map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => "the pattern is too large when compiled".to_owned(),
-            _ => "the pattern counts or nests more than is read, or its ranges go backwards"
-                .to_owned(),
-        })?;
-        Ok(Pattern { states: Effort::of(regex.as_str()).states, regex })
+        form::check(&regex).map_err(
+            |_| "the pattern counts or nests more than is read, or its ranges go backwards",
+        )?;
+        let states = Effort::of(&regex).states;
+        match states > STATES {
+            true => Err("the pattern is too large when compiled".to_owned()),
+            false => Ok(Pattern { regex, built: OnceLock::new(), states }),
+        }
     }
 
-    /// How much looking for it in a text takes at worst.
+    fn built(&self) -> Option<&Regex> {
+        let build = || {
+            let mut builder = RegexBuilder::new(&self.regex);
+            builder.size_limit(SIZE).dfa_size_limit(4 * SIZE).build().ok()
+        };
+        self.built.get_or_init(build).as_ref()
+    }
+
+    /// How much looking for it in a text takes at worst: for one that is too large when compiled, more than there is.
     pub(super) fn cost(&self, text: &str) -> usize {
-        text.len().saturating_mul(self.states)
+        self.built().map_or(usize::MAX, |_| text.len().saturating_mul(self.states))
     }
 
     pub(super) fn is_in(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+        self.built().is_some_and(|regex| regex.is_match(text))
     }
 }
 

@@ -32,6 +32,13 @@ pub(super) struct Run {
 impl Backtracking {
     /// Reads an expression, its flags written within it, or says why it is none.
     pub(super) fn new(expression: &str) -> Result<Self, String> {
+        let read = Self::of_form(expression)?;
+        build(expression, 1)?;
+        Ok(read)
+    }
+
+    /// Reads an expression by its form: what is wrong with it only when it is built is not seen.
+    pub(super) fn of_form(expression: &str) -> Result<Self, String> {
         if expression.len() > LONGEST {
             return Err(format!(
                 "an expression that looks around or back has {LONGEST} bytes at most"
@@ -46,7 +53,6 @@ impl Backtracking {
         if effort.repeats > REPEATS {
             return Err(format!("counts repeat a part of it more than {REPEATS} times"));
         }
-        build(expression, 1)?;
         Ok(Self { expression: expression.to_owned(), effort })
     }
 

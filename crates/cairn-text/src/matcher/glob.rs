@@ -10,8 +10,13 @@ pub(super) fn is_one(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// The glob as a regular expression over a whole line, or why it is none.
+/// Reads a glob over a whole line, or says why it is none.
 pub(super) fn read(text: &str) -> Result<Linear, String> {
+    Linear::new(&expression(text)?).map_err(|_| "it is too large".to_owned())
+}
+
+/// The glob as a regular expression over a whole line, or why it is none.
+pub(super) fn expression(text: &str) -> Result<String, String> {
     let mut out = String::from(r"(?s)\A");
     let mut letters = text.chars().peekable();
     while let Some(c) = letters.next() {
@@ -26,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<Linear, String> {
         }
     }
     out.push_str(r"\z");
-    Linear::new(&out).map_err(|_| "it is too large".to_owned())
+    Ok(out)
 }
 
 fn push_plain(out: &mut String, c: char) {

@@ -3,12 +3,46 @@
 use super::backtracking::Backtracking;
 use super::linear::Linear;
 use super::{Kind, LineEnd};
+use crate::form;
 
 /// How long an expression is, in bytes.
 const LONGEST: usize = 64 << 10;
 
 /// Reads an expression, or says why it is none.
 pub(super) fn read(text: &str) -> Result<Kind, String> {
+    let (expression, end) = expression(text)?;
+    let error = match Linear::new(&expression) {
+        Ok(linear) => return Ok(Kind::Linear(linear, end)),
+        Err(error) => why(&error),
+    };
+    match is_tried(&expression, &error) {
+        true => Ok(Kind::Backtracking(Backtracking::new(&expression)?, end)),
+        false => Err(error),
+    }
+}
+
+/// Says why a text is no expression, as far as its form tells.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    let (expression, _) = expression(text)?;
+    if expression.len() > form::LONGEST {
+        return Ok(());
+    }
+    match form::check(&expression) {
+        Err(error) if is_tried(&expression, &error) => {
+            Backtracking::of_form(&expression).map(|_| ())
+        }
+        checked => checked,
+    }
+}
+
+/// Whether an expression that the linear engine refuses is tried: only what looks around or back. What else it refuses
+/// is wrong.
+fn is_tried(expression: &str, error: &str) -> bool {
+    error.ends_with("not supported") || expression.contains("\\k")
+}
+
+/// The expression with its flags in it.
+fn expression(text: &str) -> Result<(String, LineEnd), String> {
     let (expression, flags) = parts(text)?;
     if expression.len() > LONGEST {
         return Err(format!("the expression is longer than {LONGEST} bytes"));
@@ -25,15 +59,7 @@ pub(super) fn read(text: &str) -> Result<Kind, String> {
         "" => expression.to_owned(),
         set => format!("(?{set}){expression}"),
     };
-    let error = match Linear::new(&expression) {
-        Ok(linear) => return Ok(Kind::Linear(linear, end)),
-        Err(error) => why(&error),
-    };
-    // Only what looks around or back is tried; what else the linear engine refuses is wrong.
-    match error.ends_with("not supported") || expression.contains("\\k") {
-        true => Ok(Kind::Backtracking(Backtracking::new(&expression)?, end)),
-        false => Err(error),
-    }
+    Ok((expression, end))
 }
 
 /// The expression and the flags of `/expression/flags`.
@@ -83,12 +109,10 @@ fn seeks_line_end(expression: &str) -> bool {
     false
 }
 
-/// The last line of the engine's words, which has the cause.
+/// What the engine says is wrong.
 fn why(error: &regex::Error) -> String {
     if matches!(error, regex::Error::CompiledTooBig(_)) {
         return "it is too large when compiled".to_owned();
     }
-    let words = error.to_string();
-    let last = words.lines().last().unwrap_or_default();
-    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+    form::cause(&error.to_string())
 }

@@ -10,6 +10,10 @@ fn every_statement_has_its_tag() {
 const EVERY_STATEMENT_HAS_ITS_TAG: Cases = &[
     (r#"<get path="a.txt"/>"#, "read path=a.txt"),
     (r#"<get path="a.txt"></get>"#, "read path=a.txt"),
+    (
+        r#"<get path="a.txt" a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a b/> <get path="b"/>"#,
+        "read path=b ?tag_malformed",
+    ),
     ("<get>a.txt</get>", "read path=a.txt"),
     (r#"<get path="src/main.rs" scope="10-20"/>"#, "read path=src/main.rs scope=10-20"),
     (
