@@ -293,7 +293,6 @@ impl<W: Write> Printer<'_, W> {
     }
 }
 
-/// What a turn took, where anything is known of it.
 /// What could not be read of a reply, one line each.
 fn unread(problems: &[u8]) -> Vec<String> {
     let list: Vec<Value> = serde_json::from_slice(problems).unwrap_or_default();
@@ -304,6 +303,7 @@ fn unread(problems: &[u8]) -> Vec<String> {
     list.iter().map(told).collect()
 }
 
+/// What a turn took, where anything is known of it.
 fn took(reply: &Reply) -> Option<String> {
     let tokens = |usage: Usage| format!("{} tokens in, {} out", usage.input, usage.output);
     let parts = [reply.usage.map(tokens), reply.cost.map(money::shown)];

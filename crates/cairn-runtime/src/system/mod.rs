@@ -11,7 +11,7 @@ pub use surroundings::{Own, Surroundings};
 
 use crate::Manner;
 use cairn_engine::gates::Terms;
-use cairn_types::Mode;
+use cairn_types::{Mode, ToolUse};
 use cairn_world::{Workspace, World};
 
 /// The system message of a run that begins here. One that may not touch the project is told nothing
@@ -22,20 +22,18 @@ pub(crate) fn message(
     about: &Surroundings,
     (terms, manner): (Terms, &Manner),
 ) -> String {
-    if manner.small {
-        return format!("{SMALL}{}", if manner.surface.is_text() { "" } else { SMALL_ENDS });
-    }
     let workspace = world.workspace();
     let above = workspace.above(about.home.as_deref());
-    let mut text = WORK.to_owned();
-    text.push_str(if manner.surface.is_text() { SAYS_END } else { ENDS });
+    let mut text = beginning(manner);
     match (terms.mode, terms.can_be_asked()) {
         (Mode::Plan, true) => text.push_str(PLAN_FIRST),
         (Mode::Plan, false) => text.push_str(PLAN_ONLY),
         (Mode::ReadOnly, _) => text.push_str(LOOK_ONLY),
         (Mode::Act | Mode::AcceptEdits, _) => {}
     }
-    text.push_str(&surroundings::told(root, about, above.repository.as_ref()));
+    if !manner.small {
+        text.push_str(&surroundings::told(root, about, above.repository.as_ref()));
+    }
     let mut directories: Vec<&Workspace> = above.directories.iter().collect();
     directories.push(workspace);
     if terms.flags.no_repo {
@@ -45,6 +43,25 @@ pub(crate) fn message(
     text.push_str(&docs::told(world.docs(), |doc| world.doc(doc)));
     text
 }
+
+/// What it is to do, and how it says that it is done.
+fn beginning(manner: &Manner) -> String {
+    let is_text = manner.surface.is_text();
+    let (work, ends) = match (manner.tool_use, manner.small, is_text) {
+        (ToolUse::None, ..) => (ANSWER, ""),
+        (_, true, true) => (SMALL, ""),
+        (_, true, false) => (SMALL, SMALL_ENDS),
+        (_, false, true) => (WORK, SAYS_END),
+        (_, false, false) => (WORK, ENDS),
+    };
+    format!("{work}{ends}")
+}
+
+/// For a model that is told of no tools.
+const ANSWER: &str =
+    "You answer a question of a person who works on a project. You see nothing of it but what the \
+question says, and can do nothing to it. Say plainly what you do not know.
+";
 
 const PLAN_FIRST: &str = "
 This run plans first: look, change nothing, run no command, and put your plan to the person with \
