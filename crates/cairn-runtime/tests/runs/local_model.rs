@@ -5,7 +5,7 @@ use crate::kit::{Told, block_on, start_with, store};
 use cairn_provider::http::{Config, Http, Wire};
 use cairn_provider::{Abilities, Constraint, Limits, Message, Provider, Request};
 use cairn_runtime::{Manner, Place};
-use cairn_surface::any::{Turn, instructions, tools_named};
+use cairn_surface::any::{Telling, Turn, told, tools_named};
 use cairn_surface::envelope::Nonce;
 use cairn_surface::native::Tool;
 use cairn_testkit::TempHome;
@@ -110,7 +110,7 @@ fn request(turn: &Turn<'_>, task: &str, decoding: Decoding) -> Request {
     let form = turn.form(Nonce::Const).filter(|_| decoding != Decoding::Free);
     let (schema, grammar) = form.map(|form| (form.schema, form.grammar)).unzip();
     Request {
-        system: Arc::from(instructions(turn.surface, turn.tools)),
+        system: Arc::from(told(turn.surface, turn.tools, Telling::Brief)),
         messages: vec![Arc::new(Message::user(said))],
         max_output: Some(LONGEST),
         schema: schema.map(Arc::from),
