@@ -117,8 +117,15 @@ impl<'a> Reader<'a> {
             None => Step::Prose(at + 1),
             Some(Mark::Frame { end }) => Step::Past(end),
             Some(Mark::Closer { end }) => {
-                self.found.all_was_thought(&self.text[self.thought_from..at]);
+                let count = self.found.all_was_thought(&self.text[self.thought_from..at]);
                 self.thought_from = end;
+                let note = "everything before the end of a thought is taken as thought";
+                self.found.repair(at, "thought_unopened", note.to_owned());
+                if count > 0 {
+                    let note =
+                        format!("{count} ops before the end of a thought are taken as thought");
+                    self.found.fault(Fault::new("thought_closed", at, note));
+                }
                 Step::Past(end)
             }
             Some(Mark::Thought { said, end, is_closed }) => {
@@ -126,6 +133,10 @@ impl<'a> Reader<'a> {
                 self.skip(at, end, Ending::of(is_closed));
                 if !is_closed {
                     self.found.repair(at, "thought_unclosed", "read to the end".to_owned());
+                }
+                if !is_closed && self.index.opens_any(at, end) {
+                    let note = "a thought is not closed; the statements in it are taken as thought";
+                    self.found.fault(Fault::new("thought_unclosed", at, note));
                 }
                 Step::Past(end)
             }
@@ -184,6 +195,7 @@ impl<'a> Reader<'a> {
         if let Some(end) = self.unfenced(opener, body) {
             let note = format!("the body of <<{name} is not closed; an empty body is \"::\"");
             self.found.fault(Fault::new("body_unfenced", opener.start, note));
+            self.found.taint();
             return Step::Past(end);
         }
         match self.index.closer_of(name, body) {
@@ -223,7 +235,11 @@ impl<'a> Reader<'a> {
     ) {
         let is_unclosed = ending == Ending::Missing;
         if let Some(fault) = &slots.fault {
-            return self.found.fault(fault.clone());
+            self.found.fault(fault.clone());
+            if is_unclosed {
+                self.found.taint();
+            }
+            return;
         }
         if self.found.count() >= self.cap {
             return self.found.op(start..end, None);
@@ -232,7 +248,12 @@ impl<'a> Reader<'a> {
         let body = (&self.text[body..close], body);
         let mut repairs = Vec::new();
         match meant(Framed { word, slots, body, start: (start, at) }, &mut repairs) {
-            Err(fault) => self.found.fault(fault),
+            Err(fault) => {
+                self.found.fault(fault);
+                if is_unclosed {
+                    self.found.taint();
+                }
+            }
             Ok(written) => {
                 for note in repairs {
                     self.found.repair(start, "argument", note);
@@ -256,7 +277,9 @@ impl<'a> Reader<'a> {
         }
         let nearest = native::nearest_word(name);
         let is_closed = self.index.closer_of(name, behind).is_some();
-        if nearest.is_none() && !is_closed {
+        let (slots, end) = slots(self.text, start, name);
+        let is_framed = slots.is_any() && matches!(end, End::Body(_));
+        if nearest.is_none() && !is_closed && !is_framed {
             return prose;
         }
         let near = nearest.map_or_else(String::new, |word| format!("; the nearest is {word}"));

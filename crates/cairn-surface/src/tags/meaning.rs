@@ -33,13 +33,24 @@ const ADDRESSES: [&str; 4] = ["path", "from", "to", "under"];
 /// There is no tool of that name.
 const UNKNOWN: &str = "unknown_tool";
 
+/// Whether the end of a statement was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It was.
+    Written,
+    /// It was guessed, well enough for what changes nothing.
+    Guessed,
+    /// It was not.
+    Missing,
+}
+
 /// A statement as it was found.
 pub(super) struct Said<'a> {
     pub(super) name: &'static str,
     pub(super) given: Vec<(&'a str, Given)>,
     pub(super) body: Option<&'a str>,
     pub(super) at: usize,
-    pub(super) is_unclosed: bool,
+    pub(super) ending: Ending,
     /// Repairs made in finding it: their kinds and what was done.
     pub(super) repairs: Vec<(&'static str, String)>,
 }
@@ -56,17 +67,25 @@ struct Meant {
 
 /// Takes a statement's ops, repairs and problems down.
 pub(super) fn take(mut said: Said<'_>, found: &mut Found) {
-    let (at, is_unclosed) = (said.at, said.is_unclosed);
+    let (at, ending) = (said.at, said.ending);
     let mut repairs = std::mem::take(&mut said.repairs);
     let meant = meant(said, &mut repairs);
     for (kind, note) in meant.problems {
         found.problem(at, kind, note);
     }
     if meant.ops.is_empty() {
+        // It began, and where it ends is not known.
+        if ending != Ending::Written {
+            found.taint();
+        }
         return;
     }
     for mut op in meant.ops {
-        op.is_unclosed = is_unclosed;
+        op.is_unclosed = match ending {
+            Ending::Written => false,
+            Ending::Guessed => !op.parsed.effect.is_read_only(),
+            Ending::Missing => true,
+        };
         op.parsed.repairs = repairs.iter().map(|(_, note)| note.clone()).collect();
         found.op(at, op);
     }
@@ -322,7 +341,7 @@ pub(super) fn take_call(
     if let Some(name) = tags.chain(own).find(|known| *known == short) {
         let given = args.iter().filter_map(|(key, value)| Some((key.as_str(), given(value)?)));
         let (given, repairs) = (given.collect(), vec![("foreign_call", note)]);
-        take(Said { name, given, body: None, at, is_unclosed: false, repairs }, found);
+        take(Said { name, given, body: None, at, ending: Ending::Written, repairs }, found);
         return true;
     }
     let arguments = Value::Object(args).to_string();
