@@ -2,6 +2,7 @@
 //! repair it made. Whether the op may run is decided elsewhere.
 
 pub mod any;
+mod asides;
 pub mod envelope;
 pub mod heredoc;
 mod json;

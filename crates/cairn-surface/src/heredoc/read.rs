@@ -6,6 +6,7 @@ use super::index::Index;
 use super::meant::{Framed, meant};
 use super::slots::{End, Slots, slots};
 use super::{Fault, name_at, opens_slot, shown, word_of};
+use crate::asides::{Aside, Asides};
 use crate::prose::{Quote, Quotes};
 use crate::thinking::{Mark, mark_at};
 use crate::{Places, Reading, native};
@@ -18,6 +19,7 @@ pub fn parse(text: &str, cap: usize) -> Reading {
         cap,
         index: Index::new(text),
         quotes: Quotes::new(text),
+        asides: Asides::new(text),
         places: Places::new(text),
         found: Gathered::default(),
         thought_from: 0,
@@ -34,6 +36,7 @@ pub(super) struct Reader<'a> {
     cap: usize,
     pub(super) index: Index<'a>,
     quotes: Quotes<'a>,
+    asides: Asides<'a>,
     places: Places<'a>,
     pub(super) found: Gathered<'a>,
     /// Where a thought would have begun whose opener was not written.
@@ -99,8 +102,10 @@ impl<'a> Reader<'a> {
     }
 
     fn step(&mut self, at: usize) -> Step {
-        let rest = &self.text[at..];
-        match rest.as_bytes() {
+        if let Some(aside) = self.asides.at(at, self.prose_from) {
+            return self.aside(at, aside);
+        }
+        match self.text.as_bytes()[at..] {
             [b'`' | b'~', ..] => self.quoted(at),
             [b'<', b'<', ..] => {
                 let step = self.statement(at);
@@ -110,6 +115,17 @@ impl<'a> Reader<'a> {
             [b':', ..] => self.closer(at),
             _ => self.thought(at),
         }
+    }
+
+    /// Passes over what is not said.
+    fn aside(&mut self, at: usize, Aside { end, is_sure }: Aside) -> Step {
+        if !is_sure && self.index.opens_any(at, end) {
+            let note =
+                "it is doubtful where a comment or a result ends; what stands in it is not read";
+            self.found.fault(Fault::new("quoted", at, note));
+        }
+        self.skip(at, end, Ending::Missing);
+        Step::Prose(end)
     }
 
     fn thought(&mut self, at: usize) -> Step {

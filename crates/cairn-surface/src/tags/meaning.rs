@@ -97,6 +97,11 @@ pub(super) fn take(mut said: Said<'_>, found: &mut Found) {
 fn meant(mut said: Said<'_>, repairs: &mut Vec<(&'static str, String)>) -> Meant {
     let healed = heal_body(&mut said, repairs);
     let target = take_target(&mut said.given, repairs);
+    let mut meant = Meant::default();
+    if let Err(refused) = take_denial(&mut said.given) {
+        meant.problems.push(refused);
+        return meant;
+    }
     let summary = take_text(&mut said.given, SUMMARY);
     let scope = take_text(&mut said.given, SCOPE);
     let statement = Statement {
@@ -107,7 +112,6 @@ fn meant(mut said: Said<'_>, repairs: &mut Vec<(&'static str, String)>) -> Meant
         given: said.given,
         body: said.body.or(healed.as_deref()),
     };
-    let mut meant = Meant::default();
     let says_nothing = !statement.says_something() && statement.given.is_empty();
     // A summary alone changes nothing but the summary.
     if summary.is_none() || !says_nothing {
@@ -294,6 +298,20 @@ fn take_text(given: &mut Vec<(&str, Given)>, name: &str) -> Option<String> {
     }
 }
 
+/// What is said not to be only looked at is not said to be.
+fn take_denial(given: &mut Vec<(&str, Given)>) -> Result<(), Refused> {
+    let is_it = |(name, _): &(&str, Given)| *name == MANIFEST;
+    let Some((_, Given::Text(said))) = given.iter().find(|one| is_it(one)) else { return Ok(()) };
+    match said.trim().to_ascii_lowercase().as_str() {
+        "" | "true" | "manifest" => Ok(()),
+        "false" => {
+            given.retain(|one| !is_it(one));
+            Ok(())
+        }
+        _ => Err(("arguments", format!("{MANIFEST} must be true or false"))),
+    }
+}
+
 fn take_target(
     given: &mut Vec<(&str, Given)>,
     repairs: &mut Vec<(&'static str, String)>,
@@ -331,7 +349,7 @@ pub(super) fn take_call(
     found: &mut Found,
     note: String,
 ) -> bool {
-    let short = name.rsplit(['.', ':', '/']).next().unwrap_or(name).trim();
+    let short = native::unframed(name);
     let tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
     let own = native::skins().iter().map(|skin| skin.tool.name);
     let Value::Object(args) = args else {

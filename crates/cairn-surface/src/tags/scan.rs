@@ -6,6 +6,7 @@ use super::head::{Shape, decoded, goes_on};
 use super::later::Later;
 use super::marks::{Kind, Mark, Marks, is_cut_at};
 use super::meaning::{self, Ending, Said};
+use crate::asides::Asides;
 use crate::native::Given;
 use crate::prose::Quotes;
 use crate::thinking;
@@ -20,6 +21,7 @@ pub(super) struct Scan<'a, 'f> {
     base: usize,
     pub(super) marks: Marks<'a>,
     quotes: Quotes<'a>,
+    asides: Asides<'a>,
     pub(super) later: Later<'a>,
     pub(super) found: &'f mut Found,
     /// How far it was read.
@@ -49,6 +51,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             base,
             marks: Marks::new(text),
             quotes: Quotes::new(text),
+            asides: Asides::new(text),
             later: Later::new(text),
             found,
             at: 0,
@@ -69,6 +72,9 @@ impl<'a, 'f> Scan<'a, 'f> {
         let is_met = |byte: &u8| matches!(byte, b'<' | b'`' | b'~' | b'[' | b'{' | b'>');
         while let Some(met) = bytes[self.at..].iter().position(is_met) {
             self.at += met;
+            if self.aside() {
+                continue;
+            }
             match bytes[self.at] {
                 b'<' => self.bracket(),
                 b'`' | b'~' => self.quote(),
@@ -147,12 +153,28 @@ impl<'a, 'f> Scan<'a, 'f> {
         }
     }
 
+    /// Passes over what is not said, if something of that kind stands here.
+    fn aside(&mut self) -> bool {
+        let (at, Some(aside)) = (self.at, self.asides.at(self.at, self.told)) else { return false };
+        if !aside.is_sure && self.holds_ops(at, aside.end) {
+            let note =
+                "it is doubtful where a comment or a result ends; what stands in it is not read";
+            self.problem(at, "quote_unclosed", note);
+        }
+        self.look_for_strays(at, aside.end);
+        self.at = aside.end;
+        true
+    }
+
+    fn holds_ops(&self, from: usize, to: usize) -> bool {
+        self.marks.within(from, to).iter().any(|mark| !mark.is_thought())
+    }
+
     /// A fence that is not closed takes everything to the end. It may be the second of two that stand in the body of
     /// a statement which seemed to be over before.
     fn quote_unclosed(&mut self, from: usize) {
         let doubtful = self.half_fenced.map_or(0, |start| self.found.doubt(self.base + start));
-        let quotes = self.marks.within(from, self.text.len()).iter().any(|mark| !mark.is_thought());
-        if doubtful > 0 || quotes {
+        if doubtful > 0 || self.holds_ops(from, self.text.len()) {
             let note = "a fence is not closed; what follows is quoted";
             self.problem(self.at, "quote_unclosed", note);
         }
@@ -339,7 +361,7 @@ impl<'a, 'f> Scan<'a, 'f> {
         let (at, to) = (self.at, self.text.len());
         self.found.thought(&self.text[from..]);
         self.repair(at, "thought_unclosed", "a thought is not closed; taken to end at the end");
-        if self.marks.within(from, to).iter().any(|mark| !mark.is_thought()) {
+        if self.holds_ops(from, to) {
             let note = "a thought is not closed; the tags in it are taken as thought";
             self.problem(at, "thought_unclosed", note);
         }

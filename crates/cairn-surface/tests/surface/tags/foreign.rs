@@ -72,6 +72,15 @@ const JSON_CALLS_ARE_READ_WHERE_THEY_STAND_ALONE: Cases = &[
         r#"{"tool":"bash","args":{"command":"ls"}}"#,
         r#"- "{"tool":"bash","args":{"command":"ls"}}""#,
     ),
+    (
+        r#"{"name":"x.rm","arguments":{"path":"a"}}"#,
+        r#"- ?unknown_tool "{"name":"x.rm","arguments":{"path":"a"}}""#,
+    ),
+    (
+        r#"{"name":"mcp/rm","arguments":{"path":"a"}}"#,
+        r#"- ?unknown_tool "{"name":"mcp/rm","arguments":{"path":"a"}}""#,
+    ),
+    (r#"{"name":"default_api.rm","arguments":{"path":"a"}}"#, "remove path=a ~foreign_call"),
     (r#"{"name":"search","arguments":{"query":"x"}}"#, "web_search query=x -> 501 ~foreign_call"),
     (
         r#"{"name":"functions.read_file","arguments":{"path":"a"}}"#,

@@ -169,3 +169,44 @@ const ALL_MARKS_OF_THOUGHTS_ARE_KNOWN: Cases = &[
         r#"read path=a "See [thinking](a.md) first""#,
     ),
 ];
+
+#[test]
+fn what_is_quoted_in_other_ways_is_prose() {
+    check_all(WHAT_IS_QUOTED_IN_OTHER_WAYS_IS_PROSE);
+}
+
+const WHAT_IS_QUOTED_IN_OTHER_WAYS_IS_PROSE: Cases = &[
+    ("> <rm path=\"x\"/>\n<get path=\"a\"/>", r#"read path=a "> <rm path="x"/>""#),
+    (
+        "So:\n\n    <rm path=\"x\"/>\n\n\t<rm path=\"y\"/>\n<get path=\"a\"/>",
+        r#"read path=a "So:\n\n    <rm path="x"/>\n\n\t<rm path="y"/>""#,
+    ),
+    ("So:\n    <get path=\"a\"/>", r#"read path=a "So:""#),
+    ("    <get path=\"a\"/>", "read path=a"),
+    (
+        "<!-- <rm path=\"x\"/>\n<rm path=\"y\"/> --><get path=\"a\"/>",
+        r#"read path=a "<!-- <rm path="x"/>\n<rm path="y"/> -->""#,
+    ),
+    ("<!-- <rm path=\"x\"/>", r#"- ?quote_unclosed "<!-- <rm path="x"/>""#),
+    (
+        "<tool_response>\n<rm path=\"x\"/>\n</tool_response>\n<get path=\"a\"/>",
+        r#"read path=a "<tool_response>\n<rm path="x"/>\n</tool_response>""#,
+    ),
+    (
+        "<function_results>\n{\"name\":\"rm\",\"arguments\":{\"path\":\"x\"}}\n</function_results>\n<get path=\"a\"/>",
+        r#"read path=a "<function_results>\n{"name":"rm","arguments":{"path":"x"}}\n</function_results>""#,
+    ),
+    (
+        "<tool_result>\n</tool_result>\n<rm path=\"x\"/>\n<tool_result>\n</tool_result>\n<get path=\"a\"/>",
+        r#"read path=a ?quote_unclosed "<tool_result>\n</tool_result>\n<rm path="x"/>\n<tool_result>\n</tool_result>""#,
+    ),
+    ("<tool_result>\n<rm path=\"x\"/>\n", r#"- ?quote_unclosed "<tool_result>\n<rm path="x"/>""#),
+    (
+        "<set path=\"a\">\n> x\n\n    y <!-- z\n</set> <get path=\"b\"/>",
+        r#"write path=a content=> x\n\n    y <!-- z\n; read path=b"#,
+    ),
+    ("<set path=\"a\">\n> x</set> <get path=\"b\"/>", "write path=a content=> x; read path=b"),
+    ("> </think>\n<get path=\"a\"/>", r#"read path=a "> </think>""#),
+    ("<set path=\"a\">use </set> x\n<sh>rm x</sh>\n> y</set>", "- ?closer_alone \"x\\n> y</set>\""),
+    ("a > b\n<get path=\"a\"/>", r#"read path=a "a > b""#),
+];
