@@ -2,6 +2,7 @@
 //! repair it made. Whether the op may run is decided elsewhere.
 
 pub mod any;
+mod asides;
 mod brief;
 pub mod envelope;
 pub mod heredoc;

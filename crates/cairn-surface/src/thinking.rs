@@ -1,19 +1,18 @@
 //! Where a model marks what it thinks aloud: tags, and the channels of Harmony. Knows nothing of ops, and is asked
 //! only at top level: what stands in a body or a quote is no mark.
 
-/// How thoughts are opened and closed, whatever the case of the letters.
-const TAGS: [(&str, &str); 6] = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("[thinking]", "[/thinking]"),
-    ("[think]", "[/think]"),
-];
+/// The names of what holds thoughts, `<think>` and `</think>`, whatever the case of the letters.
+pub(crate) const NAMES: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
+/// How many of them stand in square brackets as well.
+const BRACKETED: usize = 2;
+/// A thought of another kind, whose end says nothing where it stands alone.
+const TURN: (&str, &str) = ("<|channel>thought", "<channel|>");
 
 /// What a channel begins with, and what stands between its name and what is said in it.
 const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
+/// What may stand between them besides: how the message is written.
+const CONSTRAIN: &str = "<|constrain|>";
 /// The channel that is no thought.
 const FINAL: &str = "final";
 /// What ends what is said in a channel. The last two begin something else, and are no part of it.
@@ -50,13 +49,18 @@ pub enum Mark<'a> {
 #[must_use]
 pub fn mark_at(text: &str, at: usize) -> Option<Mark<'_>> {
     let rest = text.get(at..).filter(|rest| rest.starts_with(['<', '[']))?;
-    for (opener, closer) in TAGS {
-        if begins(rest, opener) {
-            return Some(thought(text, at + opener.len(), closer));
+    match tag_at(rest) {
+        Some(Tag { is_whole: true, length, .. }) => return Some(Mark::Frame { end: at + length }),
+        Some(Tag { is_closer: true, length, .. }) => {
+            return Some(Mark::Closer { end: at + length });
         }
-        if begins(rest, closer) {
-            return Some(Mark::Closer { end: at + closer.len() });
-        }
+        Some(tag) => return Some(thought(text, at + tag.length, tag)),
+        None => {}
+    }
+    if rest.starts_with(TURN.0) {
+        let from = at + TURN.0.len();
+        let close = text[from..].find(TURN.1).map(|found| from + found);
+        return Some(between(text, from, close.map(|close| (close, TURN.1.len()))));
     }
     if rest.starts_with(START) {
         let name = at + START.len();
@@ -70,17 +74,66 @@ pub fn mark_at(text: &str, at: usize) -> Option<Mark<'_>> {
     Some(Mark::Frame { end: at + lone.len() })
 }
 
-fn begins(text: &str, tag: &str) -> bool {
-    text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
+/// Where the end of a thought is over that stands at this byte. Its beginning is not looked for.
+#[must_use]
+pub fn closer_at(text: &str, at: usize) -> Option<usize> {
+    let tag = tag_at(text.get(at..)?)?;
+    tag.is_closer.then_some(at + tag.length)
 }
 
-/// The thought from here to its closer.
-fn thought<'a>(text: &'a str, from: usize, closer: &str) -> Mark<'a> {
-    let first = closer.as_bytes().first().copied();
-    let starts = text.bytes().enumerate().skip(from).filter(|(_, byte)| Some(*byte) == first);
-    match starts.map(|(at, _)| at).find(|at| begins(&text[*at..], closer)) {
-        Some(close) => {
-            Mark::Thought { said: &text[from..close], end: close + closer.len(), is_closed: true }
+/// A tag, or what stands in square brackets like one.
+#[derive(Debug, Clone, Copy)]
+struct Tag {
+    name: &'static str,
+    bracket: char,
+    is_closer: bool,
+    /// It opens and closes at once, and holds nothing.
+    is_whole: bool,
+    length: usize,
+}
+
+/// The tag that a text begins with, if it is one that holds thoughts.
+fn tag_at(text: &str) -> Option<Tag> {
+    let bracket = text.chars().next()?;
+    let (ends, names) = match bracket {
+        '<' => ('>', &NAMES[..]),
+        '[' => (']', &NAMES[..BRACKETED]),
+        _ => return None,
+    };
+    let is_closer = text[1..].starts_with('/');
+    let from = if is_closer { 2 } else { 1 };
+    let length = text[from..].bytes().take_while(u8::is_ascii_alphabetic).count();
+    let written = &text[from..from + length];
+    let name = names.iter().find(|name| name.eq_ignore_ascii_case(written))?;
+    let rest = &text[from + length..];
+    let over = rest.find(['<', '>', '[', ']', '\n']).filter(|at| rest[*at..].starts_with(ends))?;
+    let inner = &rest[..over];
+    let is_whole = !is_closer && bracket == '<' && inner.ends_with('/');
+    // Attributes may stand in a tag that opens; behind brackets in prose there may be a link.
+    let is_it = match (bracket, is_closer) {
+        ('<', false) => inner.is_empty() || is_whole || inner.starts_with([' ', '\t']),
+        (_, true) => inner.trim().is_empty(),
+        _ => inner.is_empty() && !rest[1..].starts_with('('),
+    };
+    let length = from + length + over + 1;
+    is_it.then_some(Tag { name, bracket, is_closer, is_whole, length })
+}
+
+/// The thought from here to the closer of what opened it.
+fn thought(text: &str, from: usize, opener: Tag) -> Mark<'_> {
+    let closes = |(at, _): (usize, &str)| {
+        let tag = tag_at(&text[from + at..]).filter(|tag| tag.is_closer)?;
+        (tag.name == opener.name).then_some((from + at, tag.length))
+    };
+    let close = text[from..].match_indices(opener.bracket).find_map(closes);
+    between(text, from, close)
+}
+
+/// The thought from here to its end, which stands there with this length, or to that of the text.
+fn between(text: &str, from: usize, close: Option<(usize, usize)>) -> Mark<'_> {
+    match close {
+        Some((at, length)) => {
+            Mark::Thought { said: &text[from..at], end: at + length, is_closed: true }
         }
         None => Mark::Thought { said: &text[from..], end: text.len(), is_closed: false },
     }
@@ -94,8 +147,10 @@ fn channel(text: &str, name: usize) -> Mark<'_> {
             .filter_map(|at| Some((at, *ENDS.iter().find(|end| text[at..].starts_with(**end))?)))
             .next()
     };
-    let message = text[name..].find("<|").map(|at| name + at);
-    let Some(message) = message.filter(|at| text[*at..].starts_with(MESSAGE)) else {
+    let marks = text[name..].match_indices("<|").map(|(at, _)| name + at);
+    let mut marks = marks.skip_while(|at| text[*at..].starts_with(CONSTRAIN));
+    let message = marks.next().filter(|at| text[*at..].starts_with(MESSAGE));
+    let Some(message) = message else {
         // A channel without a message says nothing.
         return Mark::Frame { end: name };
     };
@@ -154,6 +209,14 @@ mod tests {
             ("a</think>b", "{{a}}b"),
             ("<think>a<think>b</think>c</think>d", "{{{a<think>b}c}}d"),
             ("<thinks>a", "<thinks>a"),
+            ("<Thought a=\"1\">a</thought >b", "{a}b"),
+            ("<think/>a", "a"),
+            ("<think\n>a", "<think\n>a"),
+            ("[Thinking]a[/think]b[/Thinking]c", "{a[/think]b}c"),
+            ("[thinking](a) b", "[thinking](a) b"),
+            ("<|channel>thought\na<channel|>b", "{\na}b"),
+            ("a<channel|>b", "a<channel|>b"),
+            ("<|channel|>commentary to=x <|constrain|>json<|message|>a<|call|>b", "{a}b"),
             ("< think>é[ç", "< think>é[ç"),
             ("<|channel|>analysis<|message|>a<|end|>b", "{a}b"),
             (

@@ -2,17 +2,11 @@
 //! as such, one fence. Each but the blanks is reported. Does not look into the object.
 
 use crate::position::offset;
+use crate::thinking::{Mark, closer_at, mark_at};
 
 /// Characters that show nothing: a byte order mark, and those of no width.
 const INVISIBLE: [char; 6] =
     ['\u{FEFF}', '\u{200B}', '\u{200C}', '\u{200D}', '\u{2060}', '\u{180E}'];
-/// How models mark thoughts.
-const THOUGHTS: [(&str, &str); 4] = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-];
 /// How models begin that think aloud, in small letters.
 const PREFACES: [&str; 22] = [
     "we need to",
@@ -102,18 +96,21 @@ fn thought(text: &str) -> Option<(&str, &str)> {
     if text.starts_with(['{', '`']) {
         return None;
     }
-    if let Some((open, close)) = THOUGHTS.iter().find(|(open, _)| text.starts_with(open)) {
-        return text[open.len()..].split_once(close);
+    match mark_at(text, 0) {
+        Some(Mark::Thought { said, end, is_closed: true }) => return Some((said, &text[end..])),
+        Some(Mark::Thought { .. }) => return None,
+        Some(Mark::Closer { end } | Mark::Frame { end }) => return Some(("", &text[end..])),
+        None => {}
     }
-    text.match_indices("</").find_map(|(at, _)| {
-        let after = THOUGHTS.iter().find_map(|(_, close)| text[at..].strip_prefix(close))?;
-        Some((&text[..at], after))
+    text.match_indices(['<', '[']).find_map(|(at, _)| {
+        let end = closer_at(text, at)?;
+        Some((&text[..at], &text[end..]))
     })
 }
 
 /// Whether a text begins with a thought. Where that was not taken away, its end is missing.
 pub(super) fn is_open_thought(text: &str) -> bool {
-    THOUGHTS.iter().any(|(open, _)| text.starts_with(open))
+    matches!(mark_at(text, 0), Some(Mark::Thought { .. }))
 }
 
 /// What stands in a fence that is around all of a text.

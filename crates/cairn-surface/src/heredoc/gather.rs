@@ -31,6 +31,8 @@ pub(super) struct Gathered<'a> {
     thoughts: Vec<&'a str>,
     /// Thoughts that were told as such by what ended them.
     settled: Vec<&'a str>,
+    /// A statement began whose end is not known: whatever follows may stand in its body.
+    is_tainted: bool,
 }
 
 impl<'a> Gathered<'a> {
@@ -40,7 +42,16 @@ impl<'a> Gathered<'a> {
     }
 
     pub(super) fn op(&mut self, span: Range<usize>, written: Option<Written>) {
-        self.items.push(Item { span, written: written.map(Box::new) });
+        let written = written.map(|op| {
+            let is_unclosed = op.is_unclosed || self.is_tainted;
+            Box::new(Written { is_unclosed, ..op })
+        });
+        self.items.push(Item { span, written });
+    }
+
+    /// From here on no op is known to stand outside of something that was lost.
+    pub(super) fn taint(&mut self) {
+        self.is_tainted = true;
     }
 
     pub(super) fn repair(&mut self, at: usize, kind: &'static str, note: String) {
@@ -67,11 +78,16 @@ impl<'a> Gathered<'a> {
         self.thoughts.push(said);
     }
 
-    /// Everything so far was a thought.
-    pub(super) fn all_was_thought(&mut self, said: &'a str) {
-        let mut settled = std::mem::take(&mut self.settled);
-        settled.push(said);
-        *self = Gathered { settled, ..Gathered::default() };
+    /// Everything so far was a thought. What could not be read stays told: that it was thought is only likely. How
+    /// many ops are lost.
+    pub(super) fn all_was_thought(&mut self, said: &'a str) -> usize {
+        let count = self.items.len();
+        self.settled.push(said);
+        self.items.clear();
+        self.repairs.clear();
+        self.prose.clear();
+        self.thoughts.clear();
+        count
     }
 
     /// Takes back the ops that end after this byte, and says how many.

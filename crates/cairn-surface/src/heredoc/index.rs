@@ -139,6 +139,11 @@ impl<'a> Index<'a> {
         first(&self.within, from).is_some_and(|at| at < to)
     }
 
+    /// Whether an opener of any word stands between two bytes.
+    pub(super) fn opens_any(&self, from: usize, to: usize) -> bool {
+        self.line_opens(from, to) || self.opens_within(from, to)
+    }
+
     /// Whether an opener of a word begins a line here.
     pub(super) fn is_line_opener(&self, at: usize) -> bool {
         self.lines.binary_search(&at).is_ok()

@@ -6,6 +6,7 @@ use super::index::Index;
 use super::meant::{Framed, meant};
 use super::slots::{End, Slots, slots};
 use super::{Fault, name_at, opens_slot, shown, word_of};
+use crate::asides::{Aside, Asides};
 use crate::prose::{Quote, Quotes};
 use crate::thinking::{Mark, mark_at};
 use crate::{Places, Reading, native};
@@ -18,6 +19,7 @@ pub fn parse(text: &str, cap: usize) -> Reading {
         cap,
         index: Index::new(text),
         quotes: Quotes::new(text),
+        asides: Asides::new(text),
         places: Places::new(text),
         found: Gathered::default(),
         thought_from: 0,
@@ -34,6 +36,7 @@ pub(super) struct Reader<'a> {
     cap: usize,
     pub(super) index: Index<'a>,
     quotes: Quotes<'a>,
+    asides: Asides<'a>,
     places: Places<'a>,
     pub(super) found: Gathered<'a>,
     /// Where a thought would have begun whose opener was not written.
@@ -99,8 +102,10 @@ impl<'a> Reader<'a> {
     }
 
     fn step(&mut self, at: usize) -> Step {
-        let rest = &self.text[at..];
-        match rest.as_bytes() {
+        if let Some(aside) = self.asides.at(at, self.prose_from) {
+            return self.aside(at, aside);
+        }
+        match self.text.as_bytes()[at..] {
             [b'`' | b'~', ..] => self.quoted(at),
             [b'<', b'<', ..] => {
                 let step = self.statement(at);
@@ -112,13 +117,31 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Passes over what is not said.
+    fn aside(&mut self, at: usize, Aside { end, is_sure }: Aside) -> Step {
+        if !is_sure && self.index.opens_any(at, end) {
+            let note =
+                "it is doubtful where a comment or a result ends; what stands in it is not read";
+            self.found.fault(Fault::new("quoted", at, note));
+        }
+        self.skip(at, end, Ending::Missing);
+        Step::Prose(end)
+    }
+
     fn thought(&mut self, at: usize) -> Step {
         match mark_at(self.text, at) {
             None => Step::Prose(at + 1),
             Some(Mark::Frame { end }) => Step::Past(end),
             Some(Mark::Closer { end }) => {
-                self.found.all_was_thought(&self.text[self.thought_from..at]);
+                let count = self.found.all_was_thought(&self.text[self.thought_from..at]);
                 self.thought_from = end;
+                let note = "everything before the end of a thought is taken as thought";
+                self.found.repair(at, "thought_unopened", note.to_owned());
+                if count > 0 {
+                    let note =
+                        format!("{count} ops before the end of a thought are taken as thought");
+                    self.found.fault(Fault::new("thought_closed", at, note));
+                }
                 Step::Past(end)
             }
             Some(Mark::Thought { said, end, is_closed }) => {
@@ -126,6 +149,10 @@ impl<'a> Reader<'a> {
                 self.skip(at, end, Ending::of(is_closed));
                 if !is_closed {
                     self.found.repair(at, "thought_unclosed", "read to the end".to_owned());
+                }
+                if !is_closed && self.index.opens_any(at, end) {
+                    let note = "a thought is not closed; the statements in it are taken as thought";
+                    self.found.fault(Fault::new("thought_unclosed", at, note));
                 }
                 Step::Past(end)
             }
@@ -184,6 +211,7 @@ impl<'a> Reader<'a> {
         if let Some(end) = self.unfenced(opener, body) {
             let note = format!("the body of <<{name} is not closed; an empty body is \"::\"");
             self.found.fault(Fault::new("body_unfenced", opener.start, note));
+            self.found.taint();
             return Step::Past(end);
         }
         match self.index.closer_of(name, body) {
@@ -223,7 +251,11 @@ impl<'a> Reader<'a> {
     ) {
         let is_unclosed = ending == Ending::Missing;
         if let Some(fault) = &slots.fault {
-            return self.found.fault(fault.clone());
+            self.found.fault(fault.clone());
+            if is_unclosed {
+                self.found.taint();
+            }
+            return;
         }
         if self.found.count() >= self.cap {
             return self.found.op(start..end, None);
@@ -232,7 +264,12 @@ impl<'a> Reader<'a> {
         let body = (&self.text[body..close], body);
         let mut repairs = Vec::new();
         match meant(Framed { word, slots, body, start: (start, at) }, &mut repairs) {
-            Err(fault) => self.found.fault(fault),
+            Err(fault) => {
+                self.found.fault(fault);
+                if is_unclosed {
+                    self.found.taint();
+                }
+            }
             Ok(written) => {
                 for note in repairs {
                     self.found.repair(start, "argument", note);
@@ -256,7 +293,9 @@ impl<'a> Reader<'a> {
         }
         let nearest = native::nearest_word(name);
         let is_closed = self.index.closer_of(name, behind).is_some();
-        if nearest.is_none() && !is_closed {
+        let (slots, end) = slots(self.text, start, name);
+        let is_framed = slots.is_any() && matches!(end, End::Body(_));
+        if nearest.is_none() && !is_closed && !is_framed {
             return prose;
         }
         let near = nearest.map_or_else(String::new, |word| format!("; the nearest is {word}"));

@@ -5,7 +5,7 @@ use super::Fault;
 use super::read::{Ending, Opener, Reader, Step};
 use super::slots::Slots;
 use super::{name_at, shown, word_of};
-use crate::thinking::{Mark, mark_at};
+use crate::thinking::closer_at;
 
 /// Where a statement without its end must be over at the latest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,10 @@ impl<'a> Reader<'a> {
                 self.skip(broken, close, Ending::Written);
                 Step::Past(close + 1 + name.len())
             }
-            _ => Step::Past(broken),
+            _ => {
+                self.found.taint();
+                Step::Past(broken)
+            }
         }
     }
 
@@ -72,7 +75,7 @@ impl<'a> Reader<'a> {
             if self.index.is_line_opener(at) {
                 return Bound::Statement(at);
             }
-            if matches!(mark_at_closer(self.text, at), Some(Mark::Closer { .. })) {
+            if closer_at(self.text, at).is_some() {
                 return Bound::Thought(at);
             }
             at = match self.text.as_bytes().get(at) {
@@ -96,6 +99,7 @@ impl<'a> Reader<'a> {
         };
         let note = format!("<<{name} is not closed by :{name}{ending}; nothing of it is read");
         self.found.fault(Fault::new(kind, start, note));
+        self.found.taint();
     }
 
     /// A closer of a word at top level closes nothing.
@@ -155,11 +159,6 @@ fn parted(said: &str) -> &str {
     let said = said.trim_end_matches([' ', '\t']);
     let said = said.strip_suffix('\n').unwrap_or(said);
     said.strip_suffix('\r').unwrap_or(said)
-}
-
-/// The end of a thought that stands here. Its beginning is not looked for, which would be searched for its end.
-fn mark_at_closer(text: &str, at: usize) -> Option<Mark<'_>> {
-    matches!(text.as_bytes().get(at + 1), Some(b'/')).then(|| mark_at(text, at)).flatten()
 }
 
 /// What looks like a closer at the end of a body.

@@ -71,8 +71,7 @@ fn other<'a>(
     (start, name): (usize, &str),
 ) -> (Slots<'a>, End) {
     let rest = &text[at..];
-    let has_slots = slots.signal.is_some() || slots.target.is_some() || slots.scope.is_some();
-    if !has_slots && !rest.is_empty() {
+    if !slots.is_any() && !rest.is_empty() {
         return (slots, End::Mention);
     }
     slots.blame(match rest {
@@ -94,6 +93,11 @@ fn other<'a>(
 }
 
 impl<'a> Slots<'a> {
+    /// Whether there is one.
+    pub(super) fn is_any(&self) -> bool {
+        self.signal.is_some() || self.target.is_some() || self.scope.is_some()
+    }
+
     fn take(&mut self, slot: Slot<'a>, rest: &str) {
         let place = match rest.as_bytes() {
             [b'(', ..] => &mut self.target,

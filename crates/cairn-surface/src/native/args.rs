@@ -3,6 +3,7 @@
 
 use super::declare::{Argument, Kind, Param};
 use super::tools::Tool;
+use crate::json::Exact;
 use serde_json::{Map, Value};
 
 /// Arguments that fit a declaration.
@@ -18,10 +19,10 @@ impl Args {
         repairs: &mut Vec<String>,
     ) -> Result<Args, String> {
         let text = if text.trim().is_empty() { "{}" } else { text };
-        let mut value: Value =
+        let Exact(mut value) =
             serde_json::from_str(text).map_err(|e| format!("the arguments are not JSON: {e}"))?;
         if let Value::String(inner) = &value
-            && let Ok(object @ Value::Object(_)) = serde_json::from_str(inner)
+            && let Ok(Exact(object @ Value::Object(_))) = serde_json::from_str(inner)
         {
             repairs.push("the arguments: text read as JSON".to_owned());
             value = object;
@@ -68,7 +69,7 @@ impl Given {
             Given::Texts(texts) => return texts.into(),
             Given::Text(text) => text,
         };
-        let json = |text: &str| serde_json::from_str::<Value>(text).ok();
+        let json = |text: &str| serde_json::from_str(text).ok().map(|Exact(value)| value);
         match kind {
             Kind::Text | Kind::Word(_) => Value::String(text),
             Kind::Count => text.trim().parse::<u64>().map_or(Value::String(text), Value::from),
@@ -130,7 +131,7 @@ fn exact(params: &[Param], given: &Map<String, Value>, place: &str) -> Result<()
         let name = format!("{place}{}", param.name);
         let must = match (param.kind, value) {
             (Kind::Text, Value::String(_)) | (Kind::Flag, Value::Bool(_)) => continue,
-            (Kind::Count, Value::Number(n)) if whole(n).is_some() => continue,
+            (Kind::Count, Value::Number(n)) if n.is_u64() => continue,
             (Kind::Word(words), Value::String(word)) if words.contains(&word.as_str()) => continue,
             (Kind::Texts, Value::Array(items)) if items.iter().all(Value::is_string) => continue,
             (Kind::List(fields), Value::Array(items)) if items.iter().all(Value::is_object) => {
@@ -223,7 +224,7 @@ impl Reader<'_> {
     /// A value that may have been written as a text; absent when that text is no JSON.
     fn unquoted(&mut self, name: &str, value: Value) -> Option<Value> {
         let Value::String(text) = &value else { return Some(value) };
-        let inner = serde_json::from_str(text).ok()?;
+        let Exact(inner) = serde_json::from_str(text).ok()?;
         self.repairs.push(format!("{name}: text read as JSON"));
         Some(inner)
     }

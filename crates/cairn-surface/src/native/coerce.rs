@@ -1,6 +1,7 @@
 //! Arguments made to fit a JSON Schema, top-level property by property, where nothing is lost by it; each is
 //! reported. Looks at types, choices and what is required. Whatever else a schema says is for admission.
 
+use crate::json::Exact;
 use crate::json::short;
 use serde_json::{Map, Number, Value};
 
@@ -65,7 +66,8 @@ impl Type {
             Type::Integer => number(text()?).and_then(whole).map(Value::Number),
             Type::Number => number(text()?).map(Value::Number),
             Type::Array | Type::Object => {
-                serde_json::from_str(text()?).ok().filter(|inner| self.takes(inner))
+                let Exact(inner) = serde_json::from_str(text()?).ok()?;
+                self.takes(&inner).then_some(inner)
             }
             Type::String => match value {
                 Value::Number(_) | Value::Bool(_) => Some(Value::String(value.to_string())),

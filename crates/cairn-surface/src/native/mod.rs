@@ -113,10 +113,19 @@ pub(crate) fn tool_named(name: &str, repairs: &mut Vec<String>) -> Option<&'stat
     Some(tool)
 }
 
+/// What some trainings put before the names of all tools. Anything else before a name is part of it: what another
+/// server calls by our name is not ours.
+const FRAMING: [&str; 3] = ["functions.", "tools.", "default_api."];
+
+/// A name without that.
+pub(crate) fn unframed(name: &str) -> &str {
+    let name = name.trim();
+    FRAMING.iter().find_map(|framing| name.strip_prefix(framing)).unwrap_or(name)
+}
+
 /// A name without the ways of writing it: `ReadFile`, `read-file` and `functions.read_file` are one.
 fn plain(name: &str) -> String {
-    let name = name.trim();
-    let name = name.rsplit_once(['.', ':', '/']).map_or(name, |(_, last)| last);
+    let name = unframed(name);
     let mut out = String::with_capacity(name.len() + 2);
     let mut was_lower = false;
     for c in name.chars().take(80) {
@@ -151,11 +160,12 @@ pub(crate) fn nearest<'a>(
     name: &str,
     known: impl Iterator<Item = (&'a str, &'a [&'a str])>,
 ) -> Vec<&'a str> {
-    let name = plain(name);
+    let last = |name: &str| plain(name.rsplit(['.', ':', '/']).next().unwrap_or(name));
+    let name = last(name);
     let mut scored: Vec<(usize, &'a str)> = known
         .filter_map(|(own, others)| {
             let names = [own].into_iter().chain(others.iter().copied());
-            let score = names.map(|known| distance(&name, &plain(known))).min()?;
+            let score = names.map(|known| distance(&name, &last(known))).min()?;
             (score <= name.len().max(3) / 3).then_some((score, own))
         })
         .collect();
@@ -253,7 +263,22 @@ mod tests {
     }
 
     #[test]
+    fn a_name_of_another_server_is_not_ours() {
+        for name in ["x.rm", "files/remove", "mcp:bash", "my.functions.bash"] {
+            assert!(tool(name).is_none(), "{name}");
+        }
+        for name in ["functions.bash", "tools.bash", "default_api.bash"] {
+            assert_eq!(tool(name).map(|tool| tool.name), Some("bash"));
+        }
+    }
+
+    #[test]
     fn values_are_coerced_only_where_nothing_is_lost() {
+        check(
+            "bash",
+            r#"{"command":"ls","command":"rm x"}"#,
+            "400 bash: the arguments are not JSON: the key \"command\" is there twice at line 1 column 33",
+        );
         check(
             "bash",
             r#""{\"command\":\"ls\"}""#,

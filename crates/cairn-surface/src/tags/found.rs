@@ -56,6 +56,8 @@ pub(super) struct Found {
     pub(super) reasoning: String,
     /// How much of the reasoning is all that was said before.
     settled: usize,
+    /// A statement began whose end is not known: whatever follows may stand in it.
+    is_tainted: bool,
 }
 
 impl Found {
@@ -69,10 +71,23 @@ impl Found {
             text: String::new(),
             reasoning: String::new(),
             settled: 0,
+            is_tainted: false,
         }
     }
 
-    pub(super) fn op(&mut self, at: usize, op: Written) {
+    /// From here on no op is known to stand outside of something that was lost.
+    pub(super) fn taint(&mut self) {
+        self.is_tainted = true;
+    }
+
+    /// The ops that begin from this byte on may stand in a body; how many there are.
+    pub(super) fn doubt(&mut self, from: usize) -> usize {
+        let ops = self.ops.iter_mut().filter(|(at, _)| *at >= from);
+        ops.map(|(_, op)| op.is_unclosed = true).count()
+    }
+
+    pub(super) fn op(&mut self, at: usize, mut op: Written) {
+        op.is_unclosed |= self.is_tainted;
         match self.ops.len() < self.cap.saturating_add(MOST_NAMED) {
             true => self.ops.push((at, op)),
             false => self.over.push(at),
@@ -102,13 +117,18 @@ impl Found {
         before - self.ops.len() - self.over.len()
     }
 
-    /// All that was said so far was thought. `since` is what was said since the last time that this came out.
-    pub(super) fn all_was_thought(&mut self, since: &str) {
+    /// All that was said so far was thought. `since` is what was said since the last time that this came out. What
+    /// could not be read stays told: that it was thought is only likely. How many ops are lost.
+    pub(super) fn all_was_thought(&mut self, since: &str) -> usize {
+        let count = self.ops.len() + self.over.len();
         let mut reasoning = std::mem::take(&mut self.reasoning);
         reasoning.truncate(self.settled);
-        *self = Found { reasoning, ..Found::new(self.cap) };
+        let problems = std::mem::take(&mut self.problems);
+        let is_tainted = self.is_tainted;
+        *self = Found { reasoning, problems, is_tainted, ..Found::new(self.cap) };
         self.thought(since);
         self.settled = self.reasoning.len();
+        count
     }
 
     pub(super) fn done(mut self, text: &str) -> Reading {

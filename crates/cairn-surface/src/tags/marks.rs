@@ -3,10 +3,8 @@
 
 use super::head::{self, Head, Shape};
 use crate::native;
+use crate::thinking::NAMES as THOUGHTS;
 use std::collections::HashMap;
-
-/// The tags that hold thoughts.
-pub(super) const THOUGHTS: [&str; 3] = ["think", "thinking", "reasoning"];
 
 /// Ops in fences are passed over up to this many: looking further would take too long in all.
 const MOST_PASSED: usize = 64;
@@ -67,7 +65,7 @@ pub(super) struct Marks<'a> {
 /// The tag of this name, and whether it is written in capitals.
 fn known(name: &str) -> Option<(&'static str, bool)> {
     let is_shouted = name.bytes().all(|byte| !byte.is_ascii_lowercase());
-    let is_it = |known: &&'static str| match is_shouted {
+    let is_it = |known: &&'static str| match is_shouted || THOUGHTS.contains(known) {
         true => known.eq_ignore_ascii_case(name),
         false => *known == name,
     };
@@ -244,8 +242,29 @@ impl<'a> Marks<'a> {
         next.find(|at| !self.is_fenced(from, *at))
     }
 
+    /// The tags that begin between two bytes.
+    pub(super) fn within(&self, from: usize, to: usize) -> &[Mark] {
+        let place = |byte: usize| self.all.partition_point(|mark| mark.at < byte);
+        self.all.get(place(from)..place(to)).unwrap_or_default()
+    }
+
+    /// The closers of ops between two bytes that close nothing there.
+    pub(super) fn strays_within(&self, from: usize, to: usize) -> Vec<Mark> {
+        let (mut open, mut strays): (HashMap<&str, usize>, Vec<Mark>) = Default::default();
+        for mark in self.within(from, to).iter().filter(|mark| !mark.is_thought()) {
+            let depth = open.entry(mark.name).or_default();
+            match mark.kind {
+                Kind::Head(Shape::Open) => *depth += 1,
+                Kind::Head(_) => {}
+                _ if *depth > 0 => *depth -= 1,
+                _ => strays.push(*mark),
+            }
+        }
+        strays
+    }
+
     /// Whether a fence that opens between two places is not closed there.
-    fn is_fenced(&self, from: usize, to: usize) -> bool {
+    pub(super) fn is_fenced(&self, from: usize, to: usize) -> bool {
         let before = |lines: &[usize], at: usize| lines.partition_point(|line| *line < at);
         let is_odd = |lines: &Vec<usize>| (before(lines, to) - before(lines, from)) % 2 == 1;
         self.fences.values().any(is_odd)

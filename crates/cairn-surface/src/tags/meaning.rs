@@ -33,13 +33,24 @@ const ADDRESSES: [&str; 4] = ["path", "from", "to", "under"];
 /// There is no tool of that name.
 const UNKNOWN: &str = "unknown_tool";
 
+/// Whether the end of a statement was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It was.
+    Written,
+    /// It was guessed, well enough for what changes nothing.
+    Guessed,
+    /// It was not.
+    Missing,
+}
+
 /// A statement as it was found.
 pub(super) struct Said<'a> {
     pub(super) name: &'static str,
     pub(super) given: Vec<(&'a str, Given)>,
     pub(super) body: Option<&'a str>,
     pub(super) at: usize,
-    pub(super) is_unclosed: bool,
+    pub(super) ending: Ending,
     /// Repairs made in finding it: their kinds and what was done.
     pub(super) repairs: Vec<(&'static str, String)>,
 }
@@ -56,17 +67,25 @@ struct Meant {
 
 /// Takes a statement's ops, repairs and problems down.
 pub(super) fn take(mut said: Said<'_>, found: &mut Found) {
-    let (at, is_unclosed) = (said.at, said.is_unclosed);
+    let (at, ending) = (said.at, said.ending);
     let mut repairs = std::mem::take(&mut said.repairs);
     let meant = meant(said, &mut repairs);
     for (kind, note) in meant.problems {
         found.problem(at, kind, note);
     }
     if meant.ops.is_empty() {
+        // It began, and where it ends is not known.
+        if ending != Ending::Written {
+            found.taint();
+        }
         return;
     }
     for mut op in meant.ops {
-        op.is_unclosed = is_unclosed;
+        op.is_unclosed = match ending {
+            Ending::Written => false,
+            Ending::Guessed => !op.parsed.effect.is_read_only(),
+            Ending::Missing => true,
+        };
         op.parsed.repairs = repairs.iter().map(|(_, note)| note.clone()).collect();
         found.op(at, op);
     }
@@ -78,6 +97,11 @@ pub(super) fn take(mut said: Said<'_>, found: &mut Found) {
 fn meant(mut said: Said<'_>, repairs: &mut Vec<(&'static str, String)>) -> Meant {
     let healed = heal_body(&mut said, repairs);
     let target = take_target(&mut said.given, repairs);
+    let mut meant = Meant::default();
+    if let Err(refused) = take_denial(&mut said.given) {
+        meant.problems.push(refused);
+        return meant;
+    }
     let summary = take_text(&mut said.given, SUMMARY);
     let scope = take_text(&mut said.given, SCOPE);
     let statement = Statement {
@@ -88,7 +112,6 @@ fn meant(mut said: Said<'_>, repairs: &mut Vec<(&'static str, String)>) -> Meant
         given: said.given,
         body: said.body.or(healed.as_deref()),
     };
-    let mut meant = Meant::default();
     let says_nothing = !statement.says_something() && statement.given.is_empty();
     // A summary alone changes nothing but the summary.
     if summary.is_none() || !says_nothing {
@@ -275,6 +298,20 @@ fn take_text(given: &mut Vec<(&str, Given)>, name: &str) -> Option<String> {
     }
 }
 
+/// What is said not to be only looked at is not said to be.
+fn take_denial(given: &mut Vec<(&str, Given)>) -> Result<(), Refused> {
+    let is_it = |(name, _): &(&str, Given)| *name == MANIFEST;
+    let Some((_, Given::Text(said))) = given.iter().find(|one| is_it(one)) else { return Ok(()) };
+    match said.trim().to_ascii_lowercase().as_str() {
+        "" | "true" | "manifest" => Ok(()),
+        "false" => {
+            given.retain(|one| !is_it(one));
+            Ok(())
+        }
+        _ => Err(("arguments", format!("{MANIFEST} must be true or false"))),
+    }
+}
+
 fn take_target(
     given: &mut Vec<(&str, Given)>,
     repairs: &mut Vec<(&'static str, String)>,
@@ -312,7 +349,7 @@ pub(super) fn take_call(
     found: &mut Found,
     note: String,
 ) -> bool {
-    let short = name.rsplit(['.', ':', '/']).next().unwrap_or(name).trim();
+    let short = native::unframed(name);
     let tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
     let own = native::skins().iter().map(|skin| skin.tool.name);
     let Value::Object(args) = args else {
@@ -322,7 +359,7 @@ pub(super) fn take_call(
     if let Some(name) = tags.chain(own).find(|known| *known == short) {
         let given = args.iter().filter_map(|(key, value)| Some((key.as_str(), given(value)?)));
         let (given, repairs) = (given.collect(), vec![("foreign_call", note)]);
-        take(Said { name, given, body: None, at, is_unclosed: false, repairs }, found);
+        take(Said { name, given, body: None, at, ending: Ending::Written, repairs }, found);
         return true;
     }
     let arguments = Value::Object(args).to_string();

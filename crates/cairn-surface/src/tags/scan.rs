@@ -5,9 +5,11 @@ use super::found::Found;
 use super::head::{Shape, decoded, goes_on};
 use super::later::Later;
 use super::marks::{Kind, Mark, Marks, is_cut_at};
-use super::meaning::{self, Said};
+use super::meaning::{self, Ending, Said};
+use crate::asides::Asides;
 use crate::native::Given;
 use crate::prose::Quotes;
+use crate::thinking;
 use std::collections::HashMap;
 
 /// A fence whose inside is read.
@@ -19,6 +21,7 @@ pub(super) struct Scan<'a, 'f> {
     base: usize,
     pub(super) marks: Marks<'a>,
     quotes: Quotes<'a>,
+    asides: Asides<'a>,
     pub(super) later: Later<'a>,
     pub(super) found: &'f mut Found,
     /// How far it was read.
@@ -27,12 +30,16 @@ pub(super) struct Scan<'a, 'f> {
     told: usize,
     /// How far everything was thought.
     thought: usize,
-    /// The last angle bracket in prose: what is left of a tag, perhaps.
+    /// The first angle bracket in prose: what is left of a tag, perhaps.
     trace: Option<usize>,
-    /// The last statement: its name, and where it ended.
+    /// The last statement, if it has no body: its name, and where it ended.
     last: Option<(&'static str, usize)>,
-    /// Of each name, from where on a statement may go on that was taken to be over.
-    short: HashMap<&'static str, usize>,
+    /// Of each name, where its last statement begins.
+    begun: HashMap<&'static str, usize>,
+    /// The first statement whose body ends in a fence: it may go on behind that.
+    half_fenced: Option<usize>,
+    /// The names of closers that close nothing.
+    strays: Vec<&'static str>,
     /// Where paragraphs end.
     gaps: Vec<usize>,
 }
@@ -44,6 +51,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             base,
             marks: Marks::new(text),
             quotes: Quotes::new(text),
+            asides: Asides::new(text),
             later: Later::new(text),
             found,
             at: 0,
@@ -51,31 +59,41 @@ impl<'a, 'f> Scan<'a, 'f> {
             thought: 0,
             trace: None,
             last: None,
-            short: HashMap::new(),
+            begun: HashMap::new(),
+            half_fenced: None,
+            strays: Vec::new(),
             gaps: text.match_indices("\n\n").map(|(at, _)| at).collect(),
         }
     }
 
-    pub(super) fn run(mut self) {
+    /// Reads all of it, and answers the names of the closers that close nothing in it.
+    pub(super) fn run(mut self) -> Vec<&'static str> {
         let bytes = self.text.as_bytes();
         let is_met = |byte: &u8| matches!(byte, b'<' | b'`' | b'~' | b'[' | b'{' | b'>');
         while let Some(met) = bytes[self.at..].iter().position(is_met) {
             self.at += met;
+            if self.aside() {
+                continue;
+            }
             match bytes[self.at] {
                 b'<' => self.bracket(),
                 b'`' | b'~' => self.quote(),
-                b'>' => {
-                    self.trace = Some(self.at);
-                    self.at += 1;
-                }
+                b'>' => self.leave(),
                 _ => {
-                    if !self.foreign() {
+                    if !self.thought() && !self.foreign() {
                         self.at += 1;
                     }
                 }
             }
         }
         self.tell(self.text.len(), self.text.len());
+        self.strays
+    }
+
+    /// Leaves an angle bracket as prose.
+    fn leave(&mut self) {
+        self.trace.get_or_insert(self.at);
+        self.at += 1;
     }
 
     pub(super) fn place(&self, at: usize) -> usize {
@@ -117,20 +135,56 @@ impl<'a, 'f> Scan<'a, 'f> {
                 let place = self.place(self.at);
                 self.found.repair(place, "foreign_call", format!("a {READ_FENCE} fence is read"));
                 self.tell(self.at, self.at);
-                Scan::new(&self.text[from..to], from.max(1), self.found).run();
+                let strays = Scan::new(&self.text[from..to], from.max(1), self.found).run();
+                for name in strays {
+                    self.take_back(name);
+                }
                 self.told = quote.end;
                 self.at = quote.end;
             }
             Some(_) => {
-                if !quote.is_closed && self.marks.next_clean(from).is_some() {
-                    self.problem(
-                        self.at,
-                        "fence_unclosed",
-                        "a fence is not closed; what follows is quoted",
-                    );
+                match quote.is_closed {
+                    true if self.half_fenced.is_some() => self.look_for_strays(from, to),
+                    true => {}
+                    false => self.quote_unclosed(from),
                 }
                 self.at = quote.end;
             }
+        }
+    }
+
+    /// Passes over what is not said, if something of that kind stands here.
+    fn aside(&mut self) -> bool {
+        let (at, Some(aside)) = (self.at, self.asides.at(self.at, self.told)) else { return false };
+        if !aside.is_sure && self.holds_ops(at, aside.end) {
+            let note =
+                "it is doubtful where a comment or a result ends; what stands in it is not read";
+            self.problem(at, "quote_unclosed", note);
+        }
+        self.look_for_strays(at, aside.end);
+        self.at = aside.end;
+        true
+    }
+
+    fn holds_ops(&self, from: usize, to: usize) -> bool {
+        self.marks.within(from, to).iter().any(|mark| !mark.is_thought())
+    }
+
+    /// A fence that is not closed takes everything to the end. It may be the second of two that stand in the body of
+    /// a statement which seemed to be over before.
+    fn quote_unclosed(&mut self, from: usize) {
+        let doubtful = self.half_fenced.map_or(0, |start| self.found.doubt(self.base + start));
+        if doubtful > 0 || self.holds_ops(from, self.text.len()) {
+            let note = "a fence is not closed; what follows is quoted";
+            self.problem(self.at, "quote_unclosed", note);
+        }
+        self.look_for_strays(from, self.text.len());
+    }
+
+    /// What is passed over may hold the closer of something that was opened before it.
+    fn look_for_strays(&mut self, from: usize, to: usize) {
+        for stray in self.marks.strays_within(from, to) {
+            self.closes_nothing(stray.name, self.base + stray.at);
         }
     }
 
@@ -141,21 +195,21 @@ impl<'a, 'f> Scan<'a, 'f> {
     }
 
     fn bracket(&mut self) {
+        // A message to a function is a call, though its channel is that of thoughts.
+        if self.foreign() || self.thought() {
+            return;
+        }
         match self.marks.at(self.at) {
-            Some(mark) if mark.is_thought() => self.thought(mark),
+            Some(mark) if mark.is_thought() => match mark.is_close() {
+                true => self.all_was_thought(mark.at, mark.end),
+                false => self.thought_unclosed(mark.end),
+            },
             Some(mark) => self.statement(mark),
-            None => {
-                if self.foreign() {
-                    return;
-                }
-                if is_cut_at(self.text, self.at) {
-                    self.problem(self.at, "truncated", "the reply ends within a tag");
-                    self.tell(self.at, self.text.len());
-                    return;
-                }
-                self.trace = Some(self.at);
-                self.at += 1;
+            None if is_cut_at(self.text, self.at) => {
+                self.problem(self.at, "truncated", "the reply ends within a tag");
+                self.tell(self.at, self.text.len());
             }
+            None => self.leave(),
         }
     }
 
@@ -182,16 +236,20 @@ impl<'a, 'f> Scan<'a, 'f> {
         if close.is_some_and(|close| close.kind == Kind::CloseUnended) {
             repairs.push(("closer_unended", format!("</{} is not ended", mark.name)));
         }
+        if body.is_some_and(|(from, to)| self.marks.is_fenced(from, to)) {
+            self.half_fenced.get_or_insert(mark.at);
+        }
         let body = body.map(|(from, to)| &self.text[from..to]);
         // A bracket too many, or too early: it is doubtful where the tag ends and the body begins.
         let is_stray = |body: &str| body.starts_with('>') || body.ends_with('<') || goes_on(body);
         if body.is_some_and(is_stray) {
             let note = format!("it is doubtful where the body of <{}> begins or ends", mark.name);
             self.problem(mark.at, "bracket_stray", note);
-            return self.done(mark, end, false);
+            self.found.taint();
+            return self.done(mark, end);
         }
-        self.say(mark, body, repairs, false);
-        self.done(mark, end, false);
+        self.say(mark, body, repairs, Ending::Written);
+        self.done(mark, end);
     }
 
     /// Takes down what a statement says.
@@ -200,7 +258,7 @@ impl<'a, 'f> Scan<'a, 'f> {
         mark: Mark,
         body: Option<&'a str>,
         mut repairs: Vec<(&'static str, String)>,
-        is_unclosed: bool,
+        ending: Ending,
     ) {
         let head = self.marks.head(mark);
         if mark.is_shouted {
@@ -223,79 +281,92 @@ impl<'a, 'f> Scan<'a, 'f> {
             given: given.collect(),
             body,
             at: self.place(mark.at),
-            is_unclosed: is_unclosed || head.is_requoted,
+            ending: if head.is_requoted { Ending::Missing } else { ending },
             repairs,
         };
         meaning::take(said, self.found);
     }
 
-    /// Goes on behind a statement. Where its end was not written, it may have been meant to go on.
-    pub(super) fn done(&mut self, mark: Mark, end: usize, is_short: bool) {
-        match mark.kind {
-            _ if is_short => self.short.insert(mark.name, mark.at),
-            Kind::Head(Shape::Whole) => self.short.insert(mark.name, end),
-            _ => self.short.remove(mark.name),
-        };
-        self.last = Some((mark.name, end));
+    /// Goes on behind a statement.
+    pub(super) fn done(&mut self, mark: Mark, end: usize) {
+        self.begun.insert(mark.name, mark.at);
+        self.last = (mark.kind == Kind::Head(Shape::Whole)).then_some((mark.name, end));
         self.tell(mark.at, end);
     }
 
-    /// A closer that closes nothing. Directly behind a statement of its name it is one too many. Otherwise it
-    /// closes something whose opening was not read as such, and what was read in between stood in a body.
+    /// A closer that closes nothing. Directly behind a tag of its name that has no body it is one too many.
     fn orphan(&mut self, close: Mark) {
-        let is_extra = |end: usize| self.text[end..close.at].trim().is_empty();
-        if self.last.is_some_and(|(name, end)| name == close.name && is_extra(end)) {
+        if self.last == Some((close.name, close.at)) && self.trace.is_none() {
             self.repair(close.at, "closer_extra", format!("</{}> closes nothing", close.name));
-            self.last = Some((close.name, close.end));
-            return self.tell(close.at, close.end);
+        } else {
+            self.closes_nothing(close.name, self.base + close.at);
         }
-        let opened = self.short.remove(close.name).max(self.trace);
-        let count = opened.map_or(0, |from| self.found.withdraw(self.base + from));
-        let mut note = format!("</{}> closes nothing", close.name);
-        if count > 0 {
-            note.push_str(&format!("; {count} ops before it may stand in what it closes"));
-        }
-        self.problem(close.at, "closer_alone", note);
-        self.trace = None;
         self.tell(close.at, close.end);
     }
 
-    fn thought(&mut self, mark: Mark) {
-        if mark.is_close() {
-            return self.all_was_thought(mark.at, mark.end);
+    /// Where something is closed that was not opened, an opener before it was not read as such, or a body held its
+    /// own closer. What was read since may have stood in that body, and is taken back.
+    fn closes_nothing(&mut self, name: &'static str, place: usize) {
+        let count = self.take_back(name);
+        let mut note = format!("</{name}> closes nothing");
+        if count > 0 {
+            note.push_str(&format!("; {count} ops before it may stand in what it closes"));
         }
-        match (mark.kind, self.marks.mate(mark)) {
-            (Kind::Head(Shape::Open), Some(close)) => {
-                self.found.thought(&self.text[mark.end..close.at]);
-                self.tell(mark.at, close.end);
+        self.found.problem(place, "closer_alone", note);
+        self.strays.push(name);
+    }
+
+    /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were.
+    fn take_back(&mut self, name: &str) -> usize {
+        let opened = [self.begun.remove(name), self.trace.take()];
+        let from = opened.into_iter().flatten().min().unwrap_or_default();
+        self.found.withdraw(self.base + from)
+    }
+
+    /// Takes the mark of a thought, if one stands here.
+    fn thought(&mut self) -> bool {
+        let at = self.at;
+        let Some(mark) = thinking::mark_at(self.text, at) else { return false };
+        match mark {
+            thinking::Mark::Frame { end } => self.tell(at, end),
+            thinking::Mark::Closer { end } => self.all_was_thought(at, end),
+            thinking::Mark::Thought { said, is_closed: false, .. } => {
+                self.thought_unclosed(self.text.len() - said.len());
             }
-            (Kind::Head(Shape::Open), None) => self.thought_unclosed(mark),
-            _ => self.tell(mark.at, mark.end),
+            thinking::Mark::Thought { said, end, .. } => {
+                self.found.thought(said);
+                self.tell(at, end);
+            }
         }
+        true
     }
 
     /// Everything before a closer that opens nowhere was thought.
     fn all_was_thought(&mut self, at: usize, end: usize) {
-        self.found.all_was_thought(&self.text[self.thought..at]);
+        let count = self.found.all_was_thought(&self.text[self.thought..at]);
         self.thought = end;
-        self.repair(
-            at,
-            "thought_unopened",
-            "everything before the end of a thought is taken as thought",
-        );
+        let note = "everything before the end of a thought is taken as thought";
+        self.repair(at, "thought_unopened", note);
+        if count > 0 {
+            let note = format!("{count} ops before the end of a thought are taken as thought");
+            self.problem(at, "thought_closed", note);
+        }
         (self.told, self.trace, self.last) = (at, None, None);
-        self.short.clear();
+        self.begun.clear();
         self.tell(at, end);
     }
 
-    /// A thought that is not closed ends where a whole op stands on lines of its own: later ops are not lost.
-    fn thought_unclosed(&mut self, mark: Mark) {
-        let stop = self.marks.next_clean(mark.end).unwrap_or(self.text.len());
-        let close = self.marks.last_close(mark.name, mark.end, stop);
-        let (to, end) = close.map_or((stop, stop), |close| (close.at, close.end));
-        self.found.thought(&self.text[mark.end..to]);
-        self.repair(mark.at, "thought_unclosed", "a thought is not closed");
-        self.tell(mark.at, end);
+    /// A thought that is not closed goes on to the end: no op in it is meant.
+    fn thought_unclosed(&mut self, from: usize) {
+        let (at, to) = (self.at, self.text.len());
+        self.found.thought(&self.text[from..]);
+        self.repair(at, "thought_unclosed", "a thought is not closed; taken to end at the end");
+        if self.holds_ops(from, to) {
+            let note = "a thought is not closed; the tags in it are taken as thought";
+            self.problem(at, "thought_unclosed", note);
+        }
+        self.look_for_strays(from, to);
+        self.tell(at, to);
     }
 
     /// Takes what is written in another format, if something is.
@@ -305,6 +376,7 @@ impl<'a, 'f> Scan<'a, 'f> {
         let place = self.place(at);
         let end = match met {
             Met::Calls { calls, format, end } => {
+                self.begun.extend(foreign::CLOSERS.iter().map(|(name, _)| (*name, at)));
                 let mut is_known = false;
                 for (name, args) in calls {
                     let note = format!("{format} read as a call of {name}");
@@ -317,15 +389,15 @@ impl<'a, 'f> Scan<'a, 'f> {
                 }
                 end
             }
-            Met::Thought { from, to, end } => {
-                self.found.thought(&self.text[from..to]);
+            Met::Markup { end } => end,
+            Met::Closer { name, end } => {
+                self.closes_nothing(name, place);
                 end
             }
-            Met::ThoughtEnd { end } => {
-                self.all_was_thought(at, end);
+            Met::Prose { end } => {
+                self.at = end;
                 return true;
             }
-            Met::Markup { end } => end,
             Met::Malformed { why, end } => {
                 self.found.problem(place, "foreign_malformed", why);
                 end

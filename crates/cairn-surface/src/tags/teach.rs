@@ -1,7 +1,7 @@
 //! What a model is told of this surface. The tools' own declarations say what there is, their skins show how it
 //! is written; only what holds for all of them stands here, each line with the reason for it, which is not shown.
 
-use super::{marks, parse};
+use super::parse;
 use crate::native::{self, Kind, Param, Tool, told};
 use crate::skin::{Skin, Statement};
 use std::sync::LazyLock;
@@ -76,7 +76,7 @@ pub fn instructions(given: &[&'static Tool]) -> String {
     let mut out: Vec<String> = OPENING.iter().map(|line| line.0.to_owned()).collect();
     out.push(String::new());
     out.extend(RULES.iter().map(|line| format!("* {}", line.0)));
-    let thought = marks::THOUGHTS[0];
+    let thought = crate::thinking::NAMES[0];
     out.push(format!("* YOU MAY think in <{thought}>…</{thought}>. Nothing in it acts."));
     for skin in taught {
         out.push(String::new());

@@ -3,6 +3,7 @@
 
 use super::head::Shape;
 use super::marks::{Kind, Mark};
+use super::meaning::Ending;
 use super::scan::Scan;
 
 impl<'a> Scan<'a, '_> {
@@ -23,8 +24,9 @@ impl<'a> Scan<'a, '_> {
             let body = &self.text[mark.end..close.at];
             // With other brackets in between it may be the closer of something else.
             let is_doubtful = body.contains(['<', '>']);
-            self.say(mark, Some(body), vec![("closer_mismatched", note)], is_doubtful);
-            return self.done(mark, close.end, is_doubtful);
+            let ending = if is_doubtful { Ending::Missing } else { Ending::Guessed };
+            self.say(mark, Some(body), vec![("closer_mismatched", note)], ending);
+            return self.done(mark, close.end);
         }
         let inner = self.marks.last_close(mark.name, mark.end, stop);
         let inner = inner.filter(|close| self.text[close.end..stop].trim().is_empty());
@@ -32,8 +34,8 @@ impl<'a> Scan<'a, '_> {
         let body = without_cut_closer(&self.text[mark.end..to], mark.name);
         let ends = if stop < self.text.len() { "where the next op begins" } else { "at the end" };
         let note = format!("<{}> is not closed; taken to end {ends}", mark.name);
-        self.say(mark, Some(body), vec![("unclosed", note)], true);
-        self.done(mark, end, true);
+        self.say(mark, Some(body), vec![("unclosed", note)], Ending::Missing);
+        self.done(mark, end);
     }
 
     /// Nothing stands between it and the next tag: it was meant to be whole.
@@ -41,15 +43,18 @@ impl<'a> Scan<'a, '_> {
         let is_last = end == self.text.len();
         let kind = if is_last { "unclosed" } else { "self_closed" };
         let note = format!("<{}> is not closed and has no body", mark.name);
-        self.say(mark, None, vec![(kind, note)], is_last);
-        self.done(mark, end, true);
+        let ending = if is_last { Ending::Missing } else { Ending::Guessed };
+        self.say(mark, None, vec![(kind, note)], ending);
+        self.done(mark, end);
     }
 
-    /// A bare name in the middle of a line that is closed nowhere is spoken of, and says nothing.
+    /// A bare name in the middle of a line that is closed nowhere is spoken of, and says nothing. What follows may
+    /// stand in it all the same.
     fn mentioned(&mut self, mark: Mark) {
         let before = self.text[..mark.at].chars().next_back();
         if !before.is_some_and(char::is_alphanumeric) {
             self.problem(mark.at, "unclosed", format!("<{}> is not closed", mark.name));
+            self.found.taint();
         }
         self.at = mark.end;
     }
@@ -70,7 +75,10 @@ impl<'a> Scan<'a, '_> {
             None if has_body => stop,
             None => mark.end,
         };
-        self.done(mark, end, true);
+        if close.is_none() && !is_whole {
+            self.found.taint();
+        }
+        self.done(mark, end);
     }
 }
 

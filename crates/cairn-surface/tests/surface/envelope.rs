@@ -79,7 +79,6 @@ fn one_object_is_one_call() {
         "edit a",
     );
     check(r#"{"tool":"find","args":{"tags":["a","b"]},@}"#, "find ");
-    check(r#"{"tool":"read","args":{"path":"a","first":3.0},@}"#, "read a");
     check(r#"{"tool":"read","args":{"path":"\u00e9\ud83d\ude00"},@}"#, "read é😀");
     check(r#"{"\u0074ool":"read","args":{"path":"a"},@}"#, "read a");
 }

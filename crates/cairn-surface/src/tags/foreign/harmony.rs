@@ -1,19 +1,22 @@
-//! Messages in channels: `<|channel|>analysis<|message|>` … `<|end|>` is thought, a message to a function is a
-//! call, and of any other only the marks are dropped. Also `<|tool_call>call:NAME{…}<tool_call|>`.
+//! Messages in channels to a function, which are calls, and `<|tool_call>call:NAME{…}<tool_call|>`. Messages to
+//! nobody are not known here: they are thoughts, or said aloud.
 
 use super::super::later::Later;
 use super::json::value_at;
-use super::{Met, line_end};
+use super::{Frame, Met, over};
 use serde_json::{Map, Value};
 
 const MESSAGE: &str = "<|message|>";
-/// What ends a message, and what begins the next.
-const ENDS: [&str; 5] = ["<|end|>", "<|call|>", "<|return|>", "<|start|>", "<|channel|>"];
+/// What a message is between.
+const MESSAGES: Frame =
+    Frame { opens: &["<|start|>", "<|channel|>"], closes: &["<|end|>", "<|call|>", "<|return|>"] };
 /// Marks that say nothing by themselves.
-const MARKUP: [&str; 7] =
-    [MESSAGE, "<|end|>", "<|call|>", "<|return|>", "<|constrain|>", "<tool_call|>", "<channel|>"];
+const MARKUP: [&str; 3] = ["<|constrain|>", "<tool_call|>", "<channel|>"];
 const CALL: &str = "<|tool_call>call:";
-const THOUGHT: (&str, &str) = ("<|channel>", "<channel|>");
+const CALLS: Frame = Frame { opens: &["<|tool_call>"], closes: &["<tool_call|>"] };
+/// A channel that is named in one mark, to the end of its line.
+const NAMED: &str = "<|channel>";
+const THOUGHT: &str = "thought";
 /// What stands around texts in calls of this kind.
 const TEXT_MARK: &str = "<|\"|>";
 /// Between the beginning of a message and its text there is no more than this.
@@ -21,52 +24,43 @@ const LONGEST_HEADER: usize = 200;
 
 pub(super) fn read(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
     let rest = &text[at..];
-    if rest.starts_with("<|start|>") || rest.starts_with("<|channel|>") {
-        return Some(message(text, at, later));
+    if MESSAGES.opens.iter().any(|open| rest.starts_with(open)) {
+        return message(text, at, later);
     }
     if rest.starts_with(CALL) {
-        return Some(call(text, at + CALL.len()));
+        return Some(call(text, at + CALL.len(), later));
     }
     if rest.starts_with("<|tool_call>") {
-        let why = "<|tool_call> is not followed by a call".to_owned();
-        return Some(Met::Malformed { why, end: line_end(text, at) });
+        return Some(no_call(text, at + "<|tool_call>".len(), later));
     }
-    if let Some(inner) = rest.strip_prefix(THOUGHT.0) {
-        let from = at + THOUGHT.0.len();
-        let is_thought = inner.starts_with("thought");
-        return Some(match later.next(THOUGHT.1, from).filter(|_| is_thought) {
-            Some(to) => {
-                Met::Thought { from: from + "thought".len(), to, end: to + THOUGHT.1.len() }
-            }
-            None => Met::Markup { end: line_end(text, from) },
-        });
+    if let Some(inner) = rest.strip_prefix(NAMED).filter(|inner| !inner.starts_with(THOUGHT)) {
+        let name = inner.find('\n').unwrap_or(inner.len());
+        return Some(Met::Markup { end: text.len() - inner.len() + name });
     }
     let mark = MARKUP.iter().find(|mark| rest.starts_with(**mark))?;
     Some(Met::Markup { end: at + mark.len() })
 }
 
-/// A message, from the mark that begins it.
-fn message(text: &str, at: usize, later: &mut Later<'_>) -> Met {
-    let begins = text[at..].find("|>").map_or(at, |found| at + found + 2);
-    let says = later.next(MESSAGE, at).filter(|says| says - at < LONGEST_HEADER);
-    let Some(says) = says else { return Met::Markup { end: begins } };
-    let header = &text[at..says];
+/// A message to a function, from the mark that begins it.
+fn message(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
+    let says = later.next(MESSAGE, at).filter(|says| says - at < LONGEST_HEADER)?;
+    let name = recipient(&text[at..says])?;
     let from = says + MESSAGE.len();
-    let (to, mark) = later.first(&ENDS, from).unwrap_or((text.len(), ""));
-    let end = if ENDS[..3].contains(&mark) { to + mark.len() } else { to };
-    if let Some(name) = recipient(header) {
-        return match value_at(text, from) {
-            Some((args @ Value::Object(_), over)) if text[over..to.max(over)].trim().is_empty() => {
-                let calls = vec![(name.to_owned(), args)];
-                Met::Calls { calls, format: "a message to a function", end: end.max(over) }
-            }
-            _ => Met::Malformed { why: format!("a message to {name} is no JSON object"), end },
-        };
+    if let Some((args @ Value::Object(_), end)) = value_at(text, from) {
+        let rest = text[end..].trim_start();
+        let mut ends = MESSAGES.closes.iter().chain(MESSAGES.opens);
+        if rest.is_empty() || ends.any(|mark| rest.starts_with(mark)) {
+            let calls = vec![(name.to_owned(), args)];
+            return Some(Met::Calls { calls, format: "a message to a function", end });
+        }
     }
-    match header.contains("<|channel|>analysis") {
-        true => Met::Thought { from, to, end },
-        false => Met::Markup { end: from },
-    }
+    let end = over(text, from, &MESSAGES, later);
+    Some(Met::Malformed { why: format!("a message to {name} is no JSON object"), end })
+}
+
+fn no_call(text: &str, from: usize, later: &mut Later<'_>) -> Met {
+    let why = "<|tool_call> is not followed by a call".to_owned();
+    Met::Malformed { why, end: over(text, from, &CALLS, later) }
 }
 
 /// To which function a message goes.
@@ -76,11 +70,7 @@ fn recipient(header: &str) -> Option<&str> {
     Some(&after[..end]).filter(|name| !name.is_empty())
 }
 
-fn call(text: &str, from: usize) -> Met {
-    let bad = || Met::Malformed {
-        why: "<|tool_call> is not followed by a call".to_owned(),
-        end: line_end(text, from),
-    };
+fn call(text: &str, from: usize, later: &mut Later<'_>) -> Met {
     let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     let rest = &text[from..];
     let length = rest.chars().take(100).take_while(|c| is_name(*c)).map(char::len_utf8).sum();
@@ -94,7 +84,7 @@ fn call(text: &str, from: usize) -> Met {
             let calls = vec![(name.to_owned(), args)];
             Met::Calls { calls, format: "a <|tool_call>", end }
         }
-        _ => bad(),
+        _ => no_call(text, from + length, later),
     }
 }
 
@@ -122,7 +112,9 @@ fn loose(text: &str, at: usize) -> Option<(Value, usize)> {
                 value
             }
         };
-        args.insert(key.to_owned(), value);
+        if args.insert(key.to_owned(), value).is_some() {
+            return None;
+        }
         let after = rest.trim_start();
         rest = after.strip_prefix(',').or_else(|| after.starts_with('}').then_some(after))?;
     }

@@ -1,50 +1,100 @@
 //! Calls as JSON: alone on lines of their own, and behind `[TOOL_CALLS]`.
 
-use super::{Met, line_end};
+use super::super::later::Later;
+use super::{Frame, Met, over};
+use crate::json::Exact;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
+use std::io::Read;
 
 const TOOL_CALLS: &str = "[TOOL_CALLS]";
 const ARGS: &str = "[ARGS]";
+/// Nothing stands around these calls.
+const BARE: Frame = Frame { opens: &[], closes: &[] };
 /// So far is looked around the beginning of JSON.
 const DEEPEST: usize = 64;
+/// So far from its beginning a call that is no JSON names its arguments.
+const FARTHEST: usize = 512;
 /// What arguments are called.
 const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "input", "args"];
 /// What may stand beside them.
 const BESIDE: [&str; 4] = ["id", "type", "index", "call_id"];
 
-pub(super) fn read(text: &str, at: usize) -> Option<Met> {
+pub(super) fn read(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
     if text[at..].starts_with(TOOL_CALLS) {
-        return Some(behind_mark(text, at + TOOL_CALLS.len()));
+        return Some(behind_mark(text, at + TOOL_CALLS.len(), later));
     }
-    alone(text, at)
+    begins_a_call(&text[at..]).then(|| begun(text, at, later)).flatten()
 }
 
-/// The JSON value that begins here after blanks, and where it is over.
+/// The JSON value that begins here after blanks, and where it is over. No key is in it twice.
 pub(super) fn value_at(text: &str, at: usize) -> Option<(Value, usize)> {
     let rest = &text[at..];
     let start = at + rest.len() - rest.trim_start().len();
-    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-    let value = values.next()?.ok()?;
+    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Exact>();
+    let Exact(value) = values.next()?.ok()?;
     Some((value, start + values.byte_offset()))
 }
 
-/// JSON that stands alone on its lines and is nothing but calls.
-fn alone(text: &str, at: usize) -> Option<Met> {
+/// Where something is over that would be JSON but for line ends in its texts, or keys that are in it twice.
+pub(super) fn extent(text: &str, at: usize) -> Option<usize> {
+    let rest = text[at..].trim_start();
+    if !rest.starts_with(['{', '[']) {
+        return None;
+    }
+    let blanked = serde_json::Deserializer::from_reader(Blanked(rest.as_bytes()));
+    let mut values = blanked.into_iter::<IgnoredAny>();
+    values.next()?.ok()?;
+    Some(text.len() - rest.len() + values.byte_offset())
+}
+
+/// Bytes with a blank for each that may not stand in a text.
+struct Blanked<'a>(&'a [u8]);
+
+impl Read for Blanked<'_> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.0.read(to)?;
+        to.iter_mut().take(count).filter(|byte| **byte < b' ').for_each(|byte| *byte = b' ');
+        Ok(count)
+    }
+}
+
+/// What begins like a call: one, where it stands alone on its lines and is nothing else.
+fn begun(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
     let mut before = text.as_bytes()[..at].iter().rev().take(DEEPEST);
     let before = before.find(|byte| !matches!(byte, b' ' | b'\t'));
     let is_first = before.is_none_or(|byte| *byte == b'\n');
-    if !is_first || !begins_a_call(&text[at..]) {
-        return None;
-    }
     let Some((value, end)) = value_at(text, at) else {
-        let end = line_end(text, at);
-        let is_call = ARGUMENTS.iter().any(|key| text[at..end].contains(&format!("\"{key}\"")));
+        let near: String = text[at..].chars().take(FARTHEST).collect();
+        let is_call = ARGUMENTS.iter().any(|key| near.contains(&format!("\"{key}\"")));
         let why = || "what begins like a function call is no JSON".to_owned();
-        return is_call.then(|| Met::Malformed { why: why(), end });
+        return is_call.then(|| Met::Malformed { why: why(), end: over(text, at, &BARE, later) });
     };
-    let rest = &text[end..line_end(text, end)];
-    let calls = calls(value).filter(|_| rest.trim().is_empty())?;
-    Some(Met::Calls { calls, format: "a function call in JSON", end })
+    let rest = text[end..].trim_start_matches([' ', '\t', '\r']);
+    let is_alone = is_first && (rest.is_empty() || rest.starts_with('\n'));
+    if is_alone && is_spoiled(&value) {
+        let why = "the arguments of a function call are no JSON object".to_owned();
+        return Some(Met::Malformed { why, end });
+    }
+    Some(match calls(value).filter(|_| is_alone) {
+        Some(calls) => Met::Calls { calls, format: "a function call in JSON", end },
+        None => Met::Prose { end },
+    })
+}
+
+/// Whether arguments in it are written as a text that begins like an object, and are none.
+fn is_spoiled(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(is_spoiled),
+        Value::Object(fields) => fields.iter().any(|(key, value)| match value {
+            Value::String(text) if ARGUMENTS.contains(&key.as_str()) => {
+                text.trim_start().starts_with('{') && serde_json::from_str::<Exact>(text).is_err()
+            }
+            Value::Object(_) => key == "function" && is_spoiled(value),
+            _ => key == "tool_calls" && is_spoiled(value),
+        }),
+        _ => false,
+    }
 }
 
 /// Whether the first key is one that a call has, so that other JSON is not read for nothing.
@@ -57,7 +107,7 @@ fn begins_a_call(text: &str) -> bool {
     keys.any(|key| inner.strip_prefix(key).is_some_and(|rest| rest.starts_with('"')))
 }
 
-fn behind_mark(text: &str, at: usize) -> Met {
+fn behind_mark(text: &str, at: usize, later: &mut Later<'_>) -> Met {
     let format = "a [TOOL_CALLS] list";
     let rest = text[at..].trim_start_matches([' ', '\t', '\r', '\n']);
     let start = text.len() - rest.len();
@@ -76,7 +126,7 @@ fn behind_mark(text: &str, at: usize) -> Met {
         return Met::Calls { calls, format, end };
     }
     let why = format!("{TOOL_CALLS} is not followed by calls");
-    Met::Malformed { why, end: line_end(text, at) }
+    Met::Malformed { why, end: over(text, at, &BARE, later) }
 }
 
 /// The calls that a value is, if it is nothing else.
@@ -113,7 +163,7 @@ fn named(mut fields: Map<String, Value>) -> Option<(String, Value)> {
     let Some(Value::String(name)) = fields.remove("name") else { return None };
     let args = ARGUMENTS.iter().find_map(|key| fields.remove(*key))?;
     let args = match &args {
-        Value::String(text) => serde_json::from_str(text).ok()?,
+        Value::String(text) => serde_json::from_str::<Exact>(text).ok()?.0,
         _ => args,
     };
     (fields.is_empty() && args.is_object() && !name.trim().is_empty()).then_some((name, args))

@@ -3,7 +3,7 @@
 
 use super::super::later::Later;
 use super::json::{calls, value_at};
-use super::{Met, line_end};
+use super::{Frame, Met, over};
 use serde_json::{Map, Value};
 
 /// Wrappers that say nothing.
@@ -16,6 +16,14 @@ const NAME: (&str, &str) = ("<name>", "</name>");
 const INPUT: (&str, &str) = ("<input>", "</input>");
 const FUNCTION: (&str, &str) = ("<function=", "</function>");
 const PARAMETER_END: &str = "</parameter>";
+/// What may be the end of a call, by the name of what it closes.
+pub(in super::super) const CLOSERS: [(&str, &str); 5] = [
+    ("tool_call", TOOL_CALL.1),
+    ("tool_use", TOOL_USE.1),
+    ("invoke", INVOKE.1),
+    ("function", FUNCTION.1),
+    ("parameter", PARAMETER_END),
+];
 /// A longer name is none.
 const LONGEST_NAME: usize = 100;
 
@@ -24,22 +32,28 @@ pub(super) fn read(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> 
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| rest.starts_with(**wrapper)) {
         return Some(Met::Markup { end: at + wrapper.len() });
     }
-    let (open, close) =
-        [TOOL_CALL, TOOL_USE, INVOKE].into_iter().find(|(open, _)| rest.starts_with(open))?;
-    let from = at + open.len();
-    let met = match open {
-        _ if open == TOOL_CALL.0 => tool_call(text, from, later),
-        _ if open == TOOL_USE.0 => tool_use(text, from),
-        _ => invoke(text, from, later),
+    if let Some((name, close)) = CLOSERS.iter().find(|(_, close)| rest.starts_with(close)) {
+        return Some(Met::Closer { name, end: at + close.len() });
+    }
+    let behind = |(open, _): (&str, &str)| rest.starts_with(open).then_some(at + open.len());
+    let (met, frame, from) = if let Some(from) = behind(TOOL_CALL) {
+        (
+            tool_call(text, from, later),
+            Frame { opens: &[TOOL_CALL.0], closes: &[TOOL_CALL.1] },
+            from,
+        )
+    } else if let Some(from) = behind(TOOL_USE) {
+        (tool_use(text, from), Frame { opens: &[TOOL_USE.0], closes: &[TOOL_USE.1] }, from)
+    } else {
+        let from = behind(INVOKE)?;
+        (invoke(text, from, later), Frame { opens: &[INVOKE.0], closes: &[INVOKE.1] }, from)
     };
-    Some(met.unwrap_or_else(|| malformed(text, from, close, later)))
+    Some(met.unwrap_or_else(|| malformed(text, from, &frame, later)))
 }
 
-/// Something that cannot be read is passed over to its closer, or to the end of its line.
-fn malformed(text: &str, from: usize, close: &'static str, later: &mut Later<'_>) -> Met {
-    let end = later.next(close, from).map(|at| at + close.len());
-    let why = format!("what ends with {close} is no call that can be read");
-    Met::Malformed { why, end: end.unwrap_or_else(|| line_end(text, from)) }
+fn malformed(text: &str, from: usize, frame: &Frame, later: &mut Later<'_>) -> Met {
+    let why = format!("what begins with {} is no call that can be read", frame.opens.concat());
+    Met::Malformed { why, end: over(text, from, frame, later) }
 }
 
 /// What stands behind a mark, without blanks before it, if that mark stands here.

@@ -252,6 +252,10 @@ const MANIFEST_ONLY_LOOKS: Cases = &[
     (r#"<cp path="known:///plan_*" to="known:///old" manifest/>"#, "find under=known:///plan_*"),
     (r#"<rm path="known:///a" manifest="true"/>"#, "find under=known:///a"),
     ("<sh manifest>ls</sh>", "- ?arguments"),
+    (r#"<rm path="a" manifest="false"/>"#, "remove path=a"),
+    (r#"<rm path="a" manifest="no"/>"#, "- ?arguments"),
+    (r#"{"name":"rm","arguments":{"path":"a","manifest":false}}"#, "remove path=a ~foreign_call"),
+    (r#"{"name":"rm","arguments":{"path":"a","manifest":true}}"#, "find glob=a ~foreign_call"),
 ];
 
 #[test]

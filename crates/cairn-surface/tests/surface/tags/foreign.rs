@@ -72,6 +72,15 @@ const JSON_CALLS_ARE_READ_WHERE_THEY_STAND_ALONE: Cases = &[
         r#"{"tool":"bash","args":{"command":"ls"}}"#,
         r#"- "{"tool":"bash","args":{"command":"ls"}}""#,
     ),
+    (
+        r#"{"name":"x.rm","arguments":{"path":"a"}}"#,
+        r#"- ?unknown_tool "{"name":"x.rm","arguments":{"path":"a"}}""#,
+    ),
+    (
+        r#"{"name":"mcp/rm","arguments":{"path":"a"}}"#,
+        r#"- ?unknown_tool "{"name":"mcp/rm","arguments":{"path":"a"}}""#,
+    ),
+    (r#"{"name":"default_api.rm","arguments":{"path":"a"}}"#, "remove path=a ~foreign_call"),
     (r#"{"name":"search","arguments":{"query":"x"}}"#, "web_search query=x -> 501 ~foreign_call"),
     (
         r#"{"name":"functions.read_file","arguments":{"path":"a"}}"#,
@@ -108,10 +117,10 @@ const MISTRAL_LISTS_ARE_READ: Cases = &[
     ),
     (r#"[TOOL_CALLS]get{"path":"a"}"#, "read path=a ~foreign_call"),
     (r#"[TOOL_CALLS]bash[ARGS]{"command":"ls"}"#, "bash command=ls ~foreign_call"),
-    ("[TOOL_CALLS] nothing\n<get path=\"a\"/>", "read path=a ?foreign_malformed"),
+    ("[TOOL_CALLS] nothing\n<get path=\"a\"/>", "- ?foreign_malformed"),
     (
         "[TOOL_CALLS] [{\"name\":\"sh\",\"arguments\":{\"command\":\"<rm path='x'/>\"\n<get path=\"a\"/>",
-        "read path=a ?foreign_malformed",
+        "- ?foreign_malformed",
     ),
     (
         r#"text [TOOL_CALLS] [{"name":"get","arguments":{"path":"a"}}] text"#,
@@ -141,7 +150,7 @@ const QWEN_CALLS_ARE_READ: Cases = &[
     (r#"<tool_call>nonsense</tool_call><get path="a"/>"#, "read path=a ?foreign_malformed"),
     (
         "<tool_call>\n{\"name\":\"get\",\"arguments\":{\"path\":\n<get path=\"a\"/>",
-        "read path=a ?foreign_malformed ?foreign_malformed",
+        "- ?foreign_malformed",
     ),
     (
         "<tool_call><function=bash><parameter=command>ls -l</parameter></function></tool_call>",
@@ -157,8 +166,8 @@ const QWEN_CALLS_ARE_READ: Cases = &[
         "read path=a hashes=true ~foreign_call",
     ),
     (r#"<|tool_call>call:bash{command:"ls"}"#, "bash command=ls ~foreign_call"),
-    ("<|tool_call>get a\n<get path=\"b\"/>", "read path=b ?foreign_malformed"),
-    ("<|tool_call>call:get{path:a}\n<get path=\"b\"/>", "read path=b ?foreign_malformed"),
+    ("<|tool_call>get a\n<get path=\"b\"/>", "- ?foreign_malformed"),
+    ("<|tool_call>call:get{path:a}\n<get path=\"b\"/>", "- ?foreign_malformed"),
 ];
 
 #[test]
@@ -177,7 +186,7 @@ const ANTHROPIC_CALLS_ARE_READ: Cases = &[
     ),
     (
         r#"<tool_use><name>bash</name><input>ls</input></tool_use><get path="a"/>"#,
-        "read path=a ?foreign_malformed",
+        "- ?foreign_malformed",
     ),
     (
         "<tool_use><name>paint</name><input>{}</input></tool_use>",
@@ -193,7 +202,7 @@ const ANTHROPIC_CALLS_ARE_READ: Cases = &[
     ),
     (
         r#"<invoke name="bash"><parameter name="command">ls</invoke><get path="a"/>"#,
-        "read path=a ?foreign_malformed",
+        "- ?foreign_malformed",
     ),
     (
         r#"<invoke name="read"><parameter name="path">a</parameter><parameter name="first">3</parameter></invoke>"#,
@@ -233,10 +242,92 @@ const HARMONY_CHANNELS_ARE_READ: Cases = &[
     ),
     (
         "<|channel|>commentary<|message|>I look first.<|end|><|channel|>final<|message|>ok",
-        r#"- "I look first.ok""#,
+        r#"- "ok" (I look first.)"#,
     ),
-    ("<|channel|>analysis<|message|>hm", "- (hm)"),
+    ("<|channel|>analysis<|message|>hm", "- ~thought_unclosed (hm)"),
     ("<|channel>thought\nhm <rm path=\"x\"/><channel|>ok", r#"- "ok" (hm <rm path="x"/>)"#),
     ("<|channel>final\nok<channel|>", r#"- "ok""#),
     ("<|end|>ok<|foo|>", r#"- "ok<|foo|>""#),
+];
+
+#[test]
+fn a_call_that_cannot_be_read_says_nothing_of_its_texts() {
+    check_all(A_CALL_THAT_CANNOT_BE_READ_SAYS_NOTHING_OF_ITS_TEXTS);
+}
+
+const A_CALL_THAT_CANNOT_BE_READ_SAYS_NOTHING_OF_ITS_TEXTS: Cases = &[
+    (
+        "{\"name\":\"set\",\"arguments\":{\"path\":\"a\",\"content\":\"one\n<rm path='x'/>\ntwo\"}}\n<get path=\"b\"/>",
+        "read path=b ?foreign_malformed",
+    ),
+    (
+        "{\n\"name\":\"set\",\n\"arguments\":{\"path\":\"a\",\"content\":\"say \"hi\"\n<rm path='x'/>\n\"}}",
+        "- ?foreign_malformed",
+    ),
+    (
+        r#"so {"name":"sh","arguments":{"command":"<rm path='x'/>"}} it is"#,
+        r#"- "so {"name":"sh","arguments":{"command":"<rm path='x'/>"}} it is""#,
+    ),
+    (r#"{"name":"<rm path='x'/>"}"#, r#"- "{"name":"<rm path='x'/>"}""#),
+    (
+        "{\"name\":\"sh\",\"arguments\":{\"command\":\"ls\",\"command\":\"rm x\"}}\n<get path=\"b\"/>",
+        "read path=b ?foreign_malformed",
+    ),
+    (
+        "{\"name\":\"sh\",\"arguments\":\"{\\\"command\\\":\\\"ls\\\",\\\"command\\\":\\\"rm x\\\"}\"}",
+        "- ?foreign_malformed",
+    ),
+    (
+        "[TOOL_CALLS] [{\"name\":\"set\",\"arguments\":{\"path\":\"a\",\"content\":\"one\n<rm path='x'/>\ntwo\"}}]\n<get path=\"b\"/>",
+        "read path=b ?foreign_malformed",
+    ),
+    (
+        "[TOOL_CALLS] [{\"name\":\"set\",\"arguments\":{\"path\":\"a\",\"content\":\"one \"two\"\n<rm path='x'/>\n\"}}]\n<get path=\"b\"/>",
+        "- ?foreign_malformed",
+    ),
+    (
+        "<tool_call>\n{\"name\":\"set\",\"arguments\":{\"path\":\"a\",\"content\":\"one\n<rm path='x'/>\n</tool_call>\n<rm path='y'/>\"}}\n</tool_call>\n<get path=\"b\"/>",
+        "read path=b ?foreign_malformed",
+    ),
+    (
+        "<tool_call>\n{\"name\":\"set\",\"arguments\":{\"path\":\"a\",\"content\":\"say \"</tool_call>\"\n<rm path='x'/>\n\"}}\n</tool_call>\n<get path=\"b\"/>",
+        "- ?foreign_malformed",
+    ),
+    ("<tool_call>write a: </tool_call>\n<rm path=\"x\"/>\n</tool_call>", "- ?foreign_malformed"),
+    (
+        "<tool_use><name>set</name><input>{\"path\":\"a\",\"content\":\"one\n</tool_use>\n<rm path='x'/>\n\"}</input></tool_use><get path=\"b\"/>",
+        "- ?foreign_malformed",
+    ),
+    (
+        r#"<tool_use><name>set</name><input>{"path":"a","content":"</tool_use><rm path='x'/>"}</input></tool_use><get path="b"/>"#,
+        "write path=a content=</tool_use><rm path='x'/>; read path=b ~foreign_call ~attribute_name",
+    ),
+    (
+        "<|tool_call>call:set{path:<|\"|>a<|\"|>,content:<|\"|>one <tool_call|>\n<rm path=\"x\"/>}<tool_call|>",
+        "- ?foreign_malformed",
+    ),
+    (
+        "<|tool_call>call:set{path:<|\"|>a<|\"|>,path:<|\"|>b<|\"|>}<tool_call|>\n<rm path=\"x\"/>",
+        "- ?foreign_malformed",
+    ),
+    (
+        "<|channel|>commentary to=functions.set<|message|>{\"path\":\"a\",\"content\":\"one\n<|end|><rm path='x'/>\"}<|call|><get path=\"b\"/>",
+        "read path=b ?foreign_malformed",
+    ),
+    (
+        r#"<|channel|>commentary to=functions.set<|message|>{"path":"a","content":"<|end|><rm path='x'/>"}<|call|><get path="b"/>"#,
+        "write path=a content=<|end|><rm path='x'/>; read path=b ~foreign_call ~attribute_name",
+    ),
+    (
+        r#"<|channel|>commentary to=functions.set<|message|>{"path":"a","content":"say "<|end|>"<rm path='x'/>"}<|call|>"#,
+        "- ?foreign_malformed",
+    ),
+    (
+        "<invoke name=\"set\"><parameter name=\"path\">a</parameter><parameter name=\"content\">x</parameter></invoke>\n<rm path=\"x\"/>\n</parameter></invoke>\n<get path=\"b\"/>",
+        "read path=b ~foreign_call ~attribute_name ?closer_alone ?closer_alone",
+    ),
+    (
+        "<tool_call><function=set><parameter=path>a</parameter><parameter=content>use </tool_call>\n<rm path=\"x\"/>\n",
+        "- ?foreign_malformed",
+    ),
 ];

@@ -211,7 +211,7 @@ const WHAT_IS_LIKE_A_TAG_IS_PROSE: Cases = &[
     ("a < b and c > d", r#"- "a < b and c > d""#),
     ("<>", r#"- "<>""#),
     ("</>", r#"- "</>""#),
-    ("<!-- <get -->", r#"- ?tag_malformed "<!--""#),
+    ("<!-- <get -->", r#"- "<!-- <get -->""#),
     ("Vec<list> of things", r#"- "Vec<list> of things""#),
     ("use <get> to read", r#"- ?unclosed "use <get> to read""#),
     ("Vec<env>", r#"- "Vec<env>""#),

@@ -108,7 +108,7 @@ const NO_OP_IS_RESCUED_OUT_OF_A_FENCE_A_BODY_OR_A_THOUGHT: Cases = &[
     ),
     (
         "<think>hm\n```\n<rm path=\"x\"/>\n```\n<get path=\"b\"/>",
-        r#"read path=b ~thought_unclosed (hm\n```\n<rm path="x"/>\n```)"#,
+        r#"- ~thought_unclosed ?thought_unclosed (hm\n```\n<rm path="x"/>\n```\n<get path="b"/>)"#,
     ),
     (
         "<set path=\"a\">text\n<think>\n<rm path=\"x\"/>\n</think>\n<get path=\"b\"/>",
@@ -120,7 +120,7 @@ const NO_OP_IS_RESCUED_OUT_OF_A_FENCE_A_BODY_OR_A_THOUGHT: Cases = &[
     ),
     (
         "<think>first <sh>cat <<EOF\n<rm path=\"x\"/>\nEOF</sh>\n<get path=\"b\"/>",
-        r#"read path=b ~thought_unclosed (first <sh>cat <<EOF\n<rm path="x"/>\nEOF</sh>)"#,
+        r#"- ~thought_unclosed ?thought_unclosed (first <sh>cat <<EOF\n<rm path="x"/>\nEOF</sh>\n<get path="b"/>)"#,
     ),
 ];
 
@@ -141,10 +141,10 @@ const A_TAG_WITHOUT_A_BODY_WAS_MEANT_WHOLE: Cases = &[
         "<get path=\"a\">\n<set path=\"b\">x</set>\n",
         "read path=a; write path=b content=x ~self_closed",
     ),
-    (r#"<set path="a"><get path="b"/>"#, "read path=b ?arguments"),
-    ("<rm path=\"a\">\n\n<rm path=\"b\">", "remove path=a; !remove path=b ~self_closed ~unclosed"),
+    (r#"<set path="a"><get path="b"/>"#, "!read path=b ?arguments"),
+    ("<rm path=\"a\">\n\n<rm path=\"b\">", "!remove path=a; !remove path=b ~self_closed ~unclosed"),
     (r#"<get path="a"><get path="b"></get>"#, "read path=a; read path=b ~self_closed"),
-    (r#"<sh command="ls"><get path="b"/>"#, "bash command=ls; read path=b ~self_closed"),
+    (r#"<sh command="ls"><get path="b"/>"#, "!bash command=ls; read path=b ~self_closed"),
     ("<get path=\"a\">\n\nAll read.", "!read path=a matching=All read. ~unclosed"),
 ];
 
@@ -154,16 +154,16 @@ fn a_closer_of_another_name_closes() {
 }
 
 const A_CLOSER_OF_ANOTHER_NAME_CLOSES: Cases = &[
-    (r#"<set path="a">x</get>"#, "write path=a content=x ~closer_mismatched"),
+    (r#"<set path="a">x</get>"#, "!write path=a content=x ~closer_mismatched"),
     (
         "<get path=\"a\">x</set>\n<get path=\"b\"/>",
         "read path=a matching=x; read path=b ~closer_mismatched",
     ),
     (
         "<set path=\"a\">x</get>\n<set path=\"b\">y</set>",
-        "write path=a content=x; write path=b content=y ~closer_mismatched",
+        "!write path=a content=x; write path=b content=y ~closer_mismatched",
     ),
-    ("<sh>ls</env>", "bash command=ls ~closer_mismatched"),
+    ("<sh>ls</env>", "!bash command=ls ~closer_mismatched"),
     (r#"<update status="200">done</set>"#, "send status=200 text=done ~closer_mismatched =200"),
     (r#"<set path="a">x</get> more</set>"#, "write path=a content=x</get> more"),
     (r#"<set path="a">x</div>"#, "!write path=a content=x</div> ~unclosed"),
@@ -177,11 +177,11 @@ fn a_closer_that_closes_nothing_is_told() {
 
 const A_CLOSER_THAT_CLOSES_NOTHING_IS_TOLD: Cases = &[
     (r#"<get path="a"/></get>"#, "read path=a ~closer_extra"),
-    ("<sh>ls</sh></sh>", "bash command=ls ~closer_extra"),
-    ("<sh>ls</sh>\n</sh>\n<get path=\"a\"/>", "bash command=ls; read path=a ~closer_extra"),
+    ("<sh>ls</sh></sh>", "- ?closer_alone"),
+    ("<sh>ls</sh>\n</sh>\n<get path=\"a\"/>", "read path=a ?closer_alone"),
     ("</set>", "- ?closer_alone"),
     ("text </get> text", r#"- ?closer_alone "text  text""#),
-    (r#"<get path="a"/> text </set>"#, r#"read path=a ?closer_alone "text""#),
+    (r#"<get path="a"/> text </set>"#, r#"- ?closer_alone "text""#),
     (r#"set path="a"><sh>rm x</sh></set>"#, r#"- ?closer_alone "set path="a">""#),
     (
         "<st path=\"a\">\n<sh>rm x</sh>\n</set>\n<get path=\"b\"/>",
@@ -192,7 +192,7 @@ const A_CLOSER_THAT_CLOSES_NOTHING_IS_TOLD: Cases = &[
         "<get path=\"z\"/>\n<stt path=\"a\"> <sh>rm x</sh> </set>",
         r#"read path=z ?closer_alone "<stt path="a">""#,
     ),
-    ("<get path=\"a\"/>\nDone.</update>", r#"read path=a ?closer_alone "Done.""#),
+    ("<get path=\"a\"/>\nDone.</update>", r#"- ?closer_alone "Done.""#),
 ];
 
 #[test]
@@ -227,12 +227,12 @@ const A_QUOTE_THAT_IS_NOT_CLOSED_LOSES_NO_LATER_OP: Cases = &[
     ),
     (
         "<get path=\"a\n<update status=\"200\">x</update>",
-        "send status=200 text=x ?tag_malformed =200",
+        "!send status=200 text=x ?tag_malformed =200",
     ),
     ("<get path='a/>\n<get path='b'/>", "!read path=a; read path=b ~quote_closed"),
     ("<get path=\"a hashes/>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
     ("<set path=\"a b>content <sh>x</sh></set>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
-    ("<set path=\"a b>content <sh>x</sh>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
+    ("<set path=\"a b>content <sh>x</sh>\n<get path=\"b\"/>", "!read path=b ?tag_malformed"),
     ("<get path=a\"/>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
     ("<get path=\"\"a\"/>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
     ("<get path=\"a\"\"/>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
@@ -242,8 +242,8 @@ const A_QUOTE_THAT_IS_NOT_CLOSED_LOSES_NO_LATER_OP: Cases = &[
     ("<set path=\"a\"content</set>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
     (r#"<set path="a" <b>content <get path="x"/></set>"#, "- ?tag_malformed"),
     ("<mv path=\"a to=\"b\"/>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
-    ("<get path=\"a\"/\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
-    ("<get path=\"x>y\"z>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
+    ("<get path=\"a\"/\n<get path=\"b\"/>", "!read path=b ?tag_malformed"),
+    ("<get path=\"x>y\"z>\n<get path=\"b\"/>", "!read path=b ?tag_malformed"),
     (r#"<get path="a" 7/><get path="b"/>"#, "read path=b ?tag_malformed"),
     ("<set path=\"a\" !>one\ntwo", "- ?tag_malformed"),
 ];
@@ -283,4 +283,92 @@ const OPS_BEYOND_THE_CAP_ARE_NAMED: Cases = &[
         r#"<rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/><rm path="a"/>"#,
         "remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a; remove path=a ?ops_over_cap",
     ),
+];
+
+#[test]
+fn what_is_lost_taints_what_follows_it() {
+    check_all(WHAT_IS_LOST_TAINTS_WHAT_FOLLOWS_IT);
+}
+
+const WHAT_IS_LOST_TAINTS_WHAT_FOLLOWS_IT: Cases = &[
+    (
+        "<set path=\"doc.md\">\n<rm path=\"n.txt\"/>\nis how to clean, and",
+        r#"!remove path=n.txt ?arguments "is how to clean, and""#,
+    ),
+    (
+        "<set path=\"doc.md\" bad=>\nHow to:\n<sh>rm -rf build</sh>\nand so on",
+        r#"!bash command=rm -rf build ?tag_malformed "and so on""#,
+    ),
+    (
+        "<set path=\"doc.md\nHow to:\n<sh>rm -rf build</sh>\nand so on",
+        r#"!bash command=rm -rf build ?tag_malformed "and so on""#,
+    ),
+    ("<set path=\"doc.md\" bad= />\n<sh>ls</sh>", "bash command=ls ?tag_malformed"),
+    (
+        "<set path=\"doc.md\" bad=>\nHow to:\n<sh>rm -rf build</sh>\n</set>\n<sh>ls</sh>",
+        "bash command=ls ?tag_malformed",
+    ),
+    ("I run <sh>\n<rm path=\"x\"/>\n", r#"!remove path=x ?unclosed "I run <sh>""#),
+    ("A Vec<get> and\n<rm path=\"x\"/>\n", r#"remove path=x "A Vec<get> and""#),
+    ("<set path=\"a\">>x</set>\n<rm path=\"x\"/>", "!remove path=x ?bracket_stray"),
+    ("<set>\nwords\n<rm path=\"x\"/>", "!remove path=x ?arguments"),
+    (
+        "<rm path=\"a\">\n<get path=\"b\"/>\n<rm path=\"c\"/>",
+        "!remove path=a; read path=b; remove path=c ~self_closed",
+    ),
+    ("<get path=\"a\">\n<rm path=\"b\"/>", "read path=a; remove path=b ~self_closed"),
+    ("<set path=\"a\" bad=>\n</think>\n<rm path=\"x\"/>", "!remove path=x ?tag_malformed"),
+];
+
+#[test]
+fn a_body_that_holds_its_own_closer_is_no_op() {
+    check_all(A_BODY_THAT_HOLDS_ITS_OWN_CLOSER_IS_NO_OP);
+}
+
+const A_BODY_THAT_HOLDS_ITS_OWN_CLOSER_IS_NO_OP: Cases = &[
+    (
+        "<set path=\"a.md\">\nEnd with </set> always:\n<sh>rm x</sh>\n</set>",
+        r#"- ?closer_alone "always:""#,
+    ),
+    (
+        "<get path=\"z\"/>\n<set path=\"a.md\">\nEnd with </set> always:\n<sh>rm x</sh>\n</set>\n<get path=\"b\"/>",
+        r#"read path=z; read path=b ?closer_alone "always:""#,
+    ),
+    (
+        "<set path=\"a.md\">\n```\n</set>\n<sh>x</sh>\n```\n</set>",
+        r#"- ?quote_unclosed ?closer_alone "```\n</set>""#,
+    ),
+    (
+        "<set path=\"a.md\">\n```\n</set>\n<sh>x</sh>\n```\n",
+        r#"!write path=a.md content=```\n; !bash command=x ?quote_unclosed "```""#,
+    ),
+    (
+        "<set path=\"a.md\">\n```\n</set>\n<sh>x</sh>\n```\n</set>\n```\nsome\n```\n",
+        r#"- ?closer_alone "```\n</set>\n```\nsome\n```""#,
+    ),
+    (
+        "<set path=\"a.md\">\nuse `</set>` or\n<sh>x</sh>\nand `</set>`\n</set>",
+        r#"- ?closer_alone "` or\nand `</set>`""#,
+    ),
+    (
+        "<set path=\"a.md\">x</set>\n```\n</set>\n```\n",
+        r#"write path=a.md content=x "```\n</set>\n```""#,
+    ),
+    (
+        "<set path=\"a.md\">x</set>\n```\n<set path=\"b\">y</set>\n",
+        r#"write path=a.md content=x ?quote_unclosed "```\n<set path="b">y</set>""#,
+    ),
+    (
+        "<set path=\"a.md\">x</set>\n<sh>x</sh>\n<think>so</set>",
+        "- ~thought_unclosed ?thought_unclosed ?closer_alone (so</set>)",
+    ),
+    (
+        "<set path=\"a.md\">x</set>\n```tool_code\n<rm path=\"x\"/>\n</set>\n```\n",
+        "- ~foreign_call ?closer_alone",
+    ),
+    (
+        "<st path=\"a\">\n<sh>x</sh>\nif a > b\n</set>",
+        r#"- ?closer_alone "<st path="a">\nif a > b""#,
+    ),
+    (r#"<st path="a"><sh>x</sh><get path="b"/></get>"#, r#"- ?closer_alone "<st path="a">""#),
 ];

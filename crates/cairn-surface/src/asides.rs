@@ -1,0 +1,135 @@
+//! What stands in a text and is not said by who writes it: quoted lines, indented code, comments, and the results of
+//! tools said again. Nothing in it is asked for. Asked only at top level, as what stands in a body is the body's.
+
+/// What holds the results of tools.
+const RESULTS: [&str; 5] =
+    ["tool_response", "tool_result", "tool_results", "function_result", "function_results"];
+const COMMENT: (&str, &str) = ("<!--", "-->");
+/// So many blanks before a line make it code, where a blank line stands before it.
+const CODE: usize = 4;
+
+/// The lines of a text that are quoted.
+#[derive(Debug)]
+pub(crate) struct Asides<'a> {
+    text: &'a str,
+    /// Where each begins and ends.
+    lines: Vec<(usize, usize)>,
+}
+
+/// Something that is not said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Aside {
+    /// Where it is over.
+    pub(crate) end: usize,
+    /// Whether that is beyond doubt.
+    pub(crate) is_sure: bool,
+}
+
+impl<'a> Asides<'a> {
+    pub(crate) fn new(text: &'a str) -> Asides<'a> {
+        let (mut lines, mut at) = (Vec::new(), 0);
+        let (mut is_parted, mut is_code) = (false, false);
+        for line in text.split_inclusive('\n') {
+            let is_blank = line.trim().is_empty();
+            is_code = match is_blank {
+                true => is_code,
+                false => is_indented(line) && (is_parted || is_code),
+            };
+            if !is_blank && (is_code || is_quoted(line)) {
+                lines.push((at, at + line.len()));
+            }
+            is_parted = is_blank && at > 0;
+            at += line.len();
+        }
+        Asides { text, lines }
+    }
+
+    /// What is not said from this byte on. `from` is where what was said last was over: a line that begins before it
+    /// is quoted in nothing.
+    pub(crate) fn at(&self, at: usize, from: usize) -> Option<Aside> {
+        let line = self.lines.partition_point(|(_, end)| *end <= at);
+        match self.lines.get(line) {
+            Some((start, end)) if (from..=at).contains(start) => {
+                Some(Aside { end: *end, is_sure: true })
+            }
+            _ => self.comment(at).or_else(|| self.result(at)),
+        }
+    }
+
+    fn comment(&self, at: usize) -> Option<Aside> {
+        let inner = self.text[at..].strip_prefix(COMMENT.0)?;
+        let close = inner.find(COMMENT.1);
+        let end = close.map(|close| self.text.len() - inner.len() + close + COMMENT.1.len());
+        Some(Aside { end: end.unwrap_or(self.text.len()), is_sure: end.is_some() })
+    }
+
+    /// What a tool said may hold anything, also the end of what holds it: the last counts.
+    fn result(&self, at: usize) -> Option<Aside> {
+        let rest = self.text[at..].strip_prefix('<')?;
+        let opens = |name: &&&str| {
+            let behind = rest.strip_prefix(**name);
+            behind.is_some_and(|behind| behind.starts_with(['>', ' ']))
+        };
+        let closer = format!("</{}>", RESULTS.iter().find(opens)?);
+        let Some(last) = rest.rfind(&closer) else {
+            return Some(Aside { end: self.text.len(), is_sure: false });
+        };
+        let is_sure = rest.find(&closer) == Some(last);
+        Some(Aside { end: self.text.len() - rest.len() + last + closer.len(), is_sure })
+    }
+}
+
+fn is_indented(line: &str) -> bool {
+    let blanks = line.bytes().take_while(|byte| *byte == b' ').count();
+    blanks >= CODE || line.as_bytes().get(blanks) == Some(&b'\t')
+}
+
+fn is_quoted(line: &str) -> bool {
+    let inner = line.trim_start_matches(' ');
+    line.len() - inner.len() < CODE && inner.starts_with('>')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text without what is not said.
+    fn said(text: &str) -> String {
+        let asides = Asides::new(text);
+        let (mut out, mut at) = (String::new(), 0);
+        while let Some(c) = text[at..].chars().next() {
+            match asides.at(at, 0) {
+                Some(Aside { end, is_sure }) => {
+                    out.push_str(if is_sure { "{}" } else { "{?}" });
+                    at = end;
+                }
+                None => {
+                    out.push(c);
+                    at += c.len_utf8();
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn what_is_not_said_is_told_from_what_is() {
+        for (text, expected) in [
+            ("> a\nb", "{}b"),
+            ("a > b\n  > c\nd", "a > b\n{}d"),
+            ("a\n    b", "a\n    b"),
+            ("    a", "    a"),
+            ("a\n\n    b\n\tc\n\n    d\ne", "a\n\n{}{}\n{}e"),
+            ("a\n\n   b", "a\n\n   b"),
+            ("a <!-- b\n --> c --> d", "a {} c --> d"),
+            ("a <!-- b", "a {?}"),
+            ("<tool_result>a</tool_result>b", "{}b"),
+            ("<tool_response id=\"1\">a</tool_response>b</tool_response>c", "{?}c"),
+            ("<function_results>a", "{?}"),
+            ("<tool_resulting>a", "<tool_resulting>a"),
+            ("<tool_result/>é", "<tool_result/>é"),
+        ] {
+            assert_eq!(said(text), expected, "{text:?}");
+        }
+    }
+}
