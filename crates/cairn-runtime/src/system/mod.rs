@@ -39,7 +39,8 @@ pub(crate) fn message(
     if terms.flags.no_repo {
         directories.clear();
     }
-    text.push_str(&files::told(about.own.as_ref(), &directories));
+    let most = if manner.small { files::LITTLE } else { files::MOST };
+    text.push_str(&files::told(about.own.as_ref(), &directories, most));
     text.push_str(&docs::told(world.docs(), |doc| world.doc(doc)));
     text
 }

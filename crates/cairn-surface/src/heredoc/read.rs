@@ -184,7 +184,10 @@ impl<'a> Reader<'a> {
             };
             self.found.fault(Fault::new("quoted", at, note));
         }
-        self.skip(at, quote.end, Ending::of(quote.is_closed));
+        // Two backticks in different lines need not belong together.
+        let is_span = quote.info.is_none();
+        let is_sure = quote.is_closed && !(is_span && self.text[at..quote.end].contains('\n'));
+        self.skip(at, quote.end, Ending::of(is_sure));
         Step::Prose(quote.end)
     }
 

@@ -56,8 +56,9 @@ impl<'a> Reader<'a> {
             || ends_like_a_closer(said, opener.word);
         if is_doubtful {
             self.lose(opener, said, bound);
-            // Closers without a suffix are what makes it doubtful; they need not be another's.
+            // Closers without a suffix are what makes it doubtful; they need not be another's, unless there was one.
             self.skip(body - 1, over, Ending::Written);
+            self.doubt_before(opener, over);
         } else {
             self.take(opener, slots, (body, close), over, Ending::Missing);
         }
@@ -134,6 +135,19 @@ impl<'a> Reader<'a> {
         let strays = self.index.closers_of_words(from, to).iter().filter_map(closes);
         for (name, at) in strays.collect::<Vec<_>>() {
             self.doubt(name, at);
+        }
+    }
+
+    /// What is lost may hold the closer of a statement before it, whose body held its own closer and this opener.
+    fn doubt_before(&mut self, Opener { start, name, .. }: Opener<'a>, over: usize) {
+        let closers = self.index.closers_of_words(start, over).iter();
+        let closers = closers.map(|at| (name_at(self.text, *at + 1), *at));
+        let is_before = |(closer, at): &(&str, usize)| {
+            let is_open = !self.index.opens(closer, start, *at);
+            *closer != name && is_open && self.index.opens(closer, 0, start)
+        };
+        if let Some((closer, at)) = closers.into_iter().find(is_before) {
+            self.doubt(closer, at);
         }
     }
 

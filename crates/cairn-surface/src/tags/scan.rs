@@ -130,7 +130,13 @@ impl<'a, 'f> Scan<'a, 'f> {
         match quote.info {
             // A span is within a paragraph; two backticks far from each other quote nothing.
             None if self.is_broken_up(self.at, quote.end) => self.at += run,
-            None => self.at = quote.end,
+            None => {
+                // Two backticks in different lines need not belong together.
+                if self.text[from..to].contains('\n') {
+                    self.look_for_strays(from, to);
+                }
+                self.at = quote.end;
+            }
             Some(READ_FENCE) if self.base == 0 => {
                 let place = self.place(self.at);
                 self.found.repair(place, "foreign_call", format!("a {READ_FENCE} fence is read"));
@@ -306,7 +312,7 @@ impl<'a, 'f> Scan<'a, 'f> {
 
     /// Where something is closed that was not opened, an opener before it was not read as such, or a body held its
     /// own closer. What was read since may have stood in that body, and is taken back.
-    fn closes_nothing(&mut self, name: &'static str, place: usize) {
+    pub(super) fn closes_nothing(&mut self, name: &'static str, place: usize) {
         let count = self.take_back(name);
         let mut note = format!("</{name}> closes nothing");
         if count > 0 {
@@ -314,6 +320,11 @@ impl<'a, 'f> Scan<'a, 'f> {
         }
         self.found.problem(place, "closer_alone", note);
         self.strays.push(name);
+    }
+
+    /// Whether a statement of this name was read.
+    pub(super) fn has_begun(&self, name: &str) -> bool {
+        self.begun.contains_key(name)
     }
 
     /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were.
@@ -395,11 +406,13 @@ impl<'a, 'f> Scan<'a, 'f> {
                 end
             }
             Met::Prose { end } => {
+                self.look_for_strays(at, end);
                 self.at = end;
                 return true;
             }
             Met::Malformed { why, end } => {
                 self.found.problem(place, "foreign_malformed", why);
+                self.look_for_strays(at, end);
                 end
             }
         };

@@ -20,6 +20,13 @@ impl<'a> Scan<'a, '_> {
         }
         let stop = self.marks.next_clean(mark.end).unwrap_or(self.text.len());
         if let Some(close) = self.marks.next_stray(mark.end).filter(|close| close.at < stop) {
+            // It may be that of an op before, whose body held its own closer and this tag.
+            if self.has_begun(close.name) {
+                self.problem(mark.at, "unclosed", format!("<{}> is not closed", mark.name));
+                self.closes_nothing(close.name, self.place(close.at));
+                self.found.taint();
+                return self.done(mark, close.end);
+            }
             let note = format!("</{}> read as </{}>", close.name, mark.name);
             let body = &self.text[mark.end..close.at];
             // With other brackets in between it may be the closer of something else.

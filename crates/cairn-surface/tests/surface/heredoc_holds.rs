@@ -284,6 +284,12 @@ fn time_is_linear_in_the_text() {
         "<<EDIT(a):x:EDI",
         ":a",
         "\n<<EDIT(a):x\n<<READ(b)::READ",
+        "<!-- :EDIT",
+        "> :EDIT\n",
+        "<tool_result>",
+        "<<FOO(a):",
+        "<<EXEC:f:EXEC<<EDIT(b):x :EXEC\n",
+        "\n<<EDIT(a):x :READ <<READ(b)::READ",
     ];
     for soup in soups {
         let of = |size: usize| soup.repeat(size / soup.len());

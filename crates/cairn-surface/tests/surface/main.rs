@@ -19,5 +19,6 @@ mod gbnf;
 mod heredoc;
 mod heredoc_holds;
 mod heredoc_taught;
+mod injuries;
 mod messages;
 mod tags;

@@ -65,8 +65,7 @@ fn begun(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
     let before = before.find(|byte| !matches!(byte, b' ' | b'\t'));
     let is_first = before.is_none_or(|byte| *byte == b'\n');
     let Some((value, end)) = value_at(text, at) else {
-        let near: String = text[at..].chars().take(FARTHEST).collect();
-        let is_call = ARGUMENTS.iter().any(|key| near.contains(&format!("\"{key}\"")));
+        let is_call = names_arguments(&text[at..]);
         let why = || "what begins like a function call is no JSON".to_owned();
         return is_call.then(|| Met::Malformed { why: why(), end: over(text, at, &BARE, later) });
     };
@@ -80,6 +79,15 @@ fn begun(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
         Some(calls) => Met::Calls { calls, format: "a function call in JSON", end },
         None => Met::Prose { end },
     })
+}
+
+/// Whether a key near the beginning is one of arguments.
+fn names_arguments(text: &str) -> bool {
+    let near = &text.as_bytes()[..text.len().min(FARTHEST)];
+    let quotes = near.iter().enumerate().filter(|(_, byte)| **byte == b'"');
+    let mut behind = quotes.map(|(at, _)| &text[at + 1..]);
+    let is_key = |rest: &str, key: &str| rest.strip_prefix(key).is_some_and(|r| r.starts_with('"'));
+    behind.any(|rest| ARGUMENTS.iter().any(|key| is_key(rest, key)))
 }
 
 /// Whether arguments in it are written as a text that begins like an object, and are none.

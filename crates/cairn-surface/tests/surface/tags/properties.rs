@@ -265,7 +265,7 @@ proptest! {
 }
 
 /// Texts that would take long if anything was looked at again and again.
-const HOSTILE: [&str; 26] = [
+const HOSTILE: [&str; 38] = [
     "<get path=\"",
     "<get path='",
     "<get path=\"a\" ",
@@ -292,6 +292,18 @@ const HOSTILE: [&str; 26] = [
     "&lt;",
     "<<NEW\n",
     "<get path=\"a>\n",
+    "<tool_call>{\"a\":\"\n\"}</tool_call>",
+    "<tool_call>x</tool_call>",
+    "</tool_call>",
+    "{\"name\":\"\n\",\"arguments\":1}\n",
+    "{\"name\":\"x\"} ",
+    "<tool_result>",
+    "<tool_result></tool_result>",
+    "<!-- -->",
+    "> </set>\n",
+    "<set>`\n</set>",
+    "<think a",
+    "<set path=\"a\">```\n</set>\n```\n</set>\n```\n",
 ];
 
 // keeps: surfaces-linear

@@ -168,6 +168,10 @@ const A_CLOSER_OF_ANOTHER_NAME_CLOSES: Cases = &[
     (r#"<set path="a">x</get> more</set>"#, "write path=a content=x</get> more"),
     (r#"<set path="a">x</div>"#, "!write path=a content=x</div> ~unclosed"),
     (r#"<get path="a"></set>"#, "read path=a ~closer_mismatched"),
+    (
+        "<set path=\"a\">x</set>\n<sh>y\n</set>\n<rm path=\"z\"/>",
+        "!remove path=z ?unclosed ?closer_alone",
+    ),
 ];
 
 #[test]
