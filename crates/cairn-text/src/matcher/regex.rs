@@ -41,11 +41,32 @@ fn is_tried(expression: &str, error: &str) -> bool {
     error.ends_with("not supported") || expression.contains("\\k")
 }
 
+/// Groups in groups are read so deep: each takes room that is not in proportion to its letter.
+const DEEPEST: usize = 64;
+
+/// How deep its groups nest, at most.
+fn deepest(expression: &str) -> usize {
+    let (mut depth, mut most, mut is_escaped) = (0usize, 0, false);
+    for byte in expression.bytes() {
+        match byte {
+            b'(' if !is_escaped => depth += 1,
+            b')' if !is_escaped => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_escaped = byte == b'\\' && !is_escaped;
+        most = most.max(depth);
+    }
+    most
+}
+
 /// The expression with its flags in it.
 fn expression(text: &str) -> Result<(String, LineEnd), String> {
     let (expression, flags) = parts(text)?;
     if expression.len() > LONGEST {
         return Err(format!("the expression is longer than {LONGEST} bytes"));
+    }
+    if deepest(expression) > DEEPEST {
+        return Err(format!("its groups nest deeper than {DEEPEST}"));
     }
     if seeks_line_end(expression) || (expression.contains('\n') && !flags.contains('x')) {
         return Err("lines are matched one by one, so a line end is never found".to_owned());

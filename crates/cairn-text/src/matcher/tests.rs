@@ -77,6 +77,18 @@ fn a_regex_is_about_lines_one_by_one() {
 }
 
 #[test]
+fn groups_nest_only_so_deep() {
+    let nested = |depth: usize| format!("/{}a{}/", "(".repeat(depth), ")".repeat(depth));
+    assert!(Matcher::parse(&nested(64)).is_ok() && Matcher::check(&nested(64)).is_ok());
+    let why = Matcher::check(&nested(65)).unwrap_err().to_string();
+    assert!(why.ends_with("its groups nest deeper than 64"), "{why}");
+    assert!(
+        Matcher::parse(&format!("/{}/", "\\(".repeat(200))).is_ok(),
+        "what is escaped is no group"
+    );
+}
+
+#[test]
 fn a_bad_expression_is_an_error_and_no_other_dialect() {
     let bad = |matcher: &str| match Matcher::parse(matcher) {
         Ok(_) => format!("{matcher:?} was taken\n"),
