@@ -6,7 +6,7 @@ use crate::policy::Rulebook;
 use crate::rails::{Came, Rails};
 use crate::sent::Sent;
 use crate::streams::Spent;
-use crate::surface::Telling;
+use crate::surface::OfSurface;
 use crate::view::Item;
 use cairn_types::{
     Begin, Body, By, ContentRef, Coord, Decision, Drive, End, Fact, Hash, Intent, Mode, OpName,
@@ -100,7 +100,7 @@ pub struct Lap {
     /// The last word, where it was said.
     pub(crate) last_word: Option<Status>,
     /// What its surface keeps of its turns.
-    pub(crate) told: Telling,
+    pub(crate) told: OfSurface,
     pub(crate) hooks: OfLap,
 }
 

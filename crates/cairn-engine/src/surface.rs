@@ -19,7 +19,7 @@ pub struct Marks {
 
 /// What a surface keeps of a loop's turns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Telling {
+pub(crate) struct OfSurface {
     /// Where the prompt stands among the items.
     pub(crate) prompt: Option<usize>,
     /// What could not be read of the newest reply.
@@ -36,7 +36,7 @@ pub(crate) struct Telling {
     visible: Vec<Visible>,
 }
 
-impl Telling {
+impl OfSurface {
     pub(crate) fn asked(&mut self, ask: &Ask) {
         self.plain = ask.plain;
         self.nonce.clone_from(&ask.nonce);

@@ -6,7 +6,6 @@ use cairn_engine::{Engine, Lap};
 use cairn_provider::http;
 use cairn_provider::{Constraint, Request};
 use cairn_store::{Store, StoreError};
-use cairn_surface::any;
 use cairn_surface::envelope::Nonce;
 use cairn_types::View;
 use std::sync::Arc;
@@ -30,7 +29,7 @@ pub(crate) fn hold(
         request.schema = schema;
         return;
     }
-    let tools = engine.run().map(|run| any::tools_named(&run.given)).unwrap_or_default();
+    let tools = packet::given(engine);
     let turn = packet::turn(engine, &tools);
     let constraint = form.map(http::constraint_of).unwrap_or_default();
     let nonce = match constraint {

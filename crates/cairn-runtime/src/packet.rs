@@ -194,8 +194,12 @@ fn framed(body: &str) -> String {
 
 /// What a reply must be like.
 fn requirements(engine: &Engine) -> String {
-    let tools = engine.run().map(|run| any::tools_named(&run.given)).unwrap_or_default();
-    turn(engine, &tools).requirements()
+    turn(engine, &given(engine)).requirements()
+}
+
+/// The tools that the run was given.
+pub(crate) fn given(engine: &Engine) -> Vec<&'static native::Tool> {
+    engine.run().map(|run| any::tools_named(&run.given)).unwrap_or_default()
 }
 
 /// The turn that is asked for.

@@ -4,7 +4,7 @@
 use crate::{Driver, Event, RunError, clock, packet};
 use cairn_engine::{Marks, Recording};
 use cairn_provider::CallText;
-use cairn_surface::any::{self, Turn};
+use cairn_surface::any;
 use cairn_surface::{Position, Reading};
 use cairn_types::{Action, Body, Hash, Read, Surface, Visible};
 use serde_json::{Value, json};
@@ -38,8 +38,8 @@ impl Driver {
             let (said, reasoning) = any::without_thoughts(text);
             return Heard { text: said.trim().to_owned(), reasoning, ..Heard::default() };
         }
-        let tools = self.engine.run().map(|run| any::tools_named(&run.given)).unwrap_or_default();
-        let turn: Turn<'_> = packet::turn(&self.engine, &tools);
+        let tools = packet::given(&self.engine);
+        let turn = packet::turn(&self.engine, &tools);
         let at = lap.map_or((0, 0), |lap| (lap.lap, lap.turn + 1));
         heard(turn.read(text, MOST_OPS), at)
     }

@@ -220,22 +220,8 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
 
 /// An op that was performed.
 fn outcome(at: Coord) -> Outcome {
-    Outcome {
-        at,
-        status: Status::OK,
-        exit: None,
-        result: ContentRef::of(b"result"),
-        media: Vec::new(),
-        own: None,
-        output: None,
-        changes: Vec::new(),
-        seen: Vec::new(),
-        layers: Vec::new(),
-        stream: None,
-        letter: None,
-        settled: Settled::Performed,
-        ms: 1,
-    }
+    let told = (Status::OK, ContentRef::of(b"result"));
+    Outcome { ms: 1, ..Outcome::told(at, told, Settled::Performed) }
 }
 
 fn word(proposal: &str, verdict: Verdict, words: Option<&str>) -> Word {

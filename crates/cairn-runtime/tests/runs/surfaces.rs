@@ -1,7 +1,7 @@
 //! The same work through every surface: one dispatch, the same rows, and what a text model sees on the way.
 
 use crate::kit::{Told, block_on, script, start, store};
-use cairn_runtime::{Manner, Place, request_at};
+use cairn_runtime::{Driver, Manner, Place, request_at};
 use cairn_store::Store;
 use cairn_surface::any::tools_named;
 use cairn_surface::envelope::{self, Stage};
@@ -122,6 +122,21 @@ fn work(surface: Surface) -> (TempHome, Store, Vec<Fact>) {
     (temp, store, facts)
 }
 
+/// A new run on this surface, driven to its end.
+fn driven(
+    (temp, store, server): (&TempHome, &Store, &ModelServer),
+    surface: Surface,
+    task: &str,
+) -> Driver {
+    let mut start = start(store, &temp.workspace(), &server.url(), Arc::new(Told::default()));
+    start.mode = Mode::AcceptEdits;
+    start.settings.manner = Manner { surface, ..Manner::default() };
+    let new = Place::New { new_session: false, name: None };
+    let (mut driver, _commands) = block_on(start.take(new, Some(task))).unwrap();
+    block_on(driver.drive(None)).unwrap();
+    driver
+}
+
 /// What became of each op: everything that its facts say of it, but for what is listed here.
 ///
 /// - Its place: the envelope's loops are shorter, so rows are numbered anew in their order.
@@ -223,12 +238,7 @@ fn what_a_text_model_is_sent_is_the_state_and_can_be_made_again_from_the_log() {
         json!({"say": "<set path=\"notes.md\">\nThe meeting is on Friday.\n</set>"}),
         json!({"say": "<update status=\"200\">It is on Friday now.</update>"}),
     ]));
-    let mut start = start(&store, &temp.workspace(), &server.url(), Arc::new(Told::default()));
-    start.mode = Mode::AcceptEdits;
-    start.settings.manner = Manner { surface: Surface::Tags, ..Manner::default() };
-    let new = Place::New { new_session: false, name: None };
-    let (mut driver, _commands) = block_on(start.take(new, Some("Move it to Friday."))).unwrap();
-    block_on(driver.drive(None)).unwrap();
+    let driver = driven((&temp, &store, &server), Surface::Tags, "Move it to Friday.");
     let facts = store.facts(driver.run_id(), 0).unwrap();
     let sent = server.requests();
     let user = |n: usize| {
@@ -266,11 +276,7 @@ fn what_others_changed_meanwhile_is_seen_as_it_stands_and_can_be_changed_at_once
         json!({"say": "<set path=\"a.txt\">\nthree\n</set>"}),
         json!({"say": "<update status=\"200\">Done.</update>"}),
     ]));
-    let mut start = start(&store, &temp.workspace(), &server.url(), Arc::new(Told::default()));
-    start.settings.manner = Manner { surface: Surface::Tags, ..Manner::default() };
-    let new = Place::New { new_session: false, name: None };
-    let (mut driver, _commands) = block_on(start.take(new, Some("go"))).unwrap();
-    block_on(driver.drive(None)).unwrap();
+    let driver = driven((&temp, &store, &server), Surface::Tags, "go");
     assert_eq!(temp.read("a.txt"), "three\n");
     let facts = store.facts(driver.run_id(), 0).unwrap();
     let statuses: Vec<u16> = facts
@@ -293,11 +299,7 @@ fn rejected(reply: &str) -> (usize, Vec<String>, Vec<String>) {
         json!({"say": r#"{"action":"final","nonce":"{NONCE}"}"#}),
         json!({"say": "nothing was done"}),
     ]));
-    let mut start = start(&store, &temp.workspace(), &server.url(), Arc::new(Told::default()));
-    start.settings.manner = Manner { surface: Surface::Envelope, ..Manner::default() };
-    let new = Place::New { new_session: false, name: None };
-    let (mut driver, _commands) = block_on(start.take(new, Some("go"))).unwrap();
-    block_on(driver.drive(None)).unwrap();
+    let driver = driven((&temp, &store, &server), Surface::Envelope, "go");
     let facts = store.facts(driver.run_id(), 0).unwrap();
     let intents = facts.iter().filter(|fact| matches!(fact.body, Body::Intent(_))).count();
     let problems = facts.iter().filter_map(|fact| match &fact.body {
@@ -348,11 +350,7 @@ fn the_envelope_is_asked_with_its_form_and_for_the_answer_with_none() {
         json!({"say": r#"{"action":"final","nonce":"{NONCE}"}"#}),
         json!({"say": "It is full of a."}),
     ]));
-    let mut start = start(&store, &temp.workspace(), &server.url(), Arc::new(Told::default()));
-    start.settings.manner = Manner { surface: Surface::Envelope, ..Manner::default() };
-    let new = Place::New { new_session: false, name: None };
-    let (mut driver, _commands) = block_on(start.take(new, Some("What is in a.txt?"))).unwrap();
-    block_on(driver.drive(None)).unwrap();
+    let driver = driven((&temp, &store, &server), Surface::Envelope, "What is in a.txt?");
     let bodies: Vec<Value> =
         server.requests().iter().map(|body| serde_json::from_slice(body).unwrap()).collect();
     let text = |n: usize| bodies[n]["messages"][1]["content"].as_str().unwrap().to_owned();
