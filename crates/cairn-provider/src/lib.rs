@@ -2,7 +2,6 @@
 //! Knows nothing of runs, tools or the log; those turn into a `Request` elsewhere.
 
 mod anthropic;
-mod capped;
 pub mod catalogue;
 mod chat;
 mod config;
@@ -17,7 +16,6 @@ pub mod scripted;
 mod write;
 
 pub use cairn_types::Secret;
-pub use capped::Capped;
 pub use config::{Abilities, Constraint, Limits, Price};
 pub use fallback::Fallback;
 pub use fault::{Fault, FaultClass};

@@ -7,7 +7,7 @@ use crate::schemes::{Leads, Web};
 use crate::scrubbed::scrubbed;
 use crate::sent::{Foreground, Sending};
 use crate::transcript::text_of;
-use crate::{Event, Messages, RunError, Sink, now_ms};
+use crate::{Event, Longest, Messages, RunError, Sink, now_ms};
 use cairn_engine::{DecideError, Engine, NewText, Recording, Step, VERSION, Word};
 use cairn_provider::{Effort, Provider};
 use cairn_store::{Batch, Lease, Store, StoreError};
@@ -65,8 +65,8 @@ pub struct Settings {
     pub schema: Option<Arc<str>>,
     /// Finds the secrets in what is recorded and told.
     pub scrubber: Scrubber,
-    /// The model's longest answer in tokens, where that is known.
-    pub max_output: Option<u64>,
+    /// How long the model's answers may be.
+    pub longest: Longest,
     /// Who is asked when something happens.
     pub hooks: Hooks,
     /// What pages may be read.
@@ -257,9 +257,9 @@ impl Driver {
         {
             return Ok(());
         }
+        let recording = self.with_shown(recording).await?;
         let recording = self.afforded(recording)?;
         let recording = self.with_refused(recording);
-        let recording = self.with_shown(recording).await?;
         let is_waited_for = self.engine.lingers() && self.streams.sent().next().is_some();
         if recording.ends() && is_waited_for {
             return self.linger().await;

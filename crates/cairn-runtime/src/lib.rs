@@ -48,6 +48,7 @@ pub use driver::{Command, Driver, Heard, Manner, Pause, Settings, Written};
 pub use error::RunError;
 pub use event::{Event, Sink};
 pub use messages::Messages;
+pub use money::Longest;
 pub use note::SYSTEM_RUN;
 pub use sent::Sending;
 pub use start::{Folders, Place, Start, Task, folders_of, holder, session_here};

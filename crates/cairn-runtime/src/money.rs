@@ -5,7 +5,7 @@ use crate::{Driver, RunError};
 use cairn_engine::Recording;
 use cairn_provider::{Message, Part, Price, Request};
 use cairn_store::{Reserve, Reserved};
-use cairn_types::{Body, PicoUsd};
+use cairn_types::{Body, PicoUsd, Visible};
 
 /// An answer of fewer tokens than this is not worth asking for.
 const FLOOR: u64 = 256;
@@ -17,6 +17,34 @@ const BYTES_A_TOKEN: u64 = 2;
 const PICTURE: u64 = 4_000;
 /// What is sent besides: names, frames, a word on the turns that are left.
 const BESIDES: u64 = 1_000;
+
+/// How long a model's answers may be, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Longest {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// So long; a request says it where its money is counted.
+    Known(u64),
+    /// So long because somebody wants it; every request says it.
+    Held(u64),
+}
+
+impl Longest {
+    fn known(self) -> Option<u64> {
+        match self {
+            Longest::Unknown => None,
+            Longest::Known(tokens) | Longest::Held(tokens) => Some(tokens),
+        }
+    }
+
+    fn held(self) -> Option<u64> {
+        match self {
+            Longest::Unknown | Longest::Known(_) => None,
+            Longest::Held(tokens) => Some(tokens),
+        }
+    }
+}
 
 /// What a call may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +59,17 @@ struct Worst {
 
 impl Worst {
     fn of(request: &Request, price: Price, longest: Option<u64>) -> Worst {
+        let none = PicoUsd(0);
+        let mut worst =
+            Worst { input: none, token: price.output, longest: longest.unwrap_or(LONGEST) };
+        worst.sends(tokens(request), price);
+        worst
+    }
+
+    /// So many tokens are sent besides.
+    fn sends(&mut self, tokens: u64, price: Price) {
         let token = price.input.max(price.cache_write);
-        let input = PicoUsd(tokens(request).saturating_mul(token.0));
-        Worst { input, token: price.output, longest: longest.unwrap_or(LONGEST) }
+        self.input.0 = self.input.0.saturating_add(tokens.saturating_mul(token.0));
     }
 
     /// With an answer of so many tokens.
@@ -85,13 +121,14 @@ fn of_message(message: &Message) -> u64 {
 impl Driver {
     /// The model is about to be asked: sets the money for it aside. Where there is less than the
     /// worst case would take, the answer may only be as long as is affordable; where even a short one
-    /// is not, the loop ends instead.
+    /// is not, the loop ends instead. Where nothing counts, it may be as long as somebody said.
     pub(crate) fn afforded(&mut self, mut recording: Recording) -> Result<Recording, RunError> {
         let Some(Body::Ask(ask)) = recording.facts.last_mut() else { return Ok(recording) };
-        if self.engine.money_left().is_none() && self.engine.session_budget().is_none() {
+        ask.max_output = self.settings.longest.held();
+        if !self.counts_money() {
             return Ok(recording);
         }
-        let Some(worst) = self.worst()? else { return Ok(recording) };
+        let Some(worst) = self.worst(&ask.visible)? else { return Ok(recording) };
         match self.set_aside(&worst, worst.longest)? {
             Ok(tokens) => {
                 ask.max_output = Some(tokens);
@@ -106,7 +143,10 @@ impl Driver {
     pub(crate) fn afforded_again(&mut self) -> Result<Option<Recording>, RunError> {
         let longest = self.engine.lap().and_then(cairn_engine::Lap::max_output);
         let (Some(longest), false) = (longest, self.has_reserved) else { return Ok(None) };
-        let Some(worst) = self.worst()? else { return Ok(None) };
+        if !self.counts_money() {
+            return Ok(None);
+        }
+        let Some(worst) = self.worst(&[])? else { return Ok(None) };
         Ok(match self.set_aside(&worst, longest)? {
             Ok(tokens) if tokens >= longest => None,
             Ok(_) => {
@@ -116,11 +156,20 @@ impl Driver {
         })
     }
 
-    fn worst(&self) -> Result<Option<Worst>, RunError> {
+    fn counts_money(&self) -> bool {
+        self.engine.money_left().is_some() || self.engine.session_budget().is_some()
+    }
+
+    /// What the next call may cost. What it will show as it stands comes on top of what the last one showed, which some
+    /// of it replaces.
+    fn worst(&self, shown: &[Visible]) -> Result<Option<Worst>, RunError> {
         let Some(price) = self.provider.price() else { return Ok(None) };
         let mut request = self.messages.next(&self.engine, &|hash| self.content(hash))?;
         request.schema = self.settings.schema.clone();
-        Ok(Some(Worst::of(&request, price, self.settings.max_output)))
+        let mut worst = Worst::of(&request, price, self.settings.longest.known());
+        let bytes: u64 = shown.iter().map(|one| one.content.bytes + one.path.len() as u64).sum();
+        worst.sends(bytes / BYTES_A_TOKEN, price);
+        Ok(Some(worst))
     }
 
     /// How long an answer is affordable, the money for it set aside; or why none is.

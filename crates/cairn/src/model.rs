@@ -11,6 +11,7 @@ use cairn_provider::catalogue::{Entry, Rates};
 use cairn_provider::http::{self, Auth, Http, Wire};
 use cairn_provider::scripted::{Player, Script};
 use cairn_provider::{Abilities, Constraint, Fallback, Limits, Price, Provider, Secret};
+use cairn_runtime::Longest;
 use cairn_text::scrub::Scrubber;
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -31,8 +32,8 @@ pub struct Chosen {
     pub remark: Option<String>,
     /// What it is known to take besides words.
     pub sees: Sees,
-    /// Its longest answer in tokens, where that is known.
-    pub longest: Option<u64>,
+    /// How long its answers may be.
+    pub longest: Longest,
 }
 
 /// What a model is known to take besides words.
@@ -90,7 +91,7 @@ fn walkthrough() -> Result<Chosen> {
                 .to_owned(),
         ),
         sees: Sees::SCRIPT,
-        longest: None,
+        longest: Longest::Unknown,
     })
 }
 
@@ -101,7 +102,7 @@ fn scripted(path: &str) -> Result<Chosen> {
         provider: Arc::new(Player::new(script)),
         remark: Some(format!("A fixed script plays the model: {path}.")),
         sees: Sees::SCRIPT,
-        longest: None,
+        longest: Longest::Unknown,
     })
 }
 
@@ -125,7 +126,14 @@ fn remote(
         ..abilities(provider, entry.as_ref())
     };
     let sees = Sees { images: abilities.vision, documents: abilities.pdf };
-    let longest = abilities.output;
+    // What the configuration says is a wish; a list of models only knows.
+    let longest = match abilities.output {
+        Some(tokens) if config.count(&format!("models.{name}.max_output")) > 0 => {
+            Longest::Held(tokens)
+        }
+        Some(tokens) => Longest::Known(tokens),
+        None => Longest::Unknown,
+    };
     let http = Http::new(http::Config {
         key: key_of(provider, config, env)?,
         auth: if provider == "azure" { Auth::Header("api-key".to_owned()) } else { wire.auth() },

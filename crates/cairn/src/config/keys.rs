@@ -524,7 +524,7 @@ pub const KEYS: &[Key] = &[
     of_model(
         "models.*.max_output",
         Kind::Count(1, MOST_TOKENS),
-        "Of [models.\"provider/name\"]: tokens that an answer may hold.",
+        "Of [models.\"provider/name\"]: tokens that an answer may hold; the provider is told so.",
     ),
     of_model(
         "models.*.abilities",

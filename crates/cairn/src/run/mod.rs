@@ -313,7 +313,7 @@ impl Order<'_> {
                 effort: Effort::of_word(self.config.text("effort")),
                 schema: self.args.terms.output_schema.as_deref().map(schema::read).transpose()?,
                 scrubber,
-                max_output: chosen.longest,
+                longest: chosen.longest,
                 hooks: found.hooks,
                 web: network::web(&self.config)?,
                 more_tools: self.more_tools(),

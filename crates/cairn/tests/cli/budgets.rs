@@ -139,3 +139,36 @@ fn what_a_run_that_was_killed_had_set_aside_is_given_back() {
     third.child.kill().unwrap();
     third.child.wait().unwrap();
 }
+
+// keeps: money-reserved
+#[test]
+fn what_a_turn_will_show_as_it_stands_is_counted_before_the_model_is_asked() {
+    let usage = json!({"input": 1000, "output": 10});
+    let grow = "seq 100000 101999 | sed 's/$/ of the many lines/' > a.txt";
+    let bench = Bench::new(json!([
+        {"say": "<get path=\"a.txt\"/>", "usage": usage},
+        {"say": format!("<sh command=\"{grow}\"/>"), "usage": usage},
+        {"say": "<update status=\"200\">done</update>"},
+    ]));
+    bench.temp.write("a.txt", "short\n");
+    let priced = "[models.\"openai/test\"]\ninput = \"10\"\noutput = \"10\"\nmax_output = 400\n";
+    bench.own("cairn.toml", priced);
+    let run = ["run", "--yolo", "--json", "--surface", "tags", "--max-cost", "0.20", "work"];
+    let result = bench.events(&run).pop().unwrap();
+    assert_eq!((&result["status"], &result["exit_code"]), (&json!("limit"), &json!(4)), "{result}");
+    assert_eq!(bench.requests().len(), 2, "the third would show 2000 lines");
+    assert_eq!(bench.temp.read("a.txt").lines().count(), 2000);
+}
+
+#[test]
+fn an_answer_is_as_long_as_the_configuration_says_where_no_money_is_counted() {
+    for (config, expected) in [("max_output = 400", json!(400)), ("context = 9000", Value::Null)] {
+        let bench = Bench::new(json!([{"say": "ok"}]));
+        bench.own("cairn.toml", &format!("[models.\"openai/test\"]\n{config}\n"));
+        let done = bench.cairn(&["run", "work"]);
+        assert_eq!((done.code, done.out.as_str()), (0, "ok\n"), "{}", done.err);
+        assert_eq!(bench.requests()[0]["max_tokens"], expected);
+        let shown = bench.cairn(&["show", "log:///1/1#request"]);
+        assert_eq!(shown.out.as_bytes(), &bench.model.requests()[0][..], "{}", shown.err);
+    }
+}

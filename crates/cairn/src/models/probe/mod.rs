@@ -12,7 +12,7 @@ use crate::out::say;
 use crate::run::{Usage, block_on, no_price};
 use crate::{model, place, secrets};
 use anyhow::Result;
-use cairn_provider::{Capped, Provider};
+use cairn_provider::Provider;
 use cairn_types::{PicoUsd, Surface};
 use report::Report;
 use std::process::ExitCode;
@@ -161,10 +161,9 @@ impl Probing {
         }
         let thinks = catalogue(&config)?.model(&chosen.name).and_then(|entry| entry.reasoning);
         let answer = if thinks == Some(true) { THOUGHT } else { ANSWER };
-        let capped = |model| -> Arc<dyn Provider> { Arc::new(Capped { model, most: answer }) };
         Ok(Probing {
-            held: capped(chosen.provider),
-            free: capped(free),
+            held: chosen.provider,
+            free,
             ways: ways
                 .map(|(surface, constrained)| Way { surface, constrained, small: true })
                 .collect(),

@@ -10,7 +10,9 @@ use crate::{manner, place, policy, sandbox};
 use anyhow::{Context, Result};
 use cairn_engine::policy::Rulebook;
 use cairn_provider::Provider;
-use cairn_runtime::{Command, Driver, Event, Manner, Place, Settings, Sink, Start, new_run_id};
+use cairn_runtime::{
+    Command, Driver, Event, Longest, Manner, Place, Settings, Sink, Start, new_run_id,
+};
 use cairn_store::{Access, Options, Store};
 use cairn_text::scrub::Scrubber;
 use cairn_types::{
@@ -144,7 +146,7 @@ impl Bench {
             settings: Settings {
                 model: self.model.clone(),
                 scrubber: self.scrubber.clone(),
-                max_output: Some(self.most),
+                longest: Longest::Held(self.most),
                 manner: way.manner(),
                 ..Settings::default()
             },
