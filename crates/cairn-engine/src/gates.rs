@@ -45,8 +45,13 @@ impl Terms {
     /// Whether the agent can put something to a person.
     #[must_use]
     pub fn can_be_asked(self) -> bool {
-        let Flags { someone, no_proposals, no_interaction, .. } = self.flags;
-        (self.approval == Approval::Ask || someone) && !no_proposals && !no_interaction
+        self.has_someone() && !self.flags.no_interaction
+    }
+
+    /// Whether a person can be asked to let something pass.
+    fn has_someone(self) -> bool {
+        let Flags { someone, no_proposals, .. } = self.flags;
+        (self.approval == Approval::Ask || someone) && !no_proposals
     }
 }
 
@@ -407,8 +412,7 @@ fn proposal(asked: &Asked<'_>) -> Said {
         return only_a_person(asked, what, words::large(files, bytes));
     }
     if asked.guessed {
-        let what = "its end, or that of an op before it, was not written".to_owned();
-        return only_a_person(asked, what, words::GUESSED.to_owned());
+        return guessed(asked);
     }
     match (asked.judged.word, asked.terms.approval) {
         (RuleWord::Allow | RuleWord::Deny, _) => pass("nothing to ask"),
@@ -439,10 +443,19 @@ fn consult(asked: &Asked<'_>) -> Said {
     refuse(why, words::NOBODY_ANSWERS)
 }
 
+/// What may be cut, or part of something else, waits for a person. Where nobody is there that is no want of
+/// approval: the agent writes it again, with its end.
+fn guessed(asked: &Asked<'_>) -> Said {
+    let what = "its end, or that of an op before it, was not written";
+    match asked.terms.has_someone() {
+        true => Said::Hold(what.to_owned()),
+        false => refuse(what, words::GUESSED),
+    }
+}
+
 /// What is done only when a person says so, whatever was allowed beforehand.
 fn only_a_person(asked: &Asked<'_>, what: String, told: String) -> Said {
-    let Terms { approval, flags, .. } = asked.terms;
-    match (approval == Approval::Ask || flags.someone) && !flags.no_proposals {
+    match asked.terms.has_someone() {
         true => Said::Hold(what),
         false => Said::Refuse {
             told: Told::Words(told),

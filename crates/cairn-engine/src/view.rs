@@ -23,6 +23,8 @@ pub enum Item {
         calls: Vec<Call>,
         /// What has to be sent back for it to go on thinking.
         thoughts: Option<ContentRef>,
+        /// What of it could not be read.
+        problems: Option<ContentRef>,
     },
     /// What became of a command that a person had sent to the background.
     Over {
@@ -76,7 +78,11 @@ impl Item {
     }
 
     pub(crate) fn of_reply(reply: &Reply) -> Item {
-        let (text, calls, thoughts) = (reply.text, reply.calls.clone(), reply.thoughts);
-        Item::Assistant { text, calls, thoughts }
+        Item::Assistant {
+            text: reply.text,
+            calls: reply.calls.clone(),
+            thoughts: reply.thoughts,
+            problems: reply.problems,
+        }
     }
 }

@@ -109,7 +109,7 @@ pub(crate) fn not_given(tool: &str) -> String {
 
 pub(crate) const UNCLOSED: &str =
     "not performed: its end, or that of an op before it, was not written";
-pub(crate) const GUESSED: &str = "refused: its end, or that of an op before it, was not written, so a person must approve it, and nobody is there";
+pub(crate) const GUESSED: &str = "refused: its end, or that of an op before it, was not written, and nobody is there to look at it";
 
 pub(crate) fn turns_left(left: u32) -> String {
     match left {

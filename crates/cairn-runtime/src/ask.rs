@@ -52,8 +52,8 @@ impl Driver {
         let mut written = String::new();
         if self.engine.surface().is_text() {
             written = std::mem::take(&mut answer.text);
-            heard = self.heard(&written);
-            self.tell_prose(&heard.text);
+            heard = self.heard(&written, answer.finish);
+            self.tell_prose(&heard);
             self.tell_unread(&heard);
             if !answer.calls.is_empty() {
                 let left = answer.calls.len();

@@ -60,7 +60,7 @@ impl Packet {
         }
         let items = engine.items();
         for n in self.rows.len()..items.len() {
-            self.rows.push(row(&items[n], &items[..n], content)?);
+            self.rows.push(row(&items[n], (engine.surface(), &items[..n]), content)?);
         }
         Ok(())
     }
@@ -214,7 +214,11 @@ pub(crate) fn turn<'a>(engine: &'a Engine, tools: &'a [&'static native::Tool]) -
     }
 }
 
-fn row(item: &Item, before: &[Item], content: Contents<'_>) -> Result<Row, StoreError> {
+fn row(
+    item: &Item,
+    (surface, before): (Surface, &[Item]),
+    content: Contents<'_>,
+) -> Result<Row, StoreError> {
     let text = |r: &ContentRef| content(&r.hash).map(|bytes| text_of(&bytes));
     Ok(match item {
         Item::User { text: said, media } => Row {
@@ -227,8 +231,13 @@ fn row(item: &Item, before: &[Item], content: Contents<'_>) -> Result<Row, Store
             Row { head: "changed by others".to_owned(), body: text(told)?, ..Row::default() }
         }
         // What it asked for stands in the rows; an answer, or words alone, nowhere else.
-        Item::Assistant { text: Some(said), calls, .. } if calls.is_empty() => {
+        Item::Assistant { text: Some(said), calls, problems: None, .. } if calls.is_empty() => {
             Row { head: "said by you".to_owned(), body: text(said)?, ..Row::default() }
+        }
+        // What could not be read is shown once, with what is wrong there; then only that it was.
+        Item::Assistant { calls, problems: Some(problems), .. } if calls.is_empty() => {
+            let kinds = kinds(&text(problems)?).join(", ");
+            Row { head: format!("said by you, not read: {kinds}"), ..Row::default() }
         }
         Item::Over { row, content } => {
             let head = format!("{} went on in the background and is over", rows::address(*row));
@@ -245,10 +254,11 @@ fn row(item: &Item, before: &[Item], content: Contents<'_>) -> Result<Row, Store
         Item::Result { at, call, content: told, media, status, folded, .. } => {
             let asked = asked(call, before, content)?;
             let (what, shows) = match &asked {
-                Some((_, Some(action))) => {
-                    (format!("{} {}", action.op(), line(&action.target())), whole(action))
+                Some((tool, Some(action))) => {
+                    let name = any::called(surface, tool);
+                    (format!("{name} {}", line(&action.target())), whole(action))
                 }
-                Some((tool, None)) => (tool.clone(), None),
+                Some((tool, None)) => (any::called(surface, tool).to_owned(), None),
                 None => (String::new(), None),
             };
             let head = format!("{} {what}, {status}", rows::address(*at));
@@ -303,6 +313,18 @@ fn line(target: &str) -> String {
         cut.push('…');
     }
     cut
+}
+
+/// The kinds of problems, each once.
+fn kinds(json: &str) -> Vec<String> {
+    let list: Vec<serde_json::Value> = serde_json::from_str(json).unwrap_or_default();
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in list.iter().filter_map(|one| one["kind"].as_str()) {
+        if !kinds.iter().any(|known| known == kind) {
+            kinds.push(kind.to_owned());
+        }
+    }
+    kinds
 }
 
 /// Problems as facts: kind, place, what is wrong, and the lines themselves.

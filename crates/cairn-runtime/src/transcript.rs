@@ -124,7 +124,7 @@ fn message(
             parts: parts_of(text(told)?, media, content)?,
             failed: !status.is_success(),
         },
-        Item::Assistant { text: said, calls, thoughts } => Message::Assistant {
+        Item::Assistant { text: said, calls, thoughts, .. } => Message::Assistant {
             text: said.as_ref().map(text).transpose()?,
             calls: calls
                 .iter()

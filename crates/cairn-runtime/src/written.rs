@@ -6,7 +6,7 @@ use cairn_engine::{Marks, Recording};
 use cairn_provider::CallText;
 use cairn_surface::any;
 use cairn_surface::{Position, Reading};
-use cairn_types::{Action, Body, Hash, Read, Surface, Visible};
+use cairn_types::{Action, Body, Finish, Hash, Read, Surface, Visible};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +32,7 @@ pub(crate) struct Heard {
 
 impl Driver {
     /// What a reply on a text surface comes to. The answer that was asked for in plain words is one.
-    pub(crate) fn heard(&self, text: &str) -> Heard {
+    pub(crate) fn heard(&self, text: &str, finish: Finish) -> Heard {
         let lap = self.engine.lap();
         if lap.is_some_and(cairn_engine::Lap::is_plain) {
             let (said, reasoning) = any::without_thoughts(text);
@@ -41,13 +41,17 @@ impl Driver {
         let tools = packet::given(&self.engine);
         let turn = packet::turn(&self.engine, &tools);
         let at = lap.map_or((0, 0), |lap| (lap.lap, lap.turn + 1));
-        heard(turn.read(text, MOST_OPS), at)
+        let reading = match finish {
+            Finish::Length | Finish::Filtered => turn.read_cut(text, MOST_OPS),
+            Finish::Stop | Finish::Calls => turn.read(text, MOST_OPS),
+        };
+        heard(reading, at)
     }
 
-    /// Tells at once what a reply says besides what it asks for.
-    pub(crate) fn tell_prose(&self, text: &str) {
-        if !text.trim().is_empty() {
-            let text = self.settings.scrubber.text(text).into_owned();
+    /// Tells at once what a reply says besides what it asks for. Where some of it could not be read, that may be scraps.
+    pub(crate) fn tell_prose(&self, heard: &Heard) {
+        if !heard.text.trim().is_empty() && heard.unread.is_none() {
+            let text = self.settings.scrubber.text(&heard.text).into_owned();
             self.sink.event(&Event::Text { offset: 0, text });
         }
     }

@@ -2,8 +2,10 @@
 
 use crate::envelope::{self, Stage};
 use crate::native::{self, Tool};
+use crate::position::Places;
+use crate::prose::Quotes;
 use crate::thinking::{self, Mark};
-use crate::{Reading, brief, heredoc, tags};
+use crate::{Reading, Trouble, brief, heredoc, tags};
 use cairn_types::Surface;
 use serde_json::Value;
 
@@ -26,6 +28,18 @@ pub struct Turn<'a> {
 #[must_use]
 pub fn tools_named(names: &[String]) -> Vec<&'static Tool> {
     names.iter().filter_map(|name| native::tool(name)).collect()
+}
+
+/// What a tool is called on a surface, as a model is taught to write it.
+#[must_use]
+pub fn called(surface: Surface, tool: &str) -> &str {
+    let names =
+        native::skins().iter().find(|skin| skin.tool.name == tool).and_then(|skin| match surface {
+            Surface::Tags => skin.tags.first(),
+            Surface::Heredoc => skin.words.first(),
+            Surface::Envelope | Surface::Native | Surface::Client => None,
+        });
+    names.copied().unwrap_or(tool)
 }
 
 /// How much a model is told.
@@ -79,6 +93,35 @@ impl Turn<'_> {
         }
     }
 
+    /// What a reply says that was cut off. An op is taken to have an end where it would have one
+    /// whatever might have followed, and that there is no more is told.
+    #[must_use]
+    pub fn read_cut(&self, text: &str, cap: usize) -> Reading {
+        let mut reading = self.read(text, cap);
+        if matches!(self.surface, Surface::Tags | Surface::Heredoc) {
+            let longer = self.read(&format!("{text}{MORE}"), cap);
+            for (n, op) in reading.ops.iter_mut().enumerate() {
+                let is_same = longer.ops.get(n).is_some_and(|other| {
+                    (other.tool, &other.args, other.at) == (op.tool, &op.args, op.at)
+                });
+                op.is_unclosed |= !is_same || longer.ops[n].is_unclosed;
+            }
+        }
+        // What was claimed or asked for whole is whole, whatever else it would have said.
+        let is_whole = |reading: &Reading| match self.surface {
+            Surface::Envelope => reading.problems.is_empty(),
+            _ => reading.terminal.is_some() && reading.ops.iter().all(|op| !op.is_unclosed),
+        };
+        if is_whole(&reading) {
+            return reading;
+        }
+        let places = Places::new(text);
+        let (at, snippet) = (places.at(text.len()), places.snippet(text.len()));
+        let note = "the reply was cut off here".to_owned();
+        reading.problems.push(Trouble { kind: "reply_cut", at, note, snippet });
+        reading
+    }
+
     /// What stands last in the request.
     #[must_use]
     pub fn requirements(&self) -> String {
@@ -119,13 +162,25 @@ pub fn nonce_of(reply: &str) -> (String, bool) {
     (nonce.to_owned(), object.as_ref().is_some_and(|object| object.get("action").is_some()))
 }
 
-/// An answer without what was only thought, and that.
+/// What makes another word of one that a text ends in.
+const MORE: &str = "A";
+
+/// An answer without what was only thought, and that. Quotes are said, whatever they hold; and so is a thought that
+/// begins after words and has no end.
 #[must_use]
 pub fn without_thoughts(text: &str) -> (String, String) {
     let (mut said, mut thought) = (String::new(), String::new());
+    let quotes = Quotes::new(text);
     let mut at = 0;
     while at < text.len() {
-        match thinking::mark_at(text, at) {
+        if let Some(quote) = quotes.quote_at(at).filter(|quote| quote.is_closed) {
+            said.push_str(&text[at..quote.end]);
+            at = quote.end;
+            continue;
+        }
+        let is_open = |mark: &Mark<'_>| matches!(mark, Mark::Thought { is_closed: false, .. });
+        let has_words = !said.trim().is_empty();
+        match thinking::mark_at(text, at).filter(|mark| !(is_open(mark) && has_words)) {
             Some(Mark::Thought { said: inner, end, .. }) => {
                 thought.push_str(inner);
                 at = end;

@@ -366,7 +366,8 @@ pub fn hook(of: &Hooked) -> String {
 /// What an op was asked for, in a line.
 pub fn asked(intent: &Intent) -> String {
     let of = intent.of.map(|row| format!(" (begun as {row})")).unwrap_or_default();
-    format!("{} {}{of}", intent.tool, intent.target)
+    let unclosed = if intent.unclosed { " (its end was not written)" } else { "" };
+    format!("{} {}{of}{unclosed}", intent.tool, intent.target)
 }
 
 /// How a command in the background ended, in one line.

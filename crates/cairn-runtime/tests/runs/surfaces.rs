@@ -252,7 +252,7 @@ fn what_a_text_model_is_sent_is_the_state_and_can_be_made_again_from_the_log() {
     assert!(second.contains("# Visible\n## notes.md\n"), "{second}");
     assert!(second.contains("The meeting is on Tuesday."), "{second}");
     assert!(
-        second.contains("## log:///1/1/1 read notes.md, 200\nshown above as it stands now"),
+        second.contains("## log:///1/1/1 get notes.md, 200\nshown above as it stands now"),
         "{second}"
     );
     assert!(second.contains("# Problems\n## target_refused at 3:1:"), "{second}");

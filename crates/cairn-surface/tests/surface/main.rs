@@ -8,6 +8,7 @@
 )]
 
 mod actions;
+mod any;
 mod brief;
 mod calls;
 mod envelope;

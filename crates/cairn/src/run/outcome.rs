@@ -39,6 +39,8 @@ impl Watch {
         let Event::Fact { fact, text, anchor, .. } = event else { return };
         let Ok(mut seen) = self.seen.lock() else { return };
         match &fact.body {
+            // What is left of what could not be read as a whole is no answer.
+            Body::Reply(reply) if reply.problems.is_some() => seen.answer.clear(),
             Body::Reply(_) => seen.answer = text.clone().unwrap_or_default(),
             Body::Intent(intent) if intent.is_for_everyone() => drop(seen.said.insert(intent.at)),
             Body::Outcome(done) if seen.said.remove(&done.at) && done.is_last_word() => {

@@ -286,6 +286,7 @@ impl State {
             }
             Body::Abort(_) => self.pen.line(Tone::Dim, "stopping"),
             Body::Ask(ask) => self.turn = (ask.lap, ask.turn),
+            Body::Reply(reply) if reply.problems.is_some() => self.unread(text),
             Body::Reply(_) => self.replied(text),
             Body::Fault(fault) => {
                 self.pen.thought();
@@ -357,6 +358,14 @@ impl State {
             self.answers(text);
         }
         self.pen.end_line();
+    }
+
+    /// What is left of a reply that could not be read as a whole is no answer.
+    fn unread(&mut self, text: &str) {
+        self.thought();
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            self.pen.line(Tone::Dim, &format!("  said: {line}"));
+        }
     }
 
     /// Words that are, or may be, the answer.

@@ -191,3 +191,50 @@ fn the_configuration_says_how_a_model_writes_and_a_flag_says_otherwise() {
         assert!(refused.err.contains(told), "{flags:?}: {}", refused.err);
     }
 }
+
+// keeps: unclosed-op
+#[test]
+fn a_reply_that_was_cut_off_writes_nothing_half_and_the_model_is_told_that_it_was() {
+    for (surface, cut, whole, last) in [
+        (
+            "heredoc",
+            "<<EDIT(env.sh):A=1\nB=vim:EDIT",
+            "<<EDIT(env.sh):A=1\nB=vim:EDITOR\n:EDIT",
+            "<<SEND[200]:done:SEND",
+        ),
+        (
+            "tags",
+            "<set path=\"env.sh\">\n<sets>\n</set",
+            "<set path=\"env.sh\">\nA=1\nB=vim:EDITOR\n</set>",
+            "<update status=\"200\">done</update>",
+        ),
+    ] {
+        let bench =
+            Bench::new(json!([{"say": cut, "finish": "length"}, {"say": whole}, {"say": last}]));
+        let done = bench.cairn(&["run", "--yolo", "--surface", surface, "work"]);
+        assert_eq!((done.code, done.out.as_str()), (0, "done\n"), "{}", done.err);
+        assert_eq!(bench.temp.read("env.sh"), "A=1\nB=vim:EDITOR\n");
+        let requests = bench.requests();
+        let told = |n: usize| requests[n]["messages"][1]["content"].as_str().unwrap().to_owned();
+        assert!(told(1).contains("## reply_cut at "), "{}", told(1));
+        assert!(!told(2).contains("reply_cut"), "{}", told(2));
+        assert!(done.err.contains("reply_cut"), "{}", done.err);
+        assert!(done.err.contains("env.sh (its end was not written)"), "{}", done.err);
+    }
+}
+
+#[test]
+fn what_could_not_be_read_is_no_answer_and_leaves_one_line_in_what_the_model_sees() {
+    let bench = Bench::new(json!([
+        {"say": r#"{"tool":"read","args":{"path":"a"},"nonce":"old1"}"#},
+        {"say": r#"{"action":"final","nonce":"{NONCE}"}"#},
+        {"say": "Nothing to do."},
+    ]));
+    let done = bench.cairn(&["run", "--yolo", "--surface", "envelope", "work"]);
+    assert_eq!((done.code, done.out.as_str()), (0, "Nothing to do.\n"), "{}", done.err);
+    let requests = bench.requests();
+    let told = |n: usize| requests[n]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(told(1).contains("## said by you, not read: tool_call_nonce_invalid\n"), "{}", told(1));
+    assert!(told(1).contains("# Problems\n## tool_call_nonce_invalid at "), "{}", told(1));
+    assert!(!told(2).contains("old1"), "{}", told(2));
+}
