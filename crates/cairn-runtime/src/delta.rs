@@ -3,7 +3,7 @@
 
 use crate::client::CLIENT_RUN;
 use crate::note::SYSTEM_RUN;
-use crate::reconcile::{self, Looked, Sight};
+use crate::reconcile::{self, Known, Sight};
 use crate::{Driver, RunError};
 use cairn_engine::Recording;
 use cairn_store::Store;
@@ -28,11 +28,9 @@ const MOST: usize = 16 << 10;
 pub(crate) struct Around {
     sight: Option<Sight>,
     /// A look that goes on beside the model's first answer.
-    beside: Option<JoinHandle<Result<Looked, RunError>>>,
+    beside: Option<JoinHandle<Result<Sight, RunError>>>,
     /// The turn that was looked around for.
     turn: Option<(u32, u32)>,
-    /// What the first look of a new run found lay there when it began.
-    passed: Option<String>,
 }
 
 impl Driver {
@@ -45,12 +43,13 @@ impl Driver {
         self.around.turn = Some(turn);
         let (store, session) = (self.store.clone(), self.session.clone());
         let has_files = !self.engine.terms().flags.no_repo;
-        let doer = self.engine.worked_directly().then(|| self.run_id().clone());
+        let is_new = self.engine.is_new();
+        let own = |is_it: bool| is_it.then(|| self.run_id().clone());
+        let known = Known { doer: own(self.engine.worked_directly()), beginner: own(is_new) };
         let look = |sight| {
             let here = (store.clone(), Arc::clone(&self.world));
-            reconcile::reconcile(here, session.clone(), (sight, doer.clone()))
+            reconcile::reconcile(here, session.clone(), (sight, known.clone()))
         };
-        let is_new = self.engine.is_new();
         if is_first && (is_new || !reconcile::has_looked(&store, &session)) {
             // A run's first request waits for nothing.
             if has_files {
@@ -61,14 +60,12 @@ impl Driver {
             }
         } else if has_files {
             if let Some(beside) = self.around.beside.take()
-                && let Ok(Ok(looked)) = beside.await
+                && let Ok(Ok(sight)) = beside.await
             {
-                // What lay there when a run began is no news to it.
-                self.around.passed = looked.receipt.filter(|_| self.engine.drives() == 1);
-                self.around.sight = Some(looked.sight);
+                self.around.sight = Some(sight);
             }
             let sight = self.around.sight.take().unwrap_or_default();
-            self.around.sight = Some(look(sight).await?.sight);
+            self.around.sight = Some(look(sight).await?);
         }
         let Some(recording) = self.delta()? else { return Ok(false) };
         self.record(recording)?;
@@ -81,8 +78,9 @@ impl Driver {
         // Another of the same reply may have worked on them before.
         let doer = self.engine.worked_directly().then(|| self.run_id().clone());
         let here = (self.store.clone(), Arc::clone(&self.world));
-        let looked = reconcile::reconcile(here, self.session.clone(), (sight, doer)).await?;
-        self.around.sight = Some(looked.sight);
+        let known = Known { doer, beginner: None };
+        let sight = reconcile::reconcile(here, self.session.clone(), (sight, known)).await?;
+        self.around.sight = Some(sight);
         Ok(())
     }
 
@@ -92,15 +90,16 @@ impl Driver {
         let Some(rows) = self.store.outcomes_since(&self.session, looked)? else { return Ok(None) };
         let Some((upto, _)) = rows.last() else { return Ok(None) };
         let upto = upto.clone();
-        let mut told = Told { store: &self.store, names: self.names()?, noticed: Vec::new() };
-        let own = self.lineage()?;
-        for (receipt, fact) in &rows {
-            let is_own = own.iter().any(|(run, upto)| fact.run == *run && fact.n <= *upto);
-            if !is_own && Some(receipt) != self.around.passed.as_ref() {
-                told.take(fact);
+        let (store, own) = (&self.store, self.run_id());
+        let mut told = Told { store, own, names: self.names()?, noticed: Vec::new() };
+        let lineage = self.lineage()?;
+        for (_, fact) in &rows {
+            match lineage.iter().any(|(run, upto)| fact.run == *run && fact.n <= *upto) {
+                true => told.supersede(fact),
+                false => told.take(fact),
             }
         }
-        told.settle(self.run_id());
+        told.settle();
         if told.noticed.is_empty() {
             return Ok(None);
         }
@@ -140,6 +139,8 @@ impl Driver {
 /// What was noticed so far, each with the newest row of it.
 struct Told<'a> {
     store: &'a Store,
+    /// The run that is told.
+    own: &'a RunId,
     names: HashMap<RunId, &'static str>,
     noticed: Vec<(Noticed, Shown)>,
 }
@@ -160,6 +161,8 @@ struct Shown {
 struct Note {
     /// Whose doing it is, where that is known.
     source: Option<String>,
+    /// The run that found it when it began: to that one it is no news.
+    beginner: Option<String>,
     /// Of each path the lines that are new.
     spans: HashMap<String, Vec<(usize, usize)>>,
 }
@@ -180,11 +183,28 @@ impl Shown {
 }
 
 impl Told<'_> {
+    /// What the run made or removed itself since is no longer gone, or there, by what others did.
+    fn supersede(&mut self, fact: &Fact) {
+        let Body::Outcome(outcome) = &fact.body else { return };
+        if self.noticed.is_empty() {
+            return;
+        }
+        let changes = outcome.changes.iter();
+        let there: HashMap<&str, bool> =
+            changes.map(|change| (change.path.as_str(), change.after.is_some())).collect();
+        self.noticed.retain(|(one, shown)| {
+            there.get(one.path.as_str()).is_none_or(|is_there| *is_there == shown.there.1)
+        });
+    }
+
     fn take(&mut self, fact: &Fact) {
         let Body::Outcome(outcome) = &fact.body else { return };
         let run = || fact.run.to_string();
         let source = self.names.get(&fact.run).map_or_else(run, |name| (*name).to_owned());
         let note = if source == "file" { self.note(outcome) } else { Note::default() };
+        if note.beginner.as_deref() == Some(self.own.as_str()) {
+            return;
+        }
         let source = note.source.clone().unwrap_or(source);
         let is_directory = |state: &Option<FileState>| {
             state.as_ref().is_some_and(|s| s.kind == FileKind::Directory && s.aside.is_none())
@@ -230,7 +250,8 @@ impl Told<'_> {
     }
 
     /// Leaves out what is as it was, whoever changed it meanwhile, and what the run did itself.
-    fn settle(&mut self, own: &RunId) {
+    fn settle(&mut self) {
+        let own = self.own;
         let mut all: HashMap<String, Shown> = HashMap::new();
         for (one, shown) in &self.noticed {
             let net = all.entry(one.path.clone()).or_insert_with(|| shown.clone());

@@ -36,31 +36,29 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))
 }
 
-/// What a look came to.
-#[derive(Debug)]
-pub(crate) struct Looked {
-    pub(crate) sight: Sight,
-    /// The row of what was found, if anything was.
-    pub(crate) receipt: Option<String>,
-}
-
 /// Whether anybody ever looked at the members of this session's project.
 pub(crate) fn has_looked(store: &Store, session: &SessionId) -> bool {
     store.survey_file(session).exists()
 }
 
-/// Whose doing is recorded, where it is known: a run whose command worked on the files themselves.
-pub(crate) type Doer = Option<RunId>;
+/// What is known of changes before they are found, and recorded with them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    /// Whose doing they are: a run whose command worked on the files themselves.
+    pub(crate) doer: Option<RunId>,
+    /// The run that has just begun, to which what lies there is no news.
+    pub(crate) beginner: Option<RunId>,
+}
 
 /// Looks at the members, and records what changed by nobody's op.
 pub(crate) async fn reconcile(
     (store, world): (Store, Arc<World>),
     session: SessionId,
-    (sight, doer): (Sight, Doer),
-) -> Result<Looked, RunError> {
+    (sight, known): (Sight, Known),
+) -> Result<Sight, RunError> {
     let Some(_alone) = alone(&store, &session).await? else {
         // Whoever has it records what it finds, and that is told like anybody's change.
-        return Ok(Looked { sight, receipt: None });
+        return Ok(sight);
     };
     let (scanned, mut sight) = {
         let (store, world, session) = (store.clone(), Arc::clone(&world), session.clone());
@@ -68,15 +66,14 @@ pub(crate) async fn reconcile(
         match tokio::task::spawn_blocking(look).await {
             Ok(looked) => looked,
             // A look that failed found nothing; the next one begins anew.
-            Err(_) => return Ok(Looked { sight: Sight::default(), receipt: None }),
+            Err(_) => return Ok(Sight::default()),
         }
     };
     let Scan { noticed, is_first, is_changed } = scanned;
-    let mut receipt = None;
     if !is_first && !noticed.is_empty() {
         let ambient = unannounced(&store, &session, &sight.survey.upto, noticed)?;
         if !ambient.is_empty() {
-            receipt = record((store.clone(), world), &session, ambient, doer).await?;
+            record((store.clone(), world), &session, ambient, known).await?;
         }
     }
     sight.survey.upto = store.newest_receipt(&session)?.unwrap_or_default();
@@ -85,7 +82,7 @@ pub(crate) async fn reconcile(
     if is_changed || sight.stamp.is_none() {
         keep(&store, &session, &mut sight);
     }
-    Ok(Looked { sight, receipt })
+    Ok(sight)
 }
 
 async fn alone(store: &Store, session: &SessionId) -> Result<Option<HomeLock>, RunError> {
@@ -238,7 +235,7 @@ async fn record(
     (store, world): (Store, Arc<World>),
     session: &SessionId,
     noticed: Vec<Noticed>,
-    doer: Doer,
+    known: Known,
 ) -> Result<Option<String>, RunError> {
     let mut spans = Map::new();
     let mut contents = Vec::new();
@@ -250,7 +247,9 @@ async fn record(
         changes.push(Change::between(one.path, before, after));
     }
     let mut system = Client::system(store, world, session).await?;
-    let told = json!({ "source": doer.map(|run| run.to_string()), "spans": Value::Object(spans) });
+    let named = |run: Option<RunId>| run.map(|run| run.to_string());
+    let (source, beginner) = (named(known.doer), named(known.beginner));
+    let told = json!({"source": source, "beginner": beginner, "spans": Value::Object(spans)});
     system.note(changes, told.to_string(), contents).await
 }
 

@@ -199,3 +199,59 @@ fn what_lay_there_when_a_run_began_is_no_news_to_it_and_is_to_one_that_goes_on()
         assert_eq!(told, "Changed by others since you last looked:\nf: edited on disk\n1\tchanged");
     });
 }
+
+// keeps: delta
+#[test]
+fn what_lay_there_when_a_run_began_is_no_news_after_it_was_killed_either() {
+    let read = call("read", json!({"path": "other"}));
+    let write = call("write", json!({"path": "made", "content": "made\n"}));
+    let bench = Bench::new(&[
+        vec![write.clone(), read.clone(), read.clone()],
+        vec![read.clone(), write, read.clone(), read],
+    ]);
+    block_on(async {
+        let mut one = bench.run(0).await;
+        bench.turn(&mut one).await;
+        bench.turn(&mut one).await;
+        drop(one);
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        std::fs::remove_file(std::path::Path::new(&bench.temp.workspace()).join("made")).unwrap();
+        bench.temp.write("f", "changed\n");
+        let mut two = bench.run(1).await;
+        for _ in 0..3 {
+            bench.turn(&mut two).await;
+        }
+        let (run, session) = (two.0.run_id().clone(), two.0.session_id().clone());
+        assert_eq!(bench.temp.read("made"), "made\n");
+        drop(two);
+        let told = Arc::new(Told::default());
+        let start = start(&bench.store, &bench.temp.workspace(), &bench.models[1].url(), told);
+        let mut again = start.take(Place::Existing { run, session }, None::<&str>).await.unwrap();
+        bench.turn(&mut again).await;
+        assert_eq!(bench.told(&again), "");
+    });
+}
+
+// keeps: delta
+#[test]
+fn what_a_run_made_again_after_others_had_removed_it_is_not_told_as_gone() {
+    let read = call("read", json!({"path": "other"}));
+    let write = call("write", json!({"path": "f", "content": "mine\n"}));
+    let bench = Bench::new(&[vec![read.clone(), read.clone(), write, read]]);
+    block_on(async {
+        let mut one = bench.run(0).await;
+        bench.turn(&mut one).await;
+        bench.turn(&mut one).await;
+        // The model is asked, and meanwhile a person removes the file; then its op comes.
+        while one.0.engine().turns() < 3 {
+            one.0.drive(Some(1)).await.unwrap();
+        }
+        let mut client = bench.client().await;
+        let by = By::Person("ada".to_owned());
+        client.op("remove", &json!({"path": "f"}).to_string(), by).await.unwrap();
+        drop(client);
+        bench.turn(&mut one).await;
+        assert_eq!(bench.temp.read("f"), "mine\n");
+        assert_eq!(bench.told(&one), "");
+    });
+}
