@@ -108,7 +108,10 @@ impl Rails {
             }
             Struck::Silent => (
                 Rail::Strikes,
-                format!("{} turns in a row asked for nothing that could be read", self.strikes),
+                format!(
+                    "{} turns in a row came to nothing; the last asked for nothing that could be read",
+                    self.strikes
+                ),
             ),
             Struck::Cycle(1) => (
                 Rail::Cycle,

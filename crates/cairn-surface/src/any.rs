@@ -84,8 +84,7 @@ impl Turn<'_> {
     #[must_use]
     pub fn read(&self, text: &str, cap: usize) -> Reading {
         match self.surface {
-            Surface::Tags => tags::parse(text, cap),
-            Surface::Heredoc => heredoc::parse(text, cap),
+            Surface::Tags | Surface::Heredoc => statements(self.surface, text, cap),
             Surface::Envelope => envelope::parse(text, &self.envelope()),
             Surface::Native | Surface::Client => {
                 Reading { text: text.to_owned(), ..Reading::default() }
@@ -140,6 +139,34 @@ impl Turn<'_> {
         let schema = envelope::schema(&turn, nonce);
         Some(Form { schema, grammar: envelope::grammar(&turn) })
     }
+}
+
+/// What a reply of statements says, in tags or else in heredocs. One that asks for nothing here, and would on another
+/// surface, is told of that.
+fn statements(surface: Surface, text: &str, cap: usize) -> Reading {
+    let parse = |surface| match surface {
+        Surface::Heredoc => heredoc::parse(text, cap),
+        _ => tags::parse(text, cap),
+    };
+    let mut reading = parse(surface);
+    if !reading.ops.is_empty() || !reading.problems.is_empty() {
+        return reading;
+    }
+    let (other, mark) = match surface {
+        Surface::Heredoc => (Surface::Tags, "<"),
+        _ => (Surface::Heredoc, "<<"),
+    };
+    let places = Places::new(text);
+    let statement = || Some((other, places.byte_of(parse(other).ops.first()?.at)));
+    let object =
+        || Some((Surface::Envelope, text.find('{').filter(|_| !nonce_of(text).0.is_empty())?));
+    let found = text.contains(mark).then(statement).flatten().or_else(object);
+    if let Some((other, byte)) = found {
+        let note = format!("this is written in {other}, and replies are read as {surface} here");
+        let (at, snippet) = (places.at(byte), places.snippet(byte));
+        reading.problems.push(Trouble { kind: "other_surface", at, note, snippet });
+    }
+    reading
 }
 
 /// What decoding can be held to.

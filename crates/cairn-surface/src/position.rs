@@ -4,6 +4,8 @@
 const AROUND: usize = 1;
 /// Of a line no more characters than this are shown.
 const WIDTH: usize = 160;
+/// So many of them stand behind the place that is meant, where there are more before it than fit.
+const BEHIND: usize = 40;
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +57,15 @@ impl<'a> Places<'a> {
         Position { line, column: before + usize::from(!is_within) }
     }
 
+    /// The byte at a place.
+    #[must_use]
+    pub fn byte_of(&self, at: Position) -> usize {
+        let start = self.starts.get(at.line.saturating_sub(1)).copied().unwrap_or(self.text.len());
+        let mut characters = self.text[start..].char_indices();
+        let found = characters.nth(at.column.saturating_sub(1));
+        found.map_or(self.text.len(), |(byte, _)| start + byte)
+    }
+
     /// How many characters begin before this byte.
     fn characters_to(&self, byte: usize) -> usize {
         let step = byte / STEP;
@@ -64,19 +75,27 @@ impl<'a> Places<'a> {
     /// The lines around a byte, each with its number, long ones cut.
     #[must_use]
     pub fn snippet(&self, byte: usize) -> String {
-        let line = self.at(byte).line;
-        let (first, last) = (line.saturating_sub(AROUND).max(1), line + AROUND);
+        let meant = self.at(byte).line;
+        let (first, last) = (meant.saturating_sub(AROUND).max(1), meant + AROUND);
         let shown = (first..=last.min(self.starts.len())).map(|n| {
             let end = self.starts.get(n).copied().unwrap_or(self.text.len());
             let line = self.text[self.starts[n - 1]..end].trim_end_matches(['\n', '\r']);
-            let mut cut: String = line.chars().take(WIDTH).collect();
-            if cut.len() < line.len() {
-                cut.push('…');
-            }
-            format!("{n}:\t{cut}")
+            let place = byte.saturating_sub(self.starts[n - 1]).min(line.len());
+            format!("{n}:\t{}", cut(line, if n == meant { place } else { 0 }))
         });
         shown.collect::<Vec<_>>().join("\n")
     }
+}
+
+/// What is shown of a line, with the place that is meant in it.
+fn cut(line: &str, place: usize) -> String {
+    let place = (0..=place).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+    let before = line[..place].char_indices().rev().nth(WIDTH - BEHIND - 1);
+    let start = before.map_or(0, |(at, _)| at);
+    let shown: String = line[start..].chars().take(WIDTH).collect();
+    let (more_before, more_behind) = (start > 0, start + shown.len() < line.len());
+    let mark = |is_cut: bool| if is_cut { "…" } else { "" };
+    format!("{}{shown}{}", mark(more_before), mark(more_behind))
 }
 
 /// Where a part of a text stands in it.
@@ -101,6 +120,12 @@ mod tests {
         assert_eq!(places.snippet(0), "1:\tab\n2:\tçde");
         assert_eq!(places.snippet(text.len()), "3:\t\n4:\tlast");
         assert_eq!(Places::new("").snippet(0), "1:\t");
+        let long = format!("x\n{}HERE{}\ny", "é".repeat(300), "ü".repeat(300));
+        let (before, behind) = ("é".repeat(120), "ü".repeat(36));
+        assert_eq!(
+            Places::new(&long).snippet(long.find("HERE").unwrap()),
+            format!("1:\tx\n2:\t…{before}HERE{behind}…\n3:\ty")
+        );
         for length in [255, 256, 257, 512, 1000] {
             let text = format!("a\n{}", "é".repeat(length));
             assert_eq!(Places::new(&text).at(text.len()).column, length + 1);

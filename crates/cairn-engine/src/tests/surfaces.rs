@@ -69,7 +69,10 @@ fn replies_that_ask_for_nothing_end_a_text_loop_at_the_third() {
         sim.go();
         let end = sim.engine.ended().unwrap();
         assert_eq!((end.status, end.rail), (Status::CANCELLED, Some(Rail::Strikes)), "{surface}");
-        assert_eq!(end.why, "3 turns in a row asked for nothing that could be read");
+        assert_eq!(
+            end.why,
+            "3 turns in a row came to nothing; the last asked for nothing that could be read"
+        );
     }
 }
 

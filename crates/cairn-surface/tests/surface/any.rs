@@ -8,10 +8,10 @@ use proptest::prelude::*;
 
 const CAP: usize = 100;
 
-fn cut(surface: Surface, text: &str) -> Reading {
+fn read(surface: Surface, text: &str, is_cut: bool) -> Reading {
     let tools: Vec<_> = native::tools().iter().collect();
     let turn = Turn { surface, tools: &tools, nonce: "n0", is_first: true, requires_tool: false };
-    turn.read_cut(text, CAP)
+    if is_cut { turn.read_cut(text, CAP) } else { turn.read(text, CAP) }
 }
 
 /// The ops by tool, those without an end with a question mark, and the kinds of problems.
@@ -45,8 +45,25 @@ fn an_op_of_a_reply_that_was_cut_off_has_an_end_where_nothing_can_follow_it() {
             "!tool_call_invalid_format !reply_cut",
         ),
     ] {
-        assert_eq!(told(&cut(surface, text)), expected, "{text}");
+        assert_eq!(told(&read(surface, text, true)), expected, "{text}");
     }
+}
+
+#[test]
+fn a_reply_in_the_form_of_another_surface_is_told_of_that() {
+    for (surface, text, expected) in [
+        (Surface::Tags, "Now:\n<<READ(a)::READ\n", "!other_surface"),
+        (Surface::Heredoc, "Now:\n<get path=\"a\"/>\n", "!other_surface"),
+        (Surface::Tags, r#"{"tool":"read","args":{"path":"a"},"nonce":"n0"}"#, "!other_surface"),
+        (Surface::Tags, "<get path=\"a\"/>\n<<READ(a)::READ\n", "read"),
+        (Surface::Tags, "a << b, and that is all", ""),
+        (Surface::Heredoc, "a < b, and that is all", ""),
+    ] {
+        assert_eq!(told(&read(surface, text, false)), expected, "{text}");
+    }
+    let reading = read(Surface::Tags, "Né:\n é <<READ(a)::READ\n", false);
+    let places = reading.problems.iter().map(|one| (one.at.line, one.at.column));
+    assert_eq!(places.collect::<Vec<_>>(), [(2, 4)]);
 }
 
 #[test]
@@ -106,7 +123,7 @@ proptest! {
             };
             let text: String = bodies.iter().map(written).collect();
             for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
-                let reading = cut(surface, &text[..end]);
+                let reading = read(surface, &text[..end], true);
                 let sure = reading.ops.iter().take_while(|op| !op.is_unclosed);
                 for (op, body) in sure.zip(&bodies) {
                     prop_assert_eq!(op.args["content"].as_str(), Some(&**body), "{}", &text[..end]);
