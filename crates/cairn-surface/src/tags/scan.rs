@@ -1,6 +1,6 @@
 //! Walks over a reply outside of statements, quotes and thoughts, and takes down what it meets there.
 
-use super::foreign::{self, Met};
+use super::foreign::{self, Ends, Met};
 use super::found::Found;
 use super::head::{Shape, decoded, goes_on};
 use super::later::Later;
@@ -8,7 +8,7 @@ use super::marks::{Kind, Mark, Marks, is_cut_at};
 use super::meaning::{self, Ending, Said};
 use crate::asides::Asides;
 use crate::native::Given;
-use crate::prose::Quotes;
+use crate::prose::{Quote, Quotes};
 use crate::thinking;
 use std::collections::HashMap;
 
@@ -23,6 +23,8 @@ pub(super) struct Scan<'a, 'f> {
     quotes: Quotes<'a>,
     asides: Asides<'a>,
     pub(super) later: Later<'a>,
+    /// Where foreign calls open and close.
+    ends: Ends,
     pub(super) found: &'f mut Found,
     /// How far it was read.
     pub(super) at: usize,
@@ -34,12 +36,20 @@ pub(super) struct Scan<'a, 'f> {
     trace: Option<usize>,
     /// The last statement, if it has no body: its name, and where it ended.
     last: Option<(&'static str, usize)>,
-    /// Of each name, where its last statement begins.
+    /// Of each name, where its first statement begins. Any since may be the one that is open.
     begun: HashMap<&'static str, usize>,
     /// The first statement whose body ends in a fence: it may go on behind that.
     half_fenced: Option<usize>,
     /// The names of closers that close nothing.
     strays: Vec<&'static str>,
+}
+
+/// What matters to the text around one that was read.
+pub(super) struct Left {
+    /// The names of closers that close nothing in it.
+    strays: Vec<&'static str>,
+    /// The names of statements in it.
+    begun: Vec<&'static str>,
 }
 
 impl<'a, 'f> Scan<'a, 'f> {
@@ -51,6 +61,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             quotes: Quotes::new(text),
             asides: Asides::new(text),
             later: Later::new(text),
+            ends: Ends::new(text),
             found,
             at: 0,
             told: 0,
@@ -63,8 +74,8 @@ impl<'a, 'f> Scan<'a, 'f> {
         }
     }
 
-    /// Reads all of it, and answers the names of the closers that close nothing in it.
-    pub(super) fn run(mut self) -> Vec<&'static str> {
+    /// Reads all of it.
+    pub(super) fn run(mut self) -> Left {
         let bytes = self.text.as_bytes();
         let is_met = |byte: &u8| matches!(byte, b'<' | b'`' | b'~' | b'[' | b'{' | b'>');
         while let Some(met) = bytes[self.at..].iter().position(is_met) {
@@ -84,7 +95,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             }
         }
         self.tell(self.text.len(), self.text.len());
-        self.strays
+        Left { strays: self.strays, begun: self.begun.into_keys().collect() }
     }
 
     /// Leaves an angle bracket as prose.
@@ -134,6 +145,8 @@ impl<'a, 'f> Scan<'a, 'f> {
                         "a statement between two backticks is quoted by them",
                     );
                     self.look_for_strays(from, to);
+                } else {
+                    self.look_for_ends(from, to);
                 }
                 self.at = quote.end;
             }
@@ -141,22 +154,33 @@ impl<'a, 'f> Scan<'a, 'f> {
                 let place = self.place(self.at);
                 self.found.repair(place, "foreign_call", format!("a {READ_FENCE} fence is read"));
                 self.tell(self.at, self.at);
-                let strays = Scan::new(&self.text[from..to], from.max(1), self.found).run();
-                for name in strays {
-                    self.take_back(name);
-                }
-                self.told = quote.end;
-                self.at = quote.end;
+                self.read_fence(quote);
             }
             Some(_) => {
                 match quote.is_closed {
-                    true if self.half_fenced.is_some() => self.look_for_strays(from, to),
+                    true if self.half_fenced.is_some() => self.half_quote(from, to),
                     true => {}
                     false => self.quote_unclosed(from),
                 }
                 self.at = quote.end;
             }
         }
+    }
+
+    /// Reads what stands in a fence.
+    fn read_fence(&mut self, quote: Quote<'_>) {
+        let (at, (from, to)) = (self.at, quote.body);
+        let mut inner = Scan::new(&self.text[from..to], from.max(1), self.found);
+        inner.begun = self.begun.keys().map(|name| (*name, 0)).collect();
+        let left = inner.run();
+        for name in left.begun {
+            self.begun.entry(name).or_insert(at);
+        }
+        for name in left.strays {
+            self.take_back(name);
+        }
+        self.told = quote.end;
+        self.at = quote.end;
     }
 
     /// Passes over what is not said, if something of that kind stands here.
@@ -181,6 +205,15 @@ impl<'a, 'f> Scan<'a, 'f> {
         self.marks.within(from, to).iter().find(|mark| !mark.is_thought()).map(|mark| mark.at)
     }
 
+    /// What stands in a fence may be what stands between two, where one before it was half in a body.
+    fn half_quote(&mut self, from: usize, to: usize) {
+        let count = self.strays.len();
+        self.look_for_strays(from, to);
+        if self.strays.len() > count {
+            self.found.taint();
+        }
+    }
+
     /// A fence that is not closed takes everything to the end. It may be the second of two that stand in the body of
     /// a statement which seemed to be over before.
     fn quote_unclosed(&mut self, from: usize) {
@@ -196,6 +229,16 @@ impl<'a, 'f> Scan<'a, 'f> {
     fn look_for_strays(&mut self, from: usize, to: usize) {
         for stray in self.marks.strays_within(from, to) {
             self.closes_nothing(stray.name, self.base + stray.at);
+        }
+        self.look_for_ends(from, to);
+    }
+
+    /// The same of calls in other formats, where there were any.
+    fn look_for_ends(&mut self, from: usize, to: usize) {
+        for (name, at) in self.ends.strays_within(from, to) {
+            if self.has_begun(name) {
+                self.closes_nothing(name, self.base + at);
+            }
         }
     }
 
@@ -256,7 +299,8 @@ impl<'a, 'f> Scan<'a, 'f> {
     fn take(&mut self, mark: Mark, body: Option<(usize, usize)>, end: usize) {
         let mut repairs = Vec::new();
         let close = body.and_then(|(_, to)| self.marks.at(to));
-        if close.is_some_and(|close| close.kind == Kind::CloseUnended) {
+        let is_unended = close.is_some_and(|close| close.kind == Kind::CloseUnended);
+        if is_unended {
             repairs.push(("closer_unended", format!("</{} is not ended", mark.name)));
         }
         if body.is_some_and(|(from, to)| self.marks.is_fenced(from, to)) {
@@ -271,7 +315,9 @@ impl<'a, 'f> Scan<'a, 'f> {
             self.found.taint();
             return self.done(mark, end);
         }
-        self.say(mark, body, repairs, Ending::Written);
+        // What the end of the text cuts may be the closer of something else.
+        let is_cut = is_unended && end == self.text.len();
+        self.say(mark, body, repairs, if is_cut { Ending::Missing } else { Ending::Written });
         self.done(mark, end);
     }
 
@@ -312,7 +358,7 @@ impl<'a, 'f> Scan<'a, 'f> {
 
     /// Goes on behind a statement.
     pub(super) fn done(&mut self, mark: Mark, end: usize) {
-        self.begun.insert(mark.name, mark.at);
+        self.begun.entry(mark.name).or_insert(mark.at);
         self.last = (mark.kind == Kind::Head(Shape::Whole)).then_some((mark.name, end));
         self.tell(mark.at, end);
     }
@@ -333,7 +379,7 @@ impl<'a, 'f> Scan<'a, 'f> {
         let count = self.take_back(name);
         let mut note = format!("</{name}> closes nothing");
         if count > 0 {
-            note.push_str(&format!("; {count} ops before it may stand in what it closes"));
+            note.push_str(&format!("; {} before it may stand in what it closes", ops(count)));
         }
         self.found.problem(place, "closer_alone", note);
         self.strays.push(name);
@@ -346,8 +392,8 @@ impl<'a, 'f> Scan<'a, 'f> {
 
     /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were.
     fn take_back(&mut self, name: &str) -> usize {
-        let opened = [self.begun.remove(name), self.trace.take()];
-        let from = opened.into_iter().flatten().min().unwrap_or_default();
+        let begun = self.begun.get(name).copied().unwrap_or_default();
+        let from = self.trace.map_or(begun, |trace| trace.min(begun));
         self.found.withdraw(self.base + from)
     }
 
@@ -376,11 +422,11 @@ impl<'a, 'f> Scan<'a, 'f> {
         let note = "everything before the end of a thought is taken as thought";
         self.repair(at, "thought_unopened", note);
         if count > 0 {
-            let note = format!("{count} ops before the end of a thought are taken as thought");
+            let note = format!("{} before the end of a thought taken as thought", ops(count));
             self.problem(at, "thought_closed", note);
         }
         (self.told, self.trace, self.last) = (at, None, None);
-        self.begun.clear();
+        self.begun.values_mut().for_each(|begun| *begun = 0);
         self.tell(at, end);
     }
 
@@ -404,7 +450,12 @@ impl<'a, 'f> Scan<'a, 'f> {
         let place = self.place(at);
         let end = match met {
             Met::Calls { calls, format, end } => {
-                self.begun.extend(foreign::CLOSERS.iter().map(|(name, _)| (*name, at)));
+                for (name, _) in foreign::CLOSERS {
+                    self.begun.entry(name).or_insert(at);
+                }
+                if self.marks.is_fenced(at, end) {
+                    self.half_fenced.get_or_insert(at);
+                }
                 let mut is_known = false;
                 for (name, args) in calls {
                     let note = format!("{format} read as a call of {name}");
@@ -437,4 +488,9 @@ impl<'a, 'f> Scan<'a, 'f> {
         self.tell(at, end);
         true
     }
+}
+
+/// So many ops, in words.
+fn ops(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "op" } else { "ops" })
 }

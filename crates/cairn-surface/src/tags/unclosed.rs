@@ -30,7 +30,8 @@ impl<'a> Scan<'a, '_> {
             let note = format!("</{}> read as </{}>", close.name, mark.name);
             let body = &self.text[mark.end..close.at];
             // With other brackets in between it may be the closer of something else.
-            let is_doubtful = body.contains(['<', '>']);
+            let is_cut = close.kind == Kind::CloseUnended && close.end == self.text.len();
+            let is_doubtful = is_cut || body.contains(['<', '>']);
             let ending = if is_doubtful { Ending::Missing } else { Ending::Guessed };
             self.say(mark, Some(body), vec![("closer_mismatched", note)], ending);
             return self.done(mark, close.end);

@@ -1,10 +1,12 @@
 //! Calls as other trainings write them. Finds where one stands and what it calls; what that means is not known here.
 
+mod ends;
 mod harmony;
 mod json;
 mod xml;
 
 use super::later::Later;
+pub(super) use ends::Ends;
 use serde_json::Value;
 pub(super) use xml::CLOSERS;
 

@@ -24,6 +24,15 @@ pub(in super::super) const CLOSERS: [(&str, &str); 5] = [
     ("function", FUNCTION.1),
     ("parameter", PARAMETER_END),
 ];
+/// What opens them.
+pub(super) const OPENERS: [(&str, &str); 6] = [
+    ("tool_call", TOOL_CALL.0),
+    ("tool_use", TOOL_USE.0),
+    ("invoke", "<invoke"),
+    ("function", FUNCTION.0),
+    ("parameter", "<parameter="),
+    ("parameter", "<parameter "),
+];
 /// A longer name is none.
 const LONGEST_NAME: usize = 100;
 
@@ -81,10 +90,15 @@ fn tool_call(text: &str, from: usize, later: &mut Later<'_>) -> Option<Met> {
         let end = rest.map_or(end, |rest| text.len() - rest.len());
         return Some(Met::Calls { calls, format, end });
     }
-    let (value, end) = value_at(text, from)?;
-    let calls = calls(value)?;
+    // All that stand in it, or none.
+    let (mut all, mut end) = (Vec::new(), from);
+    while all.is_empty() || text[end..].trim_start().starts_with(['{', '[']) {
+        let (value, over) = value_at(text, end)?;
+        all.extend(calls(value)?);
+        end = over;
+    }
     let rest = behind(&text[end..], TOOL_CALL.1);
-    Some(Met::Calls { calls, format, end: rest.map_or(end, |rest| text.len() - rest.len()) })
+    Some(Met::Calls { calls: all, format, end: rest.map_or(end, |rest| text.len() - rest.len()) })
 }
 
 fn tool_use(text: &str, from: usize) -> Option<Met> {

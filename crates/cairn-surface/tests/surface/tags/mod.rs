@@ -1,6 +1,7 @@
 //! The tags surface: what texts say, in tables, and what holds for all texts.
 
 mod bodies;
+mod closers;
 mod foreign;
 mod heads;
 mod labels;

@@ -38,7 +38,7 @@ const A_BODY_THAT_IS_NOT_CLOSED_IS_TAKEN_AND_MARKED: Cases = &[
     (r#"<update status="200">done"#, "!send status=200 text=done ~unclosed =200"),
     (r#"<set path="a">content</s"#, "!write path=a content=content ~unclosed"),
     (r#"<set path="a">content</"#, "!write path=a content=content ~unclosed"),
-    (r#"<set path="a">content</set"#, "write path=a content=content ~closer_unended"),
+    (r#"<set path="a">content</set"#, "!write path=a content=content ~closer_unended"),
     ("<sh>ls</sh\n<get path=\"b\"/>", "bash command=ls; read path=b ~closer_unended"),
     (
         "<set path=\"a\">content\n<update status=\"200\">done</update>",
@@ -194,7 +194,7 @@ const A_CLOSER_THAT_CLOSES_NOTHING_IS_TOLD: Cases = &[
     ("<set path=\"a\"/>\nsome\n<sh>rm x</sh>\n</set>", r#"- ?arguments ?closer_alone "some""#),
     (
         "<get path=\"z\"/>\n<stt path=\"a\"> <sh>rm x</sh> </set>",
-        r#"read path=z ?closer_alone "<stt path="a">""#,
+        r#"- ?closer_alone "<stt path="a">""#,
     ),
     ("<get path=\"a\"/>\nDone.</update>", r#"- ?closer_alone "Done.""#),
 ];
