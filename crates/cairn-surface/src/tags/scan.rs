@@ -15,6 +15,9 @@ use std::collections::HashMap;
 /// A fence whose inside is read.
 const READ_FENCE: &str = "tool_code";
 
+/// The first byte of the one mark that is none of ASCII's: ◁.
+const FOREIGN_MARK: u8 = 0xE2;
+
 pub(super) struct Scan<'a, 'f> {
     pub(super) text: &'a str,
     /// Where the text begins in the whole reply.
@@ -77,7 +80,8 @@ impl<'a, 'f> Scan<'a, 'f> {
     /// Reads all of it.
     pub(super) fn run(mut self) -> Left {
         let bytes = self.text.as_bytes();
-        let is_met = |byte: &u8| matches!(byte, b'<' | b'`' | b'~' | b'[' | b'{' | b'>');
+        let is_met =
+            |byte: &u8| matches!(*byte, b'<' | b'`' | b'~' | b'[' | b'{' | b'>' | FOREIGN_MARK);
         while let Some(met) = bytes[self.at..].iter().position(is_met) {
             self.at += met;
             if self.aside() {
@@ -89,7 +93,8 @@ impl<'a, 'f> Scan<'a, 'f> {
                 b'>' => self.leave(),
                 _ => {
                     if !self.thought() && !self.foreign() {
-                        self.at += 1;
+                        let next = self.text[self.at..].chars().next();
+                        self.at += next.map_or(1, char::len_utf8);
                     }
                 }
             }
@@ -188,7 +193,7 @@ impl<'a, 'f> Scan<'a, 'f> {
         let (at, Some(aside)) = (self.at, self.asides.at(self.at, self.told)) else { return false };
         if !aside.is_sure && self.holds_ops(at, aside.end) {
             let note =
-                "it is doubtful where a comment or a result ends; what stands in it is not read";
+                "it is doubtful where a comment, a result or what was shown ends; it is not read";
             self.problem(at, "quote_unclosed", note);
         }
         self.look_for_strays(at, aside.end);

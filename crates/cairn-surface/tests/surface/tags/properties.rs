@@ -71,6 +71,25 @@ fn fragment() -> impl Strategy<Value = String> {
         "SEARCH\n",
         "<<NEW\n",
         "<GET>",
+        "<file>",
+        "</file>",
+        "<code>",
+        "</code>",
+        "1\t",
+        "> ",
+        "\r",
+        "\\",
+        "## log:///1/1/1 x\n",
+        "text-0123456789ab\n",
+        "<|im_start|>user\n",
+        "<|im_start|>assistant\n",
+        "◁think▷",
+        "◁/think▷",
+        "[TOOL_RESULTS]",
+        "<parameter=a>",
+        "</parameter>",
+        "<function=read>",
+        "</function>",
         "&lt;",
         "&#",
         "é",
@@ -269,7 +288,7 @@ proptest! {
 }
 
 /// Texts that would take long if anything was looked at again and again.
-const HOSTILE: [&str; 38] = [
+const HOSTILE: &[&str] = &[
     "<get path=\"",
     "<get path='",
     "<get path=\"a\" ",
@@ -308,6 +327,36 @@ const HOSTILE: [&str; 38] = [
     "<set>`\n</set>",
     "<think a",
     "<set path=\"a\">```\n</set>\n```\n</set>\n```\n",
+    "`a\n",
+    "a ```\n",
+    "- ```x ",
+    "> ```\n",
+    "a ~~~\n\n",
+    "<code>",
+    "<file>",
+    "a <result> ",
+    "</output>",
+    "1\t<\n",
+    "<|im_start|>user\n",
+    "<|im_start|>assistant\n",
+    "text-0123456789ab\n",
+    "## log:///\n<",
+    "# Log\n",
+    "◁think▷",
+    "◁/think▷",
+    "→",
+    "[TOOL_RESULTS]",
+    "<think\n",
+    "\\<",
+    "a\r> <",
+    "<parameter=a></parameter></parameter>",
+    "`</parameter>`",
+    "<tool_call>{}",
+    "[\"a\",\n",
+    "[1,\n",
+    "{\"a\":\n",
+    "{\"a\":\"\n",
+    "[\n[1]\n",
 ];
 
 // keeps: surfaces-linear
@@ -320,7 +369,7 @@ fn reading_takes_time_linear_in_the_text() {
         std::hint::black_box(tags::parse(&text, 50));
         start.elapsed()
     };
-    for piece in HOSTILE {
+    for piece in HOSTILE.iter().copied() {
         // Other tests run at the same time: one quiet try is enough.
         let mut tries = (0..6).map(|_| (took(piece, 128 << 10), took(piece, 512 << 10)));
         let is_linear = |(small, large): (Duration, Duration)| large < small * 12;
