@@ -195,16 +195,27 @@ fn channel(text: &str, name: usize) -> Mark<'_> {
     };
     let marks = text[name..].match_indices("<|").map(|(at, _)| name + at);
     let mut marks = marks.skip_while(|at| text[*at..].starts_with(CONSTRAIN));
+    // What leads to the message stands in one line.
     let message = marks.next().filter(|at| text[*at..].starts_with(MESSAGE));
-    let Some(message) = message else {
-        // A channel without a message says nothing.
-        return Mark::Frame { end: name };
+    let Some(message) = message.filter(|at| !text[name..*at].contains('\n')) else {
+        let length = text[name..].bytes().take_while(u8::is_ascii_alphabetic).count();
+        let behind = name + length;
+        // A channel without a message says nothing, but what stands below the name of one of thoughts is thought.
+        if length == 0 || !text[behind..].starts_with('\n') || &text[name..behind] == FINAL {
+            return Mark::Frame { end: name };
+        }
+        return said_until(text, behind, ended(behind));
     };
     let from = message + MESSAGE.len();
     if text[name..message].split_whitespace().next() == Some(FINAL) {
         return Mark::Frame { end: from };
     }
-    match ended(from) {
+    said_until(text, from, ended(from))
+}
+
+/// The thought from here to a mark that ends what is said in a channel.
+fn said_until<'a>(text: &'a str, from: usize, ended: Option<(usize, &str)>) -> Mark<'a> {
+    match ended {
         None => Mark::Thought { said: &text[from..], end: text.len(), is_closed: false },
         Some((at, end)) => {
             let begins_another = [START, CHANNEL].contains(&end);
@@ -280,6 +291,8 @@ mod tests {
             ("<|channel|>commentary<|message|>a<|channel|>final<|message|>b", "{a}b"),
             ("<|channel|>analysis<|message|>a", "{a…}"),
             ("<|channel|>analysis a <|x|>", "analysis a <|x|>"),
+            ("<|channel|>analysis\na\n<|message|>b<|end|>c", "{\na\n<|message|>b}c"),
+            ("<|channel|>final\na", "final\na"),
             ("<|start|>", ""),
         ] {
             assert_eq!(read(text), expected, "{text:?}");

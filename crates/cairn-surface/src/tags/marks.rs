@@ -29,7 +29,7 @@ pub(super) struct Mark {
     pub(super) at: usize,
     pub(super) end: usize,
     pub(super) name: &'static str,
-    /// Written in capitals.
+    /// Written in another case.
     pub(super) is_shouted: bool,
     pub(super) kind: Kind,
     /// The closer of an opener, by its number.
@@ -63,17 +63,13 @@ pub(super) struct Marks<'a> {
     stray_ops: Vec<usize>,
 }
 
-/// The tag of this name, and whether it is written in capitals.
+/// The tag of this name, whatever the case of its letters, and whether they are not as they should be.
 fn known(name: &str) -> Option<(&'static str, bool)> {
-    let is_shouted = name.bytes().all(|byte| !byte.is_ascii_lowercase());
-    let is_it = |known: &&'static str| match is_shouted || THOUGHTS.contains(known) {
-        true => known.eq_ignore_ascii_case(name),
-        false => *known == name,
-    };
+    let is_it = |known: &&'static str| known.eq_ignore_ascii_case(name);
     let tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
     let own = native::skins().iter().map(|skin| skin.tool.name);
     let found = tags.chain(own).chain(THOUGHTS).find(is_it)?;
-    Some((found, is_shouted))
+    Some((found, found != name && !THOUGHTS.contains(&found)))
 }
 
 /// The length of the name that begins here.
@@ -82,7 +78,7 @@ fn name_length(bytes: &[u8]) -> usize {
     bytes.iter().take(24).take_while(is_name).count()
 }
 
-/// The tag that opens at this bracket, whether it is in capitals, and where its name is over.
+/// The tag that opens at this bracket, whether it is in another case, and where its name is over.
 pub(super) fn opens_at(text: &str, at: usize) -> Option<(&'static str, bool, usize)> {
     let rest = text.as_bytes().get(at + 1..)?;
     let length = name_length(rest);
@@ -247,6 +243,14 @@ impl<'a> Marks<'a> {
     pub(super) fn within(&self, from: usize, to: usize) -> &[Mark] {
         let place = |byte: usize| self.all.partition_point(|mark| mark.at < byte);
         self.all.get(place(from)..place(to)).unwrap_or_default()
+    }
+
+    /// Where the first tag between two bytes begins that makes sense as the head of an op.
+    pub(super) fn first_sound(&self, from: usize, to: usize) -> Option<usize> {
+        let is_sound = |mark: &&Mark| {
+            matches!(mark.kind, Kind::Head(Shape::Open | Shape::Whole)) && !mark.is_thought()
+        };
+        self.within(from, to).iter().find(is_sound).map(|mark| mark.at)
     }
 
     /// The closers of ops between two bytes that close nothing there.

@@ -7,52 +7,61 @@ use super::later::Later;
 use super::marks::{Kind, Mark, Marks, is_cut_at};
 use super::meaning::{self, Ending, Said};
 use crate::asides::Asides;
-use crate::native::Given;
-use crate::prose::{Quote, Quotes};
+use crate::native::{self, Given};
+use crate::prose::Quotes;
 use crate::thinking;
 use std::collections::HashMap;
 
-/// A fence whose inside is read.
-const READ_FENCE: &str = "tool_code";
-
+/// No more tags of no name than this are looked into.
+const MOST_UNKNOWN: usize = 64;
+/// A longer name is none.
+const LONGEST_NAME: usize = 24;
+/// What a tag works on is called so.
+const TARGETS: [&str; 6] = ["path", "file_path", "filepath", "filename", "file", "command"];
 /// The first byte of the one mark that is none of ASCII's: ◁.
 const FOREIGN_MARK: u8 = 0xE2;
 
 pub(super) struct Scan<'a, 'f> {
     pub(super) text: &'a str,
     /// Where the text begins in the whole reply.
-    base: usize,
+    pub(super) base: usize,
     pub(super) marks: Marks<'a>,
-    quotes: Quotes<'a>,
-    asides: Asides<'a>,
+    pub(super) quotes: Quotes<'a>,
+    pub(super) asides: Asides<'a>,
     pub(super) later: Later<'a>,
     /// Where foreign calls open and close.
-    ends: Ends,
+    pub(super) ends: Ends,
     pub(super) found: &'f mut Found,
     /// How far it was read.
     pub(super) at: usize,
     /// How far prose was taken down.
-    told: usize,
+    pub(super) told: usize,
     /// How far everything was thought.
-    thought: usize,
+    pub(super) thought: usize,
     /// The first angle bracket in prose: what is left of a tag, perhaps.
     trace: Option<usize>,
     /// The last statement, if it has no body: its name, and where it ended.
     last: Option<(&'static str, usize)>,
     /// Of each name, where its first statement begins. Any since may be the one that is open.
-    begun: HashMap<&'static str, usize>,
+    pub(super) begun: HashMap<&'static str, usize>,
     /// The first statement whose body ends in a fence: it may go on behind that.
-    half_fenced: Option<usize>,
+    pub(super) half_fenced: Option<usize>,
+    /// The first statement that is quoted: it may have been meant.
+    pub(super) quoted: Option<usize>,
+    /// How many tags of no name were met.
+    unknown: usize,
     /// The names of closers that close nothing.
-    strays: Vec<&'static str>,
+    pub(super) strays: Vec<&'static str>,
 }
 
 /// What matters to the text around one that was read.
 pub(super) struct Left {
     /// The names of closers that close nothing in it.
-    strays: Vec<&'static str>,
+    pub(super) strays: Vec<&'static str>,
     /// The names of statements in it.
-    begun: Vec<&'static str>,
+    pub(super) begun: Vec<&'static str>,
+    /// The first statement that is quoted in it.
+    pub(super) quoted: Option<usize>,
 }
 
 impl<'a, 'f> Scan<'a, 'f> {
@@ -73,6 +82,8 @@ impl<'a, 'f> Scan<'a, 'f> {
             last: None,
             begun: HashMap::new(),
             half_fenced: None,
+            quoted: None,
+            unknown: 0,
             strays: Vec::new(),
         }
     }
@@ -100,11 +111,18 @@ impl<'a, 'f> Scan<'a, 'f> {
             }
         }
         self.tell(self.text.len(), self.text.len());
-        Left { strays: self.strays, begun: self.begun.into_keys().collect() }
+        if self.base == 0
+            && let Some(place) = self.quoted.filter(|_| self.found.counts() == (0, 0))
+        {
+            let note = "a statement stands in a quote and was not done";
+            self.found.problem(place, "statement_quoted", note);
+        }
+        let begun = self.begun.into_keys().collect();
+        Left { strays: self.strays, begun, quoted: self.quoted }
     }
 
     /// Leaves an angle bracket as prose.
-    fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.trace.get_or_insert(self.at);
         self.at += 1;
     }
@@ -130,128 +148,6 @@ impl<'a, 'f> Scan<'a, 'f> {
         let line_end = ["\r\n", "\n"].into_iter().find(|mark| rest.starts_with(mark));
         self.told = end + line_end.filter(|_| is_line).map_or(0, str::len);
         self.at = end;
-    }
-
-    fn quote(&mut self) {
-        let bytes = self.text.as_bytes();
-        let run = bytes[self.at..].iter().take_while(|byte| **byte == bytes[self.at]).count();
-        let Some(quote) = self.quotes.quote_at(self.at) else {
-            self.at += run;
-            return;
-        };
-        let (from, to) = quote.body;
-        match quote.info {
-            None => {
-                // Two backticks in different lines need not belong together.
-                if self.text[from..to].contains('\n') {
-                    self.quotes_ops(
-                        from,
-                        to,
-                        "a statement between two backticks is quoted by them",
-                    );
-                    self.look_for_strays(from, to);
-                } else {
-                    self.look_for_ends(from, to);
-                }
-                self.at = quote.end;
-            }
-            Some(READ_FENCE) if self.base == 0 && !quote.is_led => {
-                let place = self.place(self.at);
-                self.found.repair(place, "foreign_call", format!("a {READ_FENCE} fence is read"));
-                self.tell(self.at, self.at);
-                self.read_fence(quote);
-            }
-            Some(_) => {
-                match quote.is_closed {
-                    true if self.half_fenced.is_some() => self.half_quote(from, to),
-                    true => {}
-                    false => self.quote_unclosed(from),
-                }
-                self.at = quote.end;
-            }
-        }
-    }
-
-    /// Reads what stands in a fence.
-    fn read_fence(&mut self, quote: Quote<'_>) {
-        let (at, (from, to)) = (self.at, quote.body);
-        let mut inner = Scan::new(&self.text[from..to], from.max(1), self.found);
-        inner.begun = self.begun.keys().map(|name| (*name, 0)).collect();
-        let left = inner.run();
-        for name in left.begun {
-            self.begun.entry(name).or_insert(at);
-        }
-        for name in left.strays {
-            self.take_back(name);
-        }
-        self.told = quote.end;
-        self.at = quote.end;
-    }
-
-    /// Passes over what is not said, if something of that kind stands here.
-    fn aside(&mut self) -> bool {
-        let (at, Some(aside)) = (self.at, self.asides.at(self.at, self.told)) else { return false };
-        if !aside.is_sure && self.holds_ops(at, aside.end) {
-            let note =
-                "it is doubtful where a comment, a result or what was shown ends; it is not read";
-            self.problem(at, "quote_unclosed", note);
-        }
-        self.look_for_strays(at, aside.end);
-        self.at = aside.end;
-        true
-    }
-
-    fn holds_ops(&self, from: usize, to: usize) -> bool {
-        self.first_op(from, to).is_some()
-    }
-
-    /// Where the first tag of an op between two bytes begins.
-    fn first_op(&self, from: usize, to: usize) -> Option<usize> {
-        self.marks.within(from, to).iter().find(|mark| !mark.is_thought()).map(|mark| mark.at)
-    }
-
-    /// What stands in a fence may be what stands between two, where one before it was half in a body.
-    fn half_quote(&mut self, from: usize, to: usize) {
-        let count = self.strays.len();
-        self.look_for_strays(from, to);
-        if self.strays.len() > count {
-            self.found.taint();
-        }
-    }
-
-    /// A fence that is not closed takes everything to the end. It may be the second of two that stand in the body of
-    /// a statement which seemed to be over before.
-    fn quote_unclosed(&mut self, from: usize) {
-        let doubtful = self.half_fenced.map_or(0, |start| self.found.doubt(self.base + start));
-        if doubtful > 0 || self.holds_ops(from, self.text.len()) {
-            let note = "a fence is not closed; what follows is quoted";
-            self.problem(self.at, "quote_unclosed", note);
-        }
-        self.look_for_strays(from, self.text.len());
-    }
-
-    /// What is passed over may hold the closer of something that was opened before it.
-    fn look_for_strays(&mut self, from: usize, to: usize) {
-        for stray in self.marks.strays_within(from, to) {
-            self.closes_nothing(stray.name, self.base + stray.at);
-        }
-        self.look_for_ends(from, to);
-    }
-
-    /// The same of calls in other formats, where there were any.
-    fn look_for_ends(&mut self, from: usize, to: usize) {
-        for (name, at) in self.ends.strays_within(from, to) {
-            if self.has_begun(name) {
-                self.closes_nothing(name, self.base + at);
-            }
-        }
-    }
-
-    /// Tells of what may have been meant and was not done, as it is quoted.
-    fn quotes_ops(&mut self, from: usize, to: usize, note: &str) {
-        if let Some(at) = self.first_op(from, to) {
-            self.problem(at, "statement_quoted", note);
-        }
     }
 
     /// Whether the mark here is escaped: spoken of, and no mark.
@@ -280,7 +176,29 @@ impl<'a, 'f> Scan<'a, 'f> {
                 self.problem(self.at, "truncated", "the reply ends within a tag");
                 self.tell(self.at, self.text.len());
             }
-            None => self.leave(),
+            None => self.unknown_tag(),
+        }
+    }
+
+    /// A tag of no name that is much like one: it is told, and nothing in it is an op.
+    fn unknown_tag(&mut self) {
+        let Some((length, name)) = near_at(&self.text[self.at..]) else { return self.leave() };
+        let (at, written) = (self.at, self.text[self.at + 1..self.at + length].trim());
+        self.problem(
+            at,
+            "tag_unknown",
+            format!("there is no tag <{written}>; the nearest is <{name}>"),
+        );
+        self.unknown += 1;
+        let closer = format!("</{written}>");
+        let close = self.text[at..].find(&closer).filter(|_| self.unknown <= MOST_UNKNOWN);
+        self.leave();
+        if self.unknown > MOST_UNKNOWN {
+            self.found.taint();
+        }
+        if let Some(close) = close {
+            self.look_for_strays(at, at + close);
+            self.at = at + close + closer.len();
         }
     }
 
@@ -336,16 +254,20 @@ impl<'a, 'f> Scan<'a, 'f> {
     ) {
         let head = self.marks.head(mark);
         if mark.is_shouted {
-            repairs.push(("tag_case", format!("a tag in capitals read as {}", mark.name)));
+            repairs.push(("tag_case", format!("a tag in another case read as {}", mark.name)));
         }
         if head.is_requoted {
             repairs
                 .push(("quote_closed", "a value's quote closed at the end of its tag".to_owned()));
         }
-        let given = head
-            .attrs
-            .iter()
-            .map(|(name, raw)| (*name, raw.map_or(Given::Flag, |raw| Given::Text(decoded(raw)))));
+        let names: Vec<String> =
+            head.attrs.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+        for ((written, _), name) in head.attrs.iter().zip(&names).filter(|((w, _), n)| w != n) {
+            repairs.push(("attribute_name", format!("{written} read as {name}")));
+        }
+        let given = names.iter().zip(&head.attrs).map(|(name, (_, raw))| {
+            (name.as_str(), raw.map_or(Given::Flag, |raw| Given::Text(decoded(raw))))
+        });
         let body = body.map(|body| {
             let line_end = ["\r\n", "\n"].into_iter().find(|mark| body.starts_with(mark));
             &body[line_end.map_or(0, str::len)..]
@@ -396,7 +318,7 @@ impl<'a, 'f> Scan<'a, 'f> {
     }
 
     /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were.
-    fn take_back(&mut self, name: &str) -> usize {
+    pub(super) fn take_back(&mut self, name: &str) -> usize {
         let begun = self.begun.get(name).copied().unwrap_or_default();
         let from = self.trace.map_or(begun, |trace| trace.min(begun));
         self.found.withdraw(self.base + from)
@@ -479,6 +401,7 @@ impl<'a, 'f> Scan<'a, 'f> {
                 end
             }
             Met::Prose { end } => {
+                self.note_quoted(at, end);
                 self.look_for_strays(at, end);
                 self.at = end;
                 return true;
@@ -493,6 +416,27 @@ impl<'a, 'f> Scan<'a, 'f> {
         self.tell(at, end);
         true
     }
+}
+
+/// The length of the name in a tag that there is not, and the one it is most like. Only one that works on something
+/// is told from other markup.
+fn near_at(text: &str) -> Option<(usize, &'static str)> {
+    let inner = text[1..].trim_start_matches(' ');
+    let blanks = text.len() - 1 - inner.len();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let length = inner.bytes().take(LONGEST_NAME).take_while(|c| is_name(char::from(*c))).count();
+    let (name, rest) = (&inner[..length], inner[length..].trim_start());
+    let works =
+        |key: &&str| rest.strip_prefix(*key).is_some_and(|r| r.trim_start().starts_with('='));
+    if blanks > 1 || length == 0 || rest.len() + length == inner.len() || !TARGETS.iter().any(works)
+    {
+        return None;
+    }
+    let tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
+    let own = native::skins().iter().map(|skin| skin.tool.name);
+    let near = native::nearest(name, tags.chain(own).map(|tag| (tag, &[][..])));
+    let near = native::tool(name).map(|tool| tool.name).or(near.first().copied())?;
+    Some((1 + blanks + length, near))
 }
 
 /// So many ops, in words.

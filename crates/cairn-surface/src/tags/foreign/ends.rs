@@ -26,6 +26,13 @@ impl Ends {
         Ends(text.match_indices('<').filter_map(end).collect())
     }
 
+    /// Whether a call opens between two bytes.
+    pub(in super::super) fn opens_within(&self, from: usize, to: usize) -> bool {
+        let first = self.0.partition_point(|end| end.at < from);
+        let within = self.0[first..].iter().take_while(|end| end.at < to);
+        within.into_iter().any(|end| !end.is_close && end.name != "parameter")
+    }
+
     /// The first closer of each name between two bytes that closes nothing there.
     pub(in super::super) fn strays_within(
         &self,

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod closers;
+mod data;
 mod foreign;
 mod heads;
 mod labels;

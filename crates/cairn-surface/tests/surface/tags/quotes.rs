@@ -49,7 +49,7 @@ const A_FENCE_IS_ONE_WHEREVER_IT_OPENS: Cases = &[
         r#"read path=a "> ```\n<rm path="v"/>\n```""#,
     ),
     ("- ```\n<rm path=\"v\"/>\n", r#"- ?quote_unclosed "- ```\n<rm path="v"/>""#),
-    ("a\r> <rm path=\"v\"/>", r#"- "a\r> <rm path="v"/>""#),
+    ("a\r> <rm path=\"v\"/>", r#"- ?statement_quoted "a\r> <rm path="v"/>""#),
     (
         "a\u{2028}> <rm path=\"v\"/>\n<get path=\"a\"/>",
         "read path=a \"a\u{2028}> <rm path=\"v\"/>\"",

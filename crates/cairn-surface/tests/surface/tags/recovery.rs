@@ -189,12 +189,12 @@ const A_CLOSER_THAT_CLOSES_NOTHING_IS_TOLD: Cases = &[
     (r#"set path="a"><sh>rm x</sh></set>"#, r#"- ?closer_alone "set path="a">""#),
     (
         "<st path=\"a\">\n<sh>rm x</sh>\n</set>\n<get path=\"b\"/>",
-        r#"read path=b ?closer_alone "<st path="a">""#,
+        r#"read path=b ?tag_unknown ?closer_alone "<st path="a">""#,
     ),
     ("<set path=\"a\"/>\nsome\n<sh>rm x</sh>\n</set>", r#"- ?arguments ?closer_alone "some""#),
     (
         "<get path=\"z\"/>\n<stt path=\"a\"> <sh>rm x</sh> </set>",
-        r#"- ?closer_alone "<stt path="a">""#,
+        r#"- ?tag_unknown ?closer_alone "<stt path="a">""#,
     ),
     ("<get path=\"a\"/>\nDone.</update>", r#"- ?closer_alone "Done.""#),
 ];
@@ -372,7 +372,10 @@ const A_BODY_THAT_HOLDS_ITS_OWN_CLOSER_IS_NO_OP: Cases = &[
     ),
     (
         "<st path=\"a\">\n<sh>x</sh>\nif a > b\n</set>",
-        r#"- ?closer_alone "<st path="a">\nif a > b""#,
+        r#"- ?tag_unknown ?closer_alone "<st path="a">\nif a > b""#,
     ),
-    (r#"<st path="a"><sh>x</sh><get path="b"/></get>"#, r#"- ?closer_alone "<st path="a">""#),
+    (
+        r#"<st path="a"><sh>x</sh><get path="b"/></get>"#,
+        r#"- ?tag_unknown ?closer_alone "<st path="a">""#,
+    ),
 ];
