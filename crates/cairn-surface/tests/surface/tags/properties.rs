@@ -359,6 +359,16 @@ const HOSTILE: &[&str] = &[
     "{\"a\":\n",
     "{\"a\":\"\n",
     "[\n[1]\n",
+    "<read_file path=\"a\"/>",
+    "<write_file path=\"a\">",
+    "<Get>",
+    "{\"name\":\"get\",\"parameters\":{}};",
+    "<|python_tag|>{",
+    "<|channel|>analysis\n",
+    "<function=a>",
+    "```tool_code\nprint(",
+    "```tool_code\na(b=1)\n```\n",
+    "[TOOL_CALLS]a[CALL_ID]",
 ];
 
 // keeps: surfaces-linear
