@@ -2,11 +2,27 @@
 //! only at top level: what stands in a body or a quote is no mark.
 
 /// The names of what holds thoughts, `<think>` and `</think>`, whatever the case of the letters.
-pub(crate) const NAMES: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
+pub(crate) const NAMES: [&str; 9] = [
+    "think",
+    "thinking",
+    "thought",
+    "reasoning",
+    "seed:think",
+    "analysis",
+    "scratchpad",
+    "antthinking",
+    "reflection",
+];
 /// How many of them stand in square brackets as well.
 const BRACKETED: usize = 2;
-/// A thought of another kind, whose end says nothing where it stands alone.
-const TURN: (&str, &str) = ("<|channel>thought", "<channel|>");
+/// Thoughts between marks of other kinds.
+const PAIRS: [(&str, &str); 3] = [
+    ("<|channel>thought", TURN_END),
+    ("◁think▷", "◁/think▷"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+];
+/// An end that says nothing where it stands alone.
+const TURN_END: &str = "<channel|>";
 
 /// What a channel begins with, and what stands between its name and what is said in it.
 const CHANNEL: &str = "<|channel|>";
@@ -19,6 +35,18 @@ const FINAL: &str = "final";
 const ENDS: [&str; 5] = ["<|end|>", "<|return|>", "<|call|>", "<|start|>", CHANNEL];
 /// What begins a message; the name of who speaks follows.
 const START: &str = "<|start|>";
+const STARTS: [&str; 4] = [START, "<|im_start|>", "<|start_header_id|>", "<start_of_turn>"];
+/// Marks that say nothing by themselves.
+const LONE: [&str; 8] = [
+    MESSAGE,
+    "<|im_end|>",
+    "<|end_header_id|>",
+    "<|begin_of_text|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<end_of_turn>",
+    "<|end_of_text|>",
+];
 
 /// A mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +76,7 @@ pub enum Mark<'a> {
 /// answers take time linear in the text.
 #[must_use]
 pub fn mark_at(text: &str, at: usize) -> Option<Mark<'_>> {
-    let rest = text.get(at..).filter(|rest| rest.starts_with(['<', '[']))?;
+    let rest = text.get(at..).filter(|rest| rest.starts_with(['<', '[', '◁']))?;
     match tag_at(rest) {
         Some(Tag { is_whole: true, length, .. }) => return Some(Mark::Frame { end: at + length }),
         Some(Tag { is_closer: true, length, .. }) => {
@@ -57,28 +85,43 @@ pub fn mark_at(text: &str, at: usize) -> Option<Mark<'_>> {
         Some(tag) => return Some(thought(text, at + tag.length, tag)),
         None => {}
     }
-    if rest.starts_with(TURN.0) {
-        let from = at + TURN.0.len();
-        let close = text[from..].find(TURN.1).map(|found| from + found);
-        return Some(between(text, from, close.map(|close| (close, TURN.1.len()))));
+    if let Some((open, close)) = PAIRS.iter().find(|(open, _)| begins(rest, open)) {
+        let from = at + open.len();
+        let found = text[from..].find(close).map(|found| (from + found, close.len()));
+        return Some(between(text, from, found));
     }
-    if rest.starts_with(START) {
-        let name = at + START.len();
+    if let Some(end) = lone_end(rest) {
+        return Some(Mark::Closer { end: at + end });
+    }
+    if let Some(start) = STARTS.iter().find(|start| rest.starts_with(**start)) {
+        let name = at + start.len();
         let spoken = text[name..].find(|c: char| !c.is_ascii_alphanumeric());
         return Some(Mark::Frame { end: name + spoken.unwrap_or(text.len() - name) });
     }
     if rest.starts_with(CHANNEL) {
         return Some(channel(text, at + CHANNEL.len()));
     }
-    let lone = ENDS.into_iter().chain([MESSAGE]).find(|mark| rest.starts_with(mark))?;
+    let lone = ENDS.into_iter().chain(LONE).find(|mark| rest.starts_with(mark))?;
     Some(Mark::Frame { end: at + lone.len() })
 }
 
 /// Where the end of a thought is over that stands at this byte. Its beginning is not looked for.
 #[must_use]
 pub fn closer_at(text: &str, at: usize) -> Option<usize> {
-    let tag = tag_at(text.get(at..)?)?;
-    tag.is_closer.then_some(at + tag.length)
+    let rest = text.get(at..)?;
+    let tag = tag_at(rest).filter(|tag| tag.is_closer).map(|tag| tag.length);
+    Some(at + tag.or_else(|| lone_end(rest))?)
+}
+
+/// Whether a text begins with this mark, whatever the case of the letters.
+fn begins(text: &str, mark: &str) -> bool {
+    text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
+}
+
+/// The length of the mark that ends a thought, if the text begins with one that says so by itself.
+fn lone_end(text: &str) -> Option<usize> {
+    let mut ends = PAIRS.iter().map(|(_, close)| *close).filter(|close| *close != TURN_END);
+    ends.find(|close| begins(text, close)).map(str::len)
 }
 
 /// A tag, or what stands in square brackets like one.
@@ -102,16 +145,19 @@ fn tag_at(text: &str) -> Option<Tag> {
     };
     let is_closer = text[1..].starts_with('/');
     let from = if is_closer { 2 } else { 1 };
-    let length = text[from..].bytes().take_while(u8::is_ascii_alphabetic).count();
+    let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b':';
+    let length = text[from..].bytes().take(24).take_while(is_name).count();
     let written = &text[from..from + length];
     let name = names.iter().find(|name| name.eq_ignore_ascii_case(written))?;
     let rest = &text[from + length..];
-    let over = rest.find(['<', '>', '[', ']', '\n']).filter(|at| rest[*at..].starts_with(ends))?;
+    // An angle bracket may close in another line.
+    let is_over = |c: char| matches!(c, '<' | '>' | '[' | ']') || (bracket == '[' && c == '\n');
+    let over = rest.find(is_over).filter(|at| rest[*at..].starts_with(ends))?;
     let inner = &rest[..over];
     let is_whole = !is_closer && bracket == '<' && inner.ends_with('/');
     // Attributes may stand in a tag that opens; behind brackets in prose there may be a link.
     let is_it = match (bracket, is_closer) {
-        ('<', false) => inner.is_empty() || is_whole || inner.starts_with([' ', '\t']),
+        ('<', false) => inner.is_empty() || is_whole || inner.starts_with(char::is_whitespace),
         (_, true) => inner.trim().is_empty(),
         _ => inner.is_empty() && !rest[1..].starts_with('('),
     };
@@ -149,16 +195,27 @@ fn channel(text: &str, name: usize) -> Mark<'_> {
     };
     let marks = text[name..].match_indices("<|").map(|(at, _)| name + at);
     let mut marks = marks.skip_while(|at| text[*at..].starts_with(CONSTRAIN));
+    // What leads to the message stands in one line.
     let message = marks.next().filter(|at| text[*at..].starts_with(MESSAGE));
-    let Some(message) = message else {
-        // A channel without a message says nothing.
-        return Mark::Frame { end: name };
+    let Some(message) = message.filter(|at| !text[name..*at].contains('\n')) else {
+        let length = text[name..].bytes().take_while(u8::is_ascii_alphabetic).count();
+        let behind = name + length;
+        // A channel without a message says nothing, but what stands below the name of one of thoughts is thought.
+        if length == 0 || !text[behind..].starts_with('\n') || &text[name..behind] == FINAL {
+            return Mark::Frame { end: name };
+        }
+        return said_until(text, behind, ended(behind));
     };
     let from = message + MESSAGE.len();
     if text[name..message].split_whitespace().next() == Some(FINAL) {
         return Mark::Frame { end: from };
     }
-    match ended(from) {
+    said_until(text, from, ended(from))
+}
+
+/// The thought from here to a mark that ends what is said in a channel.
+fn said_until<'a>(text: &'a str, from: usize, ended: Option<(usize, &str)>) -> Mark<'a> {
+    match ended {
         None => Mark::Thought { said: &text[from..], end: text.len(), is_closed: false },
         Some((at, end)) => {
             let begins_another = [START, CHANNEL].contains(&end);
@@ -211,7 +268,15 @@ mod tests {
             ("<thinks>a", "<thinks>a"),
             ("<Thought a=\"1\">a</thought >b", "{a}b"),
             ("<think/>a", "a"),
-            ("<think\n>a", "<think\n>a"),
+            ("<think\n>a</think\n>b", "{a}b"),
+            ("<think\n<a>b", "<think\n<a>b"),
+            ("◁think▷a◁/think▷b", "{a}b"),
+            ("a◁/think▷b", "{{a}}b"),
+            ("<seed:think>a</seed:think>b", "{a}b"),
+            ("<|begin_of_thought|>a<|end_of_thought|>b", "{a}b"),
+            ("<analysis>a</analysis><scratchpad>b</scratchpad>c", "{a}{b}c"),
+            ("<antThinking>a</antThinking><Reflection>b</Reflection>c", "{a}{b}c"),
+            ("<|im_start|>assistant\na<|im_end|>", "\na"),
             ("[Thinking]a[/think]b[/Thinking]c", "{a[/think]b}c"),
             ("[thinking](a) b", "[thinking](a) b"),
             ("<|channel>thought\na<channel|>b", "{\na}b"),
@@ -226,6 +291,8 @@ mod tests {
             ("<|channel|>commentary<|message|>a<|channel|>final<|message|>b", "{a}b"),
             ("<|channel|>analysis<|message|>a", "{a…}"),
             ("<|channel|>analysis a <|x|>", "analysis a <|x|>"),
+            ("<|channel|>analysis\na\n<|message|>b<|end|>c", "{\na\n<|message|>b}c"),
+            ("<|channel|>final\na", "final\na"),
             ("<|start|>", ""),
         ] {
             assert_eq!(read(text), expected, "{text:?}");

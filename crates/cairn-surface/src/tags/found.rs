@@ -102,6 +102,12 @@ impl Found {
         self.problems.add(Note { at, kind, note: note.into() });
     }
 
+    /// How many ops and how many problems there are.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let problems = self.problems.kept.len() + self.problems.more;
+        (self.ops.len() + self.over.len(), problems)
+    }
+
     pub(super) fn thought(&mut self, thought: &str) {
         if !self.reasoning.is_empty() && !thought.trim().is_empty() {
             self.reasoning.push('\n');
@@ -133,12 +139,12 @@ impl Found {
 
     pub(super) fn done(mut self, text: &str) -> Reading {
         self.keep_within_cap();
+        self.blame_ops_after_the_end();
         let places = Places::new(text);
         let mut walk = Walk { text, at: 0, position: Position { line: 1, column: 1 } };
         let ops = self.ops.into_iter().map(|(at, op)| Written { at: walk.to(&places, at), ..op });
         let ops: Vec<Written> = ops.collect();
         let terminal = ops.iter().rev().find_map(broadcast);
-        let is_last = |status: &u16| LAST_WORDS.iter().any(|word| word.0 == *status);
         let repair = |Note { at, kind, note }| Repair { kind, at: places.at(at), note };
         let trouble = |Note { at, kind, note }| {
             let snippet = places.snippet(at);
@@ -152,7 +158,21 @@ impl Found {
             problems: problems.into_iter().map(trouble).collect(),
             text: self.text.trim().to_owned(),
             reasoning: self.reasoning,
-            terminal: terminal.filter(is_last),
+            terminal: terminal.filter(is_last_word),
+        }
+    }
+
+    /// After the last word there is nothing to do. Not told where something before it could not be read: then that is
+    /// what is wrong.
+    fn blame_ops_after_the_end(&mut self) {
+        let is_last = |(_, op): &(usize, Written)| broadcast(op).is_some_and(|s| is_last_word(&s));
+        let Some(end) = self.ops.iter().position(is_last) else { return };
+        let Some((next, _)) = self.ops.get(end + 1) else { return };
+        let next = *next;
+        if self.problems.kept.iter().all(|problem| problem.at > next) {
+            let count = self.ops.len() - end - 1;
+            let note = format!("{count} from here on stand behind the message that ends the work");
+            self.problem(next, "op_after_end", note);
         }
     }
 
@@ -176,6 +196,10 @@ impl Found {
         // It is told however many problems there are.
         self.problems.kept.push(Note { at, kind: "ops_over_cap", note });
     }
+}
+
+fn is_last_word(status: &u16) -> bool {
+    LAST_WORDS.iter().any(|word| word.0 == *status)
 }
 
 /// The status of something said to whoever listens.

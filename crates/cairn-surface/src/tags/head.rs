@@ -30,11 +30,14 @@ pub(super) struct Head<'a> {
     pub(super) shape: Shape,
     /// A quote was not closed and was taken to be closed by the end of the tag.
     pub(super) is_requoted: bool,
+    /// Where the attribute begins that was read last.
+    pub(super) last: usize,
 }
 
 /// Reads from behind the name. `limit` is where the next line begins that a tag opens: no value goes on beyond it.
 pub(super) fn read(text: &str, from: usize, limit: usize) -> Head<'_> {
-    let head = Head { attrs: Vec::new(), end: from, shape: Shape::Broken, is_requoted: false };
+    let (shape, is_requoted) = (Shape::Broken, false);
+    let head = Head { attrs: Vec::new(), end: from, shape, is_requoted, last: from };
     let mut reader = Reader { text, at: from, limit, head };
     while !reader.step() {}
     reader.head
@@ -105,12 +108,16 @@ impl<'a> Reader<'a> {
             {
                 self.attribute()
             }
-            Some(_) => self.end_broken(),
+            Some(_) => {
+                self.head.last = self.at;
+                self.end_broken()
+            }
         }
     }
 
     fn attribute(&mut self) -> bool {
         let start = self.at;
+        self.head.last = start;
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':');
         while self.byte(self.at).is_some_and(is_name) {
             self.at += 1;
@@ -183,6 +190,10 @@ impl<'a> Reader<'a> {
 
     fn unquoted(&mut self, name: &'a str) -> bool {
         let start = self.at;
+        // Quotes of other kinds are none, and no part of a name either.
+        if self.text[start..].starts_with(['“', '”', '‘', '’', '«', '»']) {
+            return self.end_broken();
+        }
         loop {
             match self.byte(self.at) {
                 Some(b'/') if self.byte(self.at + 1) == Some(b'>') => break,
@@ -231,7 +242,10 @@ fn character(entity: &str) -> Option<char> {
         _ => {
             let number = entity.strip_prefix('#')?;
             let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) if hex.starts_with('+') => return None,
                 Some(hex) => u32::from_str_radix(hex, 16),
+                // A sign is no digit.
+                None if number.starts_with('+') => return None,
                 None => number.parse(),
             };
             char::from_u32(code.ok()?)

@@ -7,11 +7,13 @@ pub(super) struct Later<'a> {
     text: &'a str,
     /// Of each mark, from where it was looked for and what was found.
     known: HashMap<&'static str, (usize, Option<usize>)>,
+    /// Up to here something that began like JSON goes, and is none: what begins in it is not tried again.
+    pub(super) tried: usize,
 }
 
 impl<'a> Later<'a> {
     pub(super) fn new(text: &'a str) -> Later<'a> {
-        Later { text, known: HashMap::new() }
+        Later { text, known: HashMap::new(), tried: 0 }
     }
 
     /// Where this mark next occurs from here on.

@@ -3,6 +3,7 @@
 
 use super::head::{self, Head, Shape};
 use crate::native;
+use crate::prose::{fence_in, lines};
 use crate::thinking::NAMES as THOUGHTS;
 use std::collections::HashMap;
 
@@ -28,7 +29,7 @@ pub(super) struct Mark {
     pub(super) at: usize,
     pub(super) end: usize,
     pub(super) name: &'static str,
-    /// Written in capitals.
+    /// Written in another case.
     pub(super) is_shouted: bool,
     pub(super) kind: Kind,
     /// The closer of an opener, by its number.
@@ -62,17 +63,13 @@ pub(super) struct Marks<'a> {
     stray_ops: Vec<usize>,
 }
 
-/// The tag of this name, and whether it is written in capitals.
+/// The tag of this name, whatever the case of its letters, and whether they are not as they should be.
 fn known(name: &str) -> Option<(&'static str, bool)> {
-    let is_shouted = name.bytes().all(|byte| !byte.is_ascii_lowercase());
-    let is_it = |known: &&'static str| match is_shouted || THOUGHTS.contains(known) {
-        true => known.eq_ignore_ascii_case(name),
-        false => *known == name,
-    };
+    let is_it = |known: &&'static str| known.eq_ignore_ascii_case(name);
     let tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
     let own = native::skins().iter().map(|skin| skin.tool.name);
     let found = tags.chain(own).chain(THOUGHTS).find(is_it)?;
-    Some((found, is_shouted))
+    Some((found, found != name && !THOUGHTS.contains(&found)))
 }
 
 /// The length of the name that begins here.
@@ -81,7 +78,7 @@ fn name_length(bytes: &[u8]) -> usize {
     bytes.iter().take(24).take_while(is_name).count()
 }
 
-/// The tag that opens at this bracket, whether it is in capitals, and where its name is over.
+/// The tag that opens at this bracket, whether it is in another case, and where its name is over.
 pub(super) fn opens_at(text: &str, at: usize) -> Option<(&'static str, bool, usize)> {
     let rest = text.as_bytes().get(at + 1..)?;
     let length = name_length(rest);
@@ -248,6 +245,14 @@ impl<'a> Marks<'a> {
         self.all.get(place(from)..place(to)).unwrap_or_default()
     }
 
+    /// Where the first tag between two bytes begins that makes sense as the head of an op.
+    pub(super) fn first_sound(&self, from: usize, to: usize) -> Option<usize> {
+        let is_sound = |mark: &&Mark| {
+            matches!(mark.kind, Kind::Head(Shape::Open | Shape::Whole)) && !mark.is_thought()
+        };
+        self.within(from, to).iter().find(is_sound).map(|mark| mark.at)
+    }
+
     /// The closers of ops between two bytes that close nothing there.
     pub(super) fn strays_within(&self, from: usize, to: usize) -> Vec<Mark> {
         let (mut open, mut strays): (HashMap<&str, usize>, Vec<Mark>) = Default::default();
@@ -311,19 +316,13 @@ fn line_tags(text: &str) -> Vec<usize> {
     found
 }
 
-/// Where lines begin that are fences: of backticks and tildes, and by their length.
+/// Where lines begin in which fences open or close: of backticks and tildes, and by their length.
 fn fence_lines(text: &str) -> HashMap<(u8, usize), Vec<usize>> {
     let mut found: HashMap<(u8, usize), Vec<usize>> = HashMap::new();
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let inner = line.trim_start_matches([' ', '\t']).as_bytes();
-        if let Some(mark @ (b'`' | b'~')) = inner.first().copied() {
-            let length = inner.iter().take_while(|byte| **byte == mark).count();
-            if length >= 3 {
-                found.entry((mark, length.min(LONGEST_FENCE))).or_default().push(at);
-            }
+    for (start, end, _) in lines(text) {
+        if let Some((mark, length)) = fence_in(&text[start..end]) {
+            found.entry((mark, length.min(LONGEST_FENCE))).or_default().push(start);
         }
-        at += line.len();
     }
     found
 }

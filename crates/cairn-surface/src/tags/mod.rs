@@ -12,6 +12,7 @@ mod labels;
 mod later;
 mod marks;
 mod meaning;
+mod passed;
 mod print;
 mod scan;
 mod teach;

@@ -1,47 +1,67 @@
 //! Walks over a reply outside of statements, quotes and thoughts, and takes down what it meets there.
 
-use super::foreign::{self, Met};
+use super::foreign::{self, Ends, Met};
 use super::found::Found;
 use super::head::{Shape, decoded, goes_on};
 use super::later::Later;
 use super::marks::{Kind, Mark, Marks, is_cut_at};
 use super::meaning::{self, Ending, Said};
 use crate::asides::Asides;
-use crate::native::Given;
+use crate::native::{self, Given};
 use crate::prose::Quotes;
 use crate::thinking;
 use std::collections::HashMap;
 
-/// A fence whose inside is read.
-const READ_FENCE: &str = "tool_code";
+/// No more tags of no name than this are looked into.
+const MOST_UNKNOWN: usize = 64;
+/// A longer name is none.
+const LONGEST_NAME: usize = 24;
+/// What a tag works on is called so.
+const TARGETS: [&str; 6] = ["path", "file_path", "filepath", "filename", "file", "command"];
+/// The first byte of the one mark that is none of ASCII's: ◁.
+const FOREIGN_MARK: u8 = 0xE2;
 
 pub(super) struct Scan<'a, 'f> {
     pub(super) text: &'a str,
     /// Where the text begins in the whole reply.
-    base: usize,
+    pub(super) base: usize,
     pub(super) marks: Marks<'a>,
-    quotes: Quotes<'a>,
-    asides: Asides<'a>,
+    pub(super) quotes: Quotes<'a>,
+    pub(super) asides: Asides<'a>,
     pub(super) later: Later<'a>,
+    /// Where foreign calls open and close.
+    pub(super) ends: Ends,
     pub(super) found: &'f mut Found,
     /// How far it was read.
     pub(super) at: usize,
     /// How far prose was taken down.
-    told: usize,
+    pub(super) told: usize,
     /// How far everything was thought.
-    thought: usize,
+    pub(super) thought: usize,
     /// The first angle bracket in prose: what is left of a tag, perhaps.
     trace: Option<usize>,
     /// The last statement, if it has no body: its name, and where it ended.
     last: Option<(&'static str, usize)>,
-    /// Of each name, where its last statement begins.
-    begun: HashMap<&'static str, usize>,
+    /// Of each name, where its first statement begins. Any since may be the one that is open.
+    pub(super) begun: HashMap<&'static str, usize>,
     /// The first statement whose body ends in a fence: it may go on behind that.
-    half_fenced: Option<usize>,
+    pub(super) half_fenced: Option<usize>,
+    /// The first statement that is quoted: it may have been meant.
+    pub(super) quoted: Option<usize>,
+    /// How many tags of no name were met.
+    unknown: usize,
     /// The names of closers that close nothing.
-    strays: Vec<&'static str>,
-    /// Where paragraphs end.
-    gaps: Vec<usize>,
+    pub(super) strays: Vec<&'static str>,
+}
+
+/// What matters to the text around one that was read.
+pub(super) struct Left {
+    /// The names of closers that close nothing in it.
+    pub(super) strays: Vec<&'static str>,
+    /// The names of statements in it.
+    pub(super) begun: Vec<&'static str>,
+    /// The first statement that is quoted in it.
+    pub(super) quoted: Option<usize>,
 }
 
 impl<'a, 'f> Scan<'a, 'f> {
@@ -53,6 +73,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             quotes: Quotes::new(text),
             asides: Asides::new(text),
             later: Later::new(text),
+            ends: Ends::new(text),
             found,
             at: 0,
             told: 0,
@@ -61,15 +82,17 @@ impl<'a, 'f> Scan<'a, 'f> {
             last: None,
             begun: HashMap::new(),
             half_fenced: None,
+            quoted: None,
+            unknown: 0,
             strays: Vec::new(),
-            gaps: text.match_indices("\n\n").map(|(at, _)| at).collect(),
         }
     }
 
-    /// Reads all of it, and answers the names of the closers that close nothing in it.
-    pub(super) fn run(mut self) -> Vec<&'static str> {
+    /// Reads all of it.
+    pub(super) fn run(mut self) -> Left {
         let bytes = self.text.as_bytes();
-        let is_met = |byte: &u8| matches!(byte, b'<' | b'`' | b'~' | b'[' | b'{' | b'>');
+        let is_met =
+            |byte: &u8| matches!(*byte, b'<' | b'`' | b'~' | b'[' | b'{' | b'>' | FOREIGN_MARK);
         while let Some(met) = bytes[self.at..].iter().position(is_met) {
             self.at += met;
             if self.aside() {
@@ -81,17 +104,25 @@ impl<'a, 'f> Scan<'a, 'f> {
                 b'>' => self.leave(),
                 _ => {
                     if !self.thought() && !self.foreign() {
-                        self.at += 1;
+                        let next = self.text[self.at..].chars().next();
+                        self.at += next.map_or(1, char::len_utf8);
                     }
                 }
             }
         }
         self.tell(self.text.len(), self.text.len());
-        self.strays
+        if self.base == 0
+            && let Some(place) = self.quoted.filter(|_| self.found.counts() == (0, 0))
+        {
+            let note = "a statement stands in a quote and was not done";
+            self.found.problem(place, "statement_quoted", note);
+        }
+        let begun = self.begun.into_keys().collect();
+        Left { strays: self.strays, begun, quoted: self.quoted }
     }
 
     /// Leaves an angle bracket as prose.
-    fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.trace.get_or_insert(self.at);
         self.at += 1;
     }
@@ -119,88 +150,18 @@ impl<'a, 'f> Scan<'a, 'f> {
         self.at = end;
     }
 
-    fn quote(&mut self) {
-        let bytes = self.text.as_bytes();
-        let run = bytes[self.at..].iter().take_while(|byte| **byte == bytes[self.at]).count();
-        let Some(quote) = self.quotes.quote_at(self.at) else {
-            self.at += run;
-            return;
-        };
-        let (from, to) = quote.body;
-        match quote.info {
-            // A span is within a paragraph; two backticks far from each other quote nothing.
-            None if self.is_broken_up(self.at, quote.end) => self.at += run,
-            None => {
-                // Two backticks in different lines need not belong together.
-                if self.text[from..to].contains('\n') {
-                    self.look_for_strays(from, to);
-                }
-                self.at = quote.end;
-            }
-            Some(READ_FENCE) if self.base == 0 => {
-                let place = self.place(self.at);
-                self.found.repair(place, "foreign_call", format!("a {READ_FENCE} fence is read"));
-                self.tell(self.at, self.at);
-                let strays = Scan::new(&self.text[from..to], from.max(1), self.found).run();
-                for name in strays {
-                    self.take_back(name);
-                }
-                self.told = quote.end;
-                self.at = quote.end;
-            }
-            Some(_) => {
-                match quote.is_closed {
-                    true if self.half_fenced.is_some() => self.look_for_strays(from, to),
-                    true => {}
-                    false => self.quote_unclosed(from),
-                }
-                self.at = quote.end;
-            }
-        }
-    }
-
-    /// Passes over what is not said, if something of that kind stands here.
-    fn aside(&mut self) -> bool {
-        let (at, Some(aside)) = (self.at, self.asides.at(self.at, self.told)) else { return false };
-        if !aside.is_sure && self.holds_ops(at, aside.end) {
-            let note =
-                "it is doubtful where a comment or a result ends; what stands in it is not read";
-            self.problem(at, "quote_unclosed", note);
-        }
-        self.look_for_strays(at, aside.end);
-        self.at = aside.end;
-        true
-    }
-
-    fn holds_ops(&self, from: usize, to: usize) -> bool {
-        self.marks.within(from, to).iter().any(|mark| !mark.is_thought())
-    }
-
-    /// A fence that is not closed takes everything to the end. It may be the second of two that stand in the body of
-    /// a statement which seemed to be over before.
-    fn quote_unclosed(&mut self, from: usize) {
-        let doubtful = self.half_fenced.map_or(0, |start| self.found.doubt(self.base + start));
-        if doubtful > 0 || self.holds_ops(from, self.text.len()) {
-            let note = "a fence is not closed; what follows is quoted";
-            self.problem(self.at, "quote_unclosed", note);
-        }
-        self.look_for_strays(from, self.text.len());
-    }
-
-    /// What is passed over may hold the closer of something that was opened before it.
-    fn look_for_strays(&mut self, from: usize, to: usize) {
-        for stray in self.marks.strays_within(from, to) {
-            self.closes_nothing(stray.name, self.base + stray.at);
-        }
-    }
-
-    /// Whether a paragraph ends or an op stands between two places.
-    fn is_broken_up(&self, from: usize, to: usize) -> bool {
-        let gap = self.gaps.get(self.gaps.partition_point(|at| *at < from));
-        gap.is_some_and(|gap| *gap < to) || self.marks.next_clean(from).is_some_and(|at| at < to)
+    /// Whether the mark here is escaped: spoken of, and no mark.
+    fn is_escaped(&self) -> bool {
+        let before = &self.text[..self.at];
+        let is_odd = (before.len() - before.trim_end_matches('\\').len()) % 2 == 1;
+        is_odd && !self.text[self.at..].starts_with("</")
     }
 
     fn bracket(&mut self) {
+        // A thought is one all the same: nothing in it is meant.
+        if self.is_escaped() && thinking::mark_at(self.text, self.at).is_none() {
+            return self.leave();
+        }
         // A message to a function is a call, though its channel is that of thoughts.
         if self.foreign() || self.thought() {
             return;
@@ -215,7 +176,29 @@ impl<'a, 'f> Scan<'a, 'f> {
                 self.problem(self.at, "truncated", "the reply ends within a tag");
                 self.tell(self.at, self.text.len());
             }
-            None => self.leave(),
+            None => self.unknown_tag(),
+        }
+    }
+
+    /// A tag of no name that is much like one: it is told, and nothing in it is an op.
+    fn unknown_tag(&mut self) {
+        let Some((length, name)) = near_at(&self.text[self.at..]) else { return self.leave() };
+        let (at, written) = (self.at, self.text[self.at + 1..self.at + length].trim());
+        self.problem(
+            at,
+            "tag_unknown",
+            format!("there is no tag <{written}>; the nearest is <{name}>"),
+        );
+        self.unknown += 1;
+        let closer = format!("</{written}>");
+        let close = self.text[at..].find(&closer).filter(|_| self.unknown <= MOST_UNKNOWN);
+        self.leave();
+        if self.unknown > MOST_UNKNOWN {
+            self.found.taint();
+        }
+        if let Some(close) = close {
+            self.look_for_strays(at, at + close);
+            self.at = at + close + closer.len();
         }
     }
 
@@ -239,7 +222,8 @@ impl<'a, 'f> Scan<'a, 'f> {
     fn take(&mut self, mark: Mark, body: Option<(usize, usize)>, end: usize) {
         let mut repairs = Vec::new();
         let close = body.and_then(|(_, to)| self.marks.at(to));
-        if close.is_some_and(|close| close.kind == Kind::CloseUnended) {
+        let is_unended = close.is_some_and(|close| close.kind == Kind::CloseUnended);
+        if is_unended {
             repairs.push(("closer_unended", format!("</{} is not ended", mark.name)));
         }
         if body.is_some_and(|(from, to)| self.marks.is_fenced(from, to)) {
@@ -254,7 +238,9 @@ impl<'a, 'f> Scan<'a, 'f> {
             self.found.taint();
             return self.done(mark, end);
         }
-        self.say(mark, body, repairs, Ending::Written);
+        // What the end of the text cuts may be the closer of something else.
+        let is_cut = is_unended && end == self.text.len();
+        self.say(mark, body, repairs, if is_cut { Ending::Missing } else { Ending::Written });
         self.done(mark, end);
     }
 
@@ -268,16 +254,20 @@ impl<'a, 'f> Scan<'a, 'f> {
     ) {
         let head = self.marks.head(mark);
         if mark.is_shouted {
-            repairs.push(("tag_case", format!("a tag in capitals read as {}", mark.name)));
+            repairs.push(("tag_case", format!("a tag in another case read as {}", mark.name)));
         }
         if head.is_requoted {
             repairs
                 .push(("quote_closed", "a value's quote closed at the end of its tag".to_owned()));
         }
-        let given = head
-            .attrs
-            .iter()
-            .map(|(name, raw)| (*name, raw.map_or(Given::Flag, |raw| Given::Text(decoded(raw)))));
+        let names: Vec<String> =
+            head.attrs.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+        for ((written, _), name) in head.attrs.iter().zip(&names).filter(|((w, _), n)| w != n) {
+            repairs.push(("attribute_name", format!("{written} read as {name}")));
+        }
+        let given = names.iter().zip(&head.attrs).map(|(name, (_, raw))| {
+            (name.as_str(), raw.map_or(Given::Flag, |raw| Given::Text(decoded(raw))))
+        });
         let body = body.map(|body| {
             let line_end = ["\r\n", "\n"].into_iter().find(|mark| body.starts_with(mark));
             &body[line_end.map_or(0, str::len)..]
@@ -295,7 +285,7 @@ impl<'a, 'f> Scan<'a, 'f> {
 
     /// Goes on behind a statement.
     pub(super) fn done(&mut self, mark: Mark, end: usize) {
-        self.begun.insert(mark.name, mark.at);
+        self.begun.entry(mark.name).or_insert(mark.at);
         self.last = (mark.kind == Kind::Head(Shape::Whole)).then_some((mark.name, end));
         self.tell(mark.at, end);
     }
@@ -316,7 +306,7 @@ impl<'a, 'f> Scan<'a, 'f> {
         let count = self.take_back(name);
         let mut note = format!("</{name}> closes nothing");
         if count > 0 {
-            note.push_str(&format!("; {count} ops before it may stand in what it closes"));
+            note.push_str(&format!("; {} before it may stand in what it closes", ops(count)));
         }
         self.found.problem(place, "closer_alone", note);
         self.strays.push(name);
@@ -328,9 +318,9 @@ impl<'a, 'f> Scan<'a, 'f> {
     }
 
     /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were.
-    fn take_back(&mut self, name: &str) -> usize {
-        let opened = [self.begun.remove(name), self.trace.take()];
-        let from = opened.into_iter().flatten().min().unwrap_or_default();
+    pub(super) fn take_back(&mut self, name: &str) -> usize {
+        let begun = self.begun.get(name).copied().unwrap_or_default();
+        let from = self.trace.map_or(begun, |trace| trace.min(begun));
         self.found.withdraw(self.base + from)
     }
 
@@ -359,11 +349,11 @@ impl<'a, 'f> Scan<'a, 'f> {
         let note = "everything before the end of a thought is taken as thought";
         self.repair(at, "thought_unopened", note);
         if count > 0 {
-            let note = format!("{count} ops before the end of a thought are taken as thought");
+            let note = format!("{} before the end of a thought taken as thought", ops(count));
             self.problem(at, "thought_closed", note);
         }
         (self.told, self.trace, self.last) = (at, None, None);
-        self.begun.clear();
+        self.begun.values_mut().for_each(|begun| *begun = 0);
         self.tell(at, end);
     }
 
@@ -387,7 +377,12 @@ impl<'a, 'f> Scan<'a, 'f> {
         let place = self.place(at);
         let end = match met {
             Met::Calls { calls, format, end } => {
-                self.begun.extend(foreign::CLOSERS.iter().map(|(name, _)| (*name, at)));
+                for (name, _) in foreign::CLOSERS {
+                    self.begun.entry(name).or_insert(at);
+                }
+                if self.marks.is_fenced(at, end) {
+                    self.half_fenced.get_or_insert(at);
+                }
                 let mut is_known = false;
                 for (name, args) in calls {
                     let note = format!("{format} read as a call of {name}");
@@ -406,6 +401,7 @@ impl<'a, 'f> Scan<'a, 'f> {
                 end
             }
             Met::Prose { end } => {
+                self.note_quoted(at, end);
                 self.look_for_strays(at, end);
                 self.at = end;
                 return true;
@@ -420,4 +416,30 @@ impl<'a, 'f> Scan<'a, 'f> {
         self.tell(at, end);
         true
     }
+}
+
+/// The length of the name in a tag that there is not, and the one it is most like. Only one that works on something
+/// is told from other markup.
+fn near_at(text: &str) -> Option<(usize, &'static str)> {
+    let inner = text[1..].trim_start_matches(' ');
+    let blanks = text.len() - 1 - inner.len();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let length = inner.bytes().take(LONGEST_NAME).take_while(|c| is_name(char::from(*c))).count();
+    let (name, rest) = (&inner[..length], inner[length..].trim_start());
+    let works =
+        |key: &&str| rest.strip_prefix(*key).is_some_and(|r| r.trim_start().starts_with('='));
+    if blanks > 1 || length == 0 || rest.len() + length == inner.len() || !TARGETS.iter().any(works)
+    {
+        return None;
+    }
+    let tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
+    let own = native::skins().iter().map(|skin| skin.tool.name);
+    let near = native::nearest(name, tags.chain(own).map(|tag| (tag, &[][..])));
+    let near = native::tool(name).map(|tool| tool.name).or(near.first().copied())?;
+    Some((1 + blanks + length, near))
+}
+
+/// So many ops, in words.
+fn ops(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "op" } else { "ops" })
 }

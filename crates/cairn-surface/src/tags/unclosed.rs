@@ -6,6 +6,9 @@ use super::marks::{Kind, Mark};
 use super::meaning::Ending;
 use super::scan::Scan;
 
+/// So many characters of what makes no sense are shown.
+const SHOWN: usize = 40;
+
 impl<'a> Scan<'a, '_> {
     /// A tag that opens and is not closed.
     pub(super) fn unclosed(&mut self, mark: Mark) {
@@ -30,7 +33,8 @@ impl<'a> Scan<'a, '_> {
             let note = format!("</{}> read as </{}>", close.name, mark.name);
             let body = &self.text[mark.end..close.at];
             // With other brackets in between it may be the closer of something else.
-            let is_doubtful = body.contains(['<', '>']);
+            let is_cut = close.kind == Kind::CloseUnended && close.end == self.text.len();
+            let is_doubtful = is_cut || body.contains(['<', '>']);
             let ending = if is_doubtful { Ending::Missing } else { Ending::Guessed };
             self.say(mark, Some(body), vec![("closer_mismatched", note)], ending);
             return self.done(mark, close.end);
@@ -61,7 +65,11 @@ impl<'a> Scan<'a, '_> {
         let before = self.text[..mark.at].chars().next_back();
         if !before.is_some_and(char::is_alphanumeric) {
             self.problem(mark.at, "unclosed", format!("<{}> is not closed", mark.name));
-            self.found.taint();
+            // With words of the same line behind it, it is one of them.
+            let behind = self.text[mark.end..].strip_prefix(' ');
+            if !behind.is_some_and(|behind| behind.starts_with(char::is_alphabetic)) {
+                self.found.taint();
+            }
         }
         self.at = mark.end;
     }
@@ -69,11 +77,15 @@ impl<'a> Scan<'a, '_> {
     /// A head that makes no sense: no op, and none in what it holds.
     pub(super) fn broken(&mut self, mark: Mark) {
         let has_body = mark.kind == Kind::Head(Shape::Broken);
-        self.problem(
-            mark.at,
-            "tag_malformed",
-            format!("the attributes of <{}> make no sense", mark.name),
-        );
+        let at = self.marks.head(mark).last;
+        let written: String = self.text[at..mark.end.max(at)]
+            .chars()
+            .take(SHOWN)
+            .take_while(|c| *c != '\n')
+            .collect();
+        let note =
+            format!("the attributes of <{}> make no sense from here on: {written}", mark.name);
+        self.problem(at, "tag_malformed", note);
         let is_whole = self.text[..mark.end].ends_with("/>");
         let close = self.marks.next_stray_of(mark.name, mark.end).filter(|_| !is_whole);
         let stop = self.marks.next_clean(mark.end).unwrap_or(self.text.len());

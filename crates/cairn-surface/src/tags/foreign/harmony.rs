@@ -2,7 +2,7 @@
 //! nobody are not known here: they are thoughts, or said aloud.
 
 use super::super::later::Later;
-use super::json::value_at;
+use super::json::{PYTHON_TAG, value_at};
 use super::{Frame, Met, over};
 use serde_json::{Map, Value};
 
@@ -11,10 +11,10 @@ const MESSAGE: &str = "<|message|>";
 const MESSAGES: Frame =
     Frame { opens: &["<|start|>", "<|channel|>"], closes: &["<|end|>", "<|call|>", "<|return|>"] };
 /// Marks that say nothing by themselves.
-const MARKUP: [&str; 3] = ["<|constrain|>", "<tool_call|>", "<channel|>"];
+const MARKUP: [&str; 4] = ["<|constrain|>", "<tool_call|>", "<channel|>", PYTHON_TAG];
 const CALL: &str = "<|tool_call>call:";
 const CALLS: Frame = Frame { opens: &["<|tool_call>"], closes: &["<tool_call|>"] };
-/// A channel that is named in one mark, to the end of its line.
+/// A channel that is named behind one mark.
 const NAMED: &str = "<|channel>";
 const THOUGHT: &str = "thought";
 /// What stands around texts in calls of this kind.
@@ -34,7 +34,7 @@ pub(super) fn read(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> 
         return Some(no_call(text, at + "<|tool_call>".len(), later));
     }
     if let Some(inner) = rest.strip_prefix(NAMED).filter(|inner| !inner.starts_with(THOUGHT)) {
-        let name = inner.find('\n').unwrap_or(inner.len());
+        let name = inner.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inner.len());
         return Some(Met::Markup { end: text.len() - inner.len() + name });
     }
     let mark = MARKUP.iter().find(|mark| rest.starts_with(**mark))?;
@@ -44,7 +44,8 @@ pub(super) fn read(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> 
 /// A message to a function, from the mark that begins it.
 fn message(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
     let says = later.next(MESSAGE, at).filter(|says| says - at < LONGEST_HEADER)?;
-    let name = recipient(&text[at..says])?;
+    let header = &text[at..says];
+    let name = recipient(header).filter(|_| !header.contains('\n'))?;
     let from = says + MESSAGE.len();
     if let Some((args @ Value::Object(_), end)) = value_at(text, from) {
         let rest = text[end..].trim_start();

@@ -11,6 +11,12 @@ const TOOL_CALLS: &str = "[TOOL_CALLS]";
 const ARGS: &str = "[ARGS]";
 /// Nothing stands around these calls.
 const BARE: Frame = Frame { opens: &[], closes: &[] };
+/// What may stand before a call in its line, and what behind it.
+const BEFORE: [&str; 1] = [PYTHON_TAG];
+const BEHIND: [&str; 6] =
+    ["<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end_of_text|>", "<end_of_turn>", "</s>"];
+pub(super) const PYTHON_TAG: &str = "<|python_tag|>";
+const CALL_ID: &str = "[CALL_ID]";
 /// So far is looked around the beginning of JSON.
 const DEEPEST: usize = 64;
 /// So far from its beginning a call that is no JSON names its arguments.
@@ -24,7 +30,43 @@ pub(super) fn read(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> 
     if text[at..].starts_with(TOOL_CALLS) {
         return Some(behind_mark(text, at + TOOL_CALLS.len(), later));
     }
-    begins_a_call(&text[at..]).then(|| begun(text, at, later)).flatten()
+    let met = begins_a_call(&text[at..]).then(|| begun(text, at, later)).flatten();
+    met.or_else(|| data(text, at, later))
+}
+
+/// JSON that is no call: nothing in it is one. Where it begins a line and the text ends in it, it goes on to the end.
+fn data(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
+    if at < later.tried {
+        return None;
+    }
+    match whole(text, at) {
+        Whole::Until(end) => Some(Met::Prose { end }),
+        Whole::Cut if is_first(text, at) => Some(Met::Prose { end: text.len() }),
+        Whole::Cut => {
+            later.tried = text.len();
+            None
+        }
+        Whole::Broken(at) => {
+            later.tried = at;
+            None
+        }
+    }
+}
+
+/// Whether nothing but blanks, or a mark that calls follow, stands before this in its line.
+fn is_first(text: &str, at: usize) -> bool {
+    let near = at - at.min(DEEPEST);
+    let near = (near..=at).find(|near| text.is_char_boundary(*near)).unwrap_or(at);
+    let before = text[near..at].trim_end_matches([' ', '\t']);
+    (before.is_empty() && near == 0)
+        || before.ends_with('\n')
+        || BEFORE.iter().any(|mark| before.ends_with(mark))
+}
+
+/// Whether nothing but blanks, or a mark that ends a turn, stands behind this in its line.
+fn is_last(text: &str, end: usize) -> bool {
+    let rest = text[end..].trim_start_matches([' ', '\t', '\r']);
+    rest.is_empty() || rest.starts_with('\n') || BEHIND.iter().any(|mark| rest.starts_with(mark))
 }
 
 /// The JSON value that begins here after blanks, and where it is over. No key is in it twice.
@@ -38,14 +80,34 @@ pub(super) fn value_at(text: &str, at: usize) -> Option<(Value, usize)> {
 
 /// Where something is over that would be JSON but for line ends in its texts, or keys that are in it twice.
 pub(super) fn extent(text: &str, at: usize) -> Option<usize> {
+    match whole(text, at) {
+        Whole::Until(end) => Some(end),
+        Whole::Cut | Whole::Broken(_) => None,
+    }
+}
+
+/// How far something of that kind goes.
+enum Whole {
+    Until(usize),
+    /// The text ends in it.
+    Cut,
+    /// From here on it is none.
+    Broken(usize),
+}
+
+fn whole(text: &str, at: usize) -> Whole {
     let rest = text[at..].trim_start();
+    let start = text.len() - rest.len();
     if !rest.starts_with(['{', '[']) {
-        return None;
+        return Whole::Broken(start);
     }
     let blanked = serde_json::Deserializer::from_reader(Blanked(rest.as_bytes()));
     let mut values = blanked.into_iter::<IgnoredAny>();
-    values.next()?.ok()?;
-    Some(text.len() - rest.len() + values.byte_offset())
+    match values.next() {
+        Some(Ok(_)) => Whole::Until(start + values.byte_offset()),
+        Some(Err(why)) if !why.is_eof() => Whole::Broken(start + why.column()),
+        _ => Whole::Cut,
+    }
 }
 
 /// Bytes with a blank for each that may not stand in a text.
@@ -61,16 +123,18 @@ impl Read for Blanked<'_> {
 
 /// What begins like a call: one, where it stands alone on its lines and is nothing else.
 fn begun(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
-    let mut before = text.as_bytes()[..at].iter().rev().take(DEEPEST);
-    let before = before.find(|byte| !matches!(byte, b' ' | b'\t'));
-    let is_first = before.is_none_or(|byte| *byte == b'\n');
     let Some((value, end)) = value_at(text, at) else {
         let is_call = names_arguments(&text[at..]);
         let why = || "what begins like a function call is no JSON".to_owned();
         return is_call.then(|| Met::Malformed { why: why(), end: over(text, at, &BARE, later) });
     };
-    let rest = text[end..].trim_start_matches([' ', '\t', '\r']);
-    let is_alone = is_first && (rest.is_empty() || rest.starts_with('\n'));
+    let is_first = is_first(text, at);
+    if let Some((calls, end)) = is_first.then(|| row(text, end)).flatten() {
+        let mut all = self::calls(value)?;
+        all.extend(calls);
+        return Some(Met::Calls { calls: all, format: "a function call in JSON", end });
+    }
+    let is_alone = is_first && is_last(text, end);
     if is_alone && is_spoiled(&value) {
         let why = "the arguments of a function call are no JSON object".to_owned();
         return Some(Met::Malformed { why, end });
@@ -81,6 +145,17 @@ fn begun(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> {
     })
 }
 
+/// The calls behind a semicolon, and where they are over, if all that is left of the line is such.
+fn row(text: &str, from: usize) -> Option<(Vec<(String, Value)>, usize)> {
+    let (mut all, mut end) = (Vec::new(), from);
+    while let Some(rest) = text[end..].trim_start_matches(' ').strip_prefix(';') {
+        let (value, over) = value_at(text, text.len() - rest.len())?;
+        all.extend(calls(value)?);
+        end = over;
+    }
+    (!all.is_empty() && is_last(text, end)).then_some((all, end))
+}
+
 /// Whether a key near the beginning is one of arguments.
 fn names_arguments(text: &str) -> bool {
     let near = &text.as_bytes()[..text.len().min(FARTHEST)];
@@ -88,6 +163,11 @@ fn names_arguments(text: &str) -> bool {
     let mut behind = quotes.map(|(at, _)| &text[at + 1..]);
     let is_key = |rest: &str, key: &str| rest.strip_prefix(key).is_some_and(|r| r.starts_with('"'));
     behind.any(|rest| ARGUMENTS.iter().any(|key| is_key(rest, key)))
+}
+
+/// Whether something in a text looks like a call.
+pub(in super::super) fn names_a_call(text: &str) -> bool {
+    text.contains("\"name\"") && ARGUMENTS.iter().any(|key| text.contains(&format!("\"{key}\"")))
 }
 
 /// Whether arguments in it are written as a text that begins like an object, and are none.
@@ -122,9 +202,9 @@ fn behind_mark(text: &str, at: usize, later: &mut Later<'_>) -> Met {
     let length = rest.find(|c: char| !c.is_alphanumeric() && !"_-.".contains(c)).unwrap_or(0);
     if length > 0 && rest.starts_with(char::is_alphabetic) {
         let name = rest[..length].to_owned();
-        let after = rest[length..]
-            .strip_prefix(ARGS)
-            .map_or(start + length, |_| start + length + ARGS.len());
+        let rest = without_id(&rest[length..]);
+        let rest = rest.strip_prefix(ARGS).unwrap_or(rest);
+        let after = text.len() - rest.len();
         if let Some((args @ Value::Object(_), end)) = value_at(text, after) {
             return Met::Calls { calls: vec![(name, args)], format, end };
         }
@@ -135,6 +215,12 @@ fn behind_mark(text: &str, at: usize, later: &mut Later<'_>) -> Met {
     }
     let why = format!("{TOOL_CALLS} is not followed by calls");
     Met::Malformed { why, end: over(text, at, &BARE, later) }
+}
+
+/// A text without the number of a call at its beginning.
+fn without_id(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix(CALL_ID) else { return text };
+    inner.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
 /// The calls that a value is, if it is nothing else.

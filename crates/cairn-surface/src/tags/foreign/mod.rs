@@ -1,10 +1,15 @@
 //! Calls as other trainings write them. Finds where one stands and what it calls; what that means is not known here.
 
+mod ends;
 mod harmony;
 mod json;
+mod python;
 mod xml;
 
 use super::later::Later;
+pub(super) use ends::Ends;
+pub(super) use json::names_a_call;
+pub(super) use python::calls as python_calls;
 use serde_json::Value;
 pub(super) use xml::CLOSERS;
 

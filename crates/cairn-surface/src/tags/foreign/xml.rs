@@ -24,6 +24,15 @@ pub(in super::super) const CLOSERS: [(&str, &str); 5] = [
     ("function", FUNCTION.1),
     ("parameter", PARAMETER_END),
 ];
+/// What opens them.
+pub(super) const OPENERS: [(&str, &str); 6] = [
+    ("tool_call", TOOL_CALL.0),
+    ("tool_use", TOOL_USE.0),
+    ("invoke", "<invoke"),
+    ("function", FUNCTION.0),
+    ("parameter", "<parameter="),
+    ("parameter", "<parameter "),
+];
 /// A longer name is none.
 const LONGEST_NAME: usize = 100;
 
@@ -44,6 +53,9 @@ pub(super) fn read(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> 
         )
     } else if let Some(from) = behind(TOOL_USE) {
         (tool_use(text, from), Frame { opens: &[TOOL_USE.0], closes: &[TOOL_USE.1] }, from)
+    } else if let Some(from) = behind(FUNCTION) {
+        let frame = Frame { opens: &[FUNCTION.0], closes: &[FUNCTION.1] };
+        (function(text, from, "a <function=…>", later), frame, from)
     } else {
         let from = behind(INVOKE)?;
         (invoke(text, from, later), Frame { opens: &[INVOKE.0], closes: &[INVOKE.1] }, from)
@@ -73,18 +85,39 @@ fn name<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
 fn tool_call(text: &str, from: usize, later: &mut Later<'_>) -> Option<Met> {
     let format = "a <tool_call>";
     if let Some(inner) = behind(&text[from..], FUNCTION.0) {
-        let (name, rest) = name(inner, ">")?;
-        let start = (text, text.len() - rest.len());
-        let (args, end) = parameters(start, ("<parameter=", ">"), FUNCTION.1, later)?;
+        let Met::Calls { calls, end, .. } =
+            function(text, text.len() - inner.len(), format, later)?
+        else {
+            return None;
+        };
         let rest = behind(&text[end..], TOOL_CALL.1);
-        let calls = vec![(name.to_owned(), Value::Object(args))];
         let end = rest.map_or(end, |rest| text.len() - rest.len());
         return Some(Met::Calls { calls, format, end });
     }
-    let (value, end) = value_at(text, from)?;
-    let calls = calls(value)?;
+    // All that stand in it, or none.
+    let (mut all, mut end) = (Vec::new(), from);
+    while all.is_empty() || text[end..].trim_start().starts_with(['{', '[']) {
+        let (value, over) = value_at(text, end)?;
+        all.extend(calls(value)?);
+        end = over;
+    }
     let rest = behind(&text[end..], TOOL_CALL.1);
-    Some(Met::Calls { calls, format, end: rest.map_or(end, |rest| text.len() - rest.len()) })
+    Some(Met::Calls { calls: all, format, end: rest.map_or(end, |rest| text.len() - rest.len()) })
+}
+
+/// From the name on: parameters, or a JSON object, up to the closer.
+fn function(text: &str, from: usize, format: &'static str, later: &mut Later<'_>) -> Option<Met> {
+    let (name, rest) = name(&text[from..], ">")?;
+    let start = text.len() - rest.len();
+    let object = value_at(text, start).filter(|(value, _)| value.is_object());
+    let (args, end) = match object {
+        Some((args, end)) => (args, text.len() - behind(&text[end..], FUNCTION.1)?.len()),
+        None => {
+            let (args, end) = parameters((text, start), ("<parameter=", ">"), FUNCTION.1, later)?;
+            (Value::Object(args), end)
+        }
+    };
+    Some(Met::Calls { calls: vec![(name.to_owned(), args)], format, end })
 }
 
 fn tool_use(text: &str, from: usize) -> Option<Met> {

@@ -46,21 +46,24 @@ const JSON_CALLS_ARE_READ_WHERE_THEY_STAND_ALONE: Cases = &[
     ),
     (
         r#"so {"name":"bash","arguments":{"command":"ls"}}"#,
-        r#"- "so {"name":"bash","arguments":{"command":"ls"}}""#,
+        r#"- ?statement_quoted "so {"name":"bash","arguments":{"command":"ls"}}""#,
     ),
     (
         r#"{"name":"bash","arguments":{"command":"ls"}} so"#,
-        r#"- "{"name":"bash","arguments":{"command":"ls"}} so""#,
+        r#"- ?statement_quoted "{"name":"bash","arguments":{"command":"ls"}} so""#,
     ),
     (
         r#"{"name":"bash","arguments":{"command":"ls"},"why":"x"}"#,
-        r#"- "{"name":"bash","arguments":{"command":"ls"},"why":"x"}""#,
+        r#"- ?statement_quoted "{"name":"bash","arguments":{"command":"ls"},"why":"x"}""#,
     ),
     (r#"{"name":"bash"}"#, r#"- "{"name":"bash"}""#),
     (r#"{"name":"Bob","age":3}"#, r#"- "{"name":"Bob","age":3}""#),
     (r#"{"path":"a"}"#, r#"- "{"path":"a"}""#),
     (r#"{"name":"bash","arguments":{"command":"ls"}"#, "- ?foreign_malformed"),
-    (r#"{"name":"bash","arguments":"ls"}"#, r#"- "{"name":"bash","arguments":"ls"}""#),
+    (
+        r#"{"name":"bash","arguments":"ls"}"#,
+        r#"- ?statement_quoted "{"name":"bash","arguments":"ls"}""#,
+    ),
     (r#"{"name":"paint","arguments":{}}"#, r#"- ?unknown_tool "{"name":"paint","arguments":{}}""#),
     (
         r#"{"name":"bahs","arguments":{"command":"ls"}}"#,
@@ -266,9 +269,9 @@ const A_CALL_THAT_CANNOT_BE_READ_SAYS_NOTHING_OF_ITS_TEXTS: Cases = &[
     ),
     (
         r#"so {"name":"sh","arguments":{"command":"<rm path='x'/>"}} it is"#,
-        r#"- "so {"name":"sh","arguments":{"command":"<rm path='x'/>"}} it is""#,
+        r#"- ?statement_quoted "so {"name":"sh","arguments":{"command":"<rm path='x'/>"}} it is""#,
     ),
-    (r#"{"name":"<rm path='x'/>"}"#, r#"- "{"name":"<rm path='x'/>"}""#),
+    (r#"{"name":"<rm path='x'/>"}"#, r#"- ?statement_quoted "{"name":"<rm path='x'/>"}""#),
     (
         "{\"name\":\"sh\",\"arguments\":{\"command\":\"ls\",\"command\":\"rm x\"}}\n<get path=\"b\"/>",
         "read path=b ?foreign_malformed",

@@ -82,7 +82,7 @@ const EVERY_STATEMENT_HAS_ITS_TAG: Cases = &[
     (r#"<update status="500">odd</update>"#, "send status=500 text=odd"),
     (
         r#"<update status="200">a</update><update status="102">b</update>"#,
-        "send status=200 text=a; send status=102 text=b",
+        "send status=200 text=a; send status=102 text=b ?op_after_end",
     ),
     (
         r#"<update status="102">a</update><update status="200">b</update>"#,
@@ -200,14 +200,14 @@ fn what_is_like_a_tag_is_prose() {
 }
 
 const WHAT_IS_LIKE_A_TAG_IS_PROSE: Cases = &[
-    (r#"<set2 path="a">x</set2>"#, r#"- "<set2 path="a">x</set2>""#),
-    (r#"< get path="a"/>"#, r#"- "< get path="a"/>""#),
+    (r#"<set2 path="a">x</set2>"#, r#"- ?tag_unknown "<set2 path="a">x</set2>""#),
+    (r#"< get path="a"/>"#, r#"- ?tag_unknown "< get path="a"/>""#),
     (r#"<frobnicate path="a"/>"#, r#"- "<frobnicate path="a"/>""#),
     ("<div><p>text</p></div>", r#"- "<div><p>text</p></div>""#),
     (r#"<getpath="a"/>"#, r#"- "<getpath="a"/>""#),
     (r#"<get-all path="a"/>"#, r#"- "<get-all path="a"/>""#),
-    (r#"<Get path="a"/>"#, r#"- "<Get path="a"/>""#),
-    ("<List>", r#"- "<List>""#),
+    (r#"<Get path="a"/>"#, "read path=a ~tag_case"),
+    ("<List>", "!list ~unclosed ~tag_case"),
     ("a < b and c > d", r#"- "a < b and c > d""#),
     ("<>", r#"- "<>""#),
     ("</>", r#"- "</>""#),
@@ -235,4 +235,30 @@ const CAPITALS_ARE_REPAIRED: Cases = &[
     (r#"<SET path="a">x</set>"#, "write path=a content=x ~tag_case"),
     (r#"<UPDATE status="200">x</UPDATE>"#, "send status=200 text=x ~tag_case =200"),
     (r#"<RM path="a"/>"#, "remove path=a ~tag_case"),
+];
+
+#[test]
+fn what_a_head_says_wrong_is_told_where_it_stands() {
+    check_all(WHAT_A_HEAD_SAYS_WRONG_IS_TOLD_WHERE_IT_STANDS);
+}
+
+const WHAT_A_HEAD_SAYS_WRONG_IS_TOLD_WHERE_IT_STANDS: Cases = &[
+    ("<think\n>a</think>\n<get path=\"x\"/>", "read path=x (a)"),
+    (r#"<get path="a&#+66;&#x+42;&#66;"/>"#, "read path=a&#+66;&#x+42;B"),
+    (
+        "I'll use <get> first.\n<set path=\"a\">x</set>",
+        r#"write path=a content=x ?unclosed "I'll use <get> first.""#,
+    ),
+    ("I run <sh>ls\n<rm path=\"x\"/>", r#"!remove path=x ?unclosed "I run <sh>ls""#),
+    ("<get path=“a.md”/>", "- ?tag_malformed"),
+    ("<get path=\"a\" scope='1 2/>\n<get path=\"b\"/>", "read path=b ?tag_malformed"),
+    (
+        "<update status=\"200\">done</update>\n<get path=\"a\"/>",
+        "send status=200 text=done; read path=a ?op_after_end =200",
+    ),
+    (
+        "<update status=\"102\">so far</update>\n<get path=\"a\"/>",
+        "send status=102 text=so far; read path=a",
+    ),
+    ("<sh>ls</sh></sh>", "- ?closer_alone"),
 ];

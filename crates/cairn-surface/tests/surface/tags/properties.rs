@@ -23,67 +23,87 @@ fn are_among(some: &[&Action], all: &[Action]) -> bool {
 }
 
 /// Pieces of framing, whole and broken.
+const FRAGMENTS: &[&str] = &[
+    "<get path=\"a\"/>",
+    "<get path=\"",
+    "<set path=\"a\">",
+    "</set>",
+    "</get>",
+    "<sh>",
+    "</sh>",
+    "<update status=\"200\">",
+    "</update>",
+    "<set",
+    "<",
+    ">",
+    "/>",
+    "\"",
+    "'",
+    "=",
+    " ",
+    "\n",
+    "\n\n",
+    "`",
+    "```",
+    "```tool_code\n",
+    "~~~\n",
+    "<think>",
+    "</think>",
+    "[thinking]",
+    "[/thinking]",
+    "[TOOL_CALLS] ",
+    "<tool_call>",
+    "</tool_call>",
+    "<tool_use><name>",
+    "<|channel|>",
+    "<|message|>",
+    "analysis",
+    " to=functions.bash",
+    "<|end|>",
+    "<|tool_call>call:get{",
+    "<|\"|>",
+    "{\"name\":\"bash\",",
+    "\"arguments\":{\"command\":\"ls\"}}",
+    "[{",
+    "}]",
+    "<<SEARCH\n",
+    "SEARCH\n",
+    "<<NEW\n",
+    "<GET>",
+    "<file>",
+    "</file>",
+    "<code>",
+    "</code>",
+    "1\t",
+    "> ",
+    "\r",
+    "\\",
+    "## log:///1/1/1 x\n",
+    "text-0123456789ab\n",
+    "<|im_start|>user\n",
+    "<|im_start|>assistant\n",
+    "◁think▷",
+    "◁/think▷",
+    "[TOOL_RESULTS]",
+    "<parameter=a>",
+    "</parameter>",
+    "<function=read>",
+    "</function>",
+    "&lt;",
+    "&#",
+    "é",
+    "\u{1F600}",
+    "\r\n",
+    "summary=\"s\" ",
+    "visibility=\"archived\" ",
+    "manifest ",
+    "path=",
+    "known:///a",
+    "a.txt",
+];
+
 fn fragment() -> impl Strategy<Value = String> {
-    let pieces = vec![
-        "<get path=\"a\"/>",
-        "<get path=\"",
-        "<set path=\"a\">",
-        "</set>",
-        "</get>",
-        "<sh>",
-        "</sh>",
-        "<update status=\"200\">",
-        "</update>",
-        "<set",
-        "<",
-        ">",
-        "/>",
-        "\"",
-        "'",
-        "=",
-        " ",
-        "\n",
-        "\n\n",
-        "`",
-        "```",
-        "```tool_code\n",
-        "~~~\n",
-        "<think>",
-        "</think>",
-        "[thinking]",
-        "[/thinking]",
-        "[TOOL_CALLS] ",
-        "<tool_call>",
-        "</tool_call>",
-        "<tool_use><name>",
-        "<|channel|>",
-        "<|message|>",
-        "analysis",
-        " to=functions.bash",
-        "<|end|>",
-        "<|tool_call>call:get{",
-        "<|\"|>",
-        "{\"name\":\"bash\",",
-        "\"arguments\":{\"command\":\"ls\"}}",
-        "[{",
-        "}]",
-        "<<SEARCH\n",
-        "SEARCH\n",
-        "<<NEW\n",
-        "<GET>",
-        "&lt;",
-        "&#",
-        "é",
-        "\u{1F600}",
-        "\r\n",
-        "summary=\"s\" ",
-        "visibility=\"archived\" ",
-        "manifest ",
-        "path=",
-        "known:///a",
-        "a.txt",
-    ];
-    prop::sample::select(pieces).prop_map(str::to_owned)
+    prop::sample::select(FRAGMENTS).prop_map(str::to_owned)
 }
 
 fn soup() -> impl Strategy<Value = String> {
@@ -189,7 +209,8 @@ proptest! {
         let reading = tags::parse(&printed, CAP);
         let read: Vec<&Action> = whole(&reading);
         prop_assert_eq!(read, ops.iter().collect::<Vec<_>>(), "{}", printed);
-        prop_assert!(reading.problems.is_empty() && reading.repairs.is_empty() && reading.text.is_empty(), "{}", printed);
+        let is_read = reading.problems.iter().all(|problem| problem.kind == "op_after_end");
+        prop_assert!(is_read && reading.repairs.is_empty() && reading.text.is_empty(), "{}", printed);
     }
 
     // keeps: surfaces-total
@@ -240,9 +261,13 @@ proptest! {
     // keeps: surfaces-quote
 
     #[test]
-    fn nothing_that_is_quoted_is_an_op(ops in actions(), fence in prop::sample::select(vec!["`````````", "~~~~~~~~~"])) {
+    fn nothing_that_is_quoted_is_an_op(
+        ops in actions(),
+        fence in prop::sample::select(vec!["`````````", "~~~~~~~~~"]),
+        lead in prop::sample::select(vec!["", "  ", "- ", "1. ", "> ", "so: ", "**x** ", "\u{FEFF}", "\u{A0}", "\n    "]),
+    ) {
         let printed = tags::print(&ops);
-        let text = format!("See:\n{fence}xml\n{printed}{fence}\nThat is all.");
+        let text = format!("See:\n{lead}{fence}xml\n{printed}{fence}\nThat is all.");
         prop_assert_eq!(tags::parse(&text, CAP).ops, vec![]);
         let shown = format!("See ``````````{}`````````` here.", printed.replace('\n', " "));
         prop_assert_eq!(tags::parse(&shown, CAP).ops, vec![]);
@@ -265,7 +290,7 @@ proptest! {
 }
 
 /// Texts that would take long if anything was looked at again and again.
-const HOSTILE: [&str; 38] = [
+const HOSTILE: &[&str] = &[
     "<get path=\"",
     "<get path='",
     "<get path=\"a\" ",
@@ -304,6 +329,46 @@ const HOSTILE: [&str; 38] = [
     "<set>`\n</set>",
     "<think a",
     "<set path=\"a\">```\n</set>\n```\n</set>\n```\n",
+    "`a\n",
+    "a ```\n",
+    "- ```x ",
+    "> ```\n",
+    "a ~~~\n\n",
+    "<code>",
+    "<file>",
+    "a <result> ",
+    "</output>",
+    "1\t<\n",
+    "<|im_start|>user\n",
+    "<|im_start|>assistant\n",
+    "text-0123456789ab\n",
+    "## log:///\n<",
+    "# Log\n",
+    "◁think▷",
+    "◁/think▷",
+    "→",
+    "[TOOL_RESULTS]",
+    "<think\n",
+    "\\<",
+    "a\r> <",
+    "<parameter=a></parameter></parameter>",
+    "`</parameter>`",
+    "<tool_call>{}",
+    "[\"a\",\n",
+    "[1,\n",
+    "{\"a\":\n",
+    "{\"a\":\"\n",
+    "[\n[1]\n",
+    "<read_file path=\"a\"/>",
+    "<write_file path=\"a\">",
+    "<Get>",
+    "{\"name\":\"get\",\"parameters\":{}};",
+    "<|python_tag|>{",
+    "<|channel|>analysis\n",
+    "<function=a>",
+    "```tool_code\nprint(",
+    "```tool_code\na(b=1)\n```\n",
+    "[TOOL_CALLS]a[CALL_ID]",
 ];
 
 // keeps: surfaces-linear
@@ -316,7 +381,7 @@ fn reading_takes_time_linear_in_the_text() {
         std::hint::black_box(tags::parse(&text, 50));
         start.elapsed()
     };
-    for piece in HOSTILE {
+    for piece in HOSTILE.iter().copied() {
         // Other tests run at the same time: one quiet try is enough.
         let mut tries = (0..6).map(|_| (took(piece, 128 << 10), took(piece, 512 << 10)));
         let is_linear = |(small, large): (Duration, Duration)| large < small * 12;

@@ -8,31 +8,37 @@ fn code_spans_and_fences_are_prose() {
 }
 
 const CODE_SPANS_AND_FENCES_ARE_PROSE: Cases = &[
-    (r#"Use `<get path="a"/>` to read."#, r#"- "Use `<get path="a"/>` to read.""#),
-    (r#"``<get path="a"/> ` ``"#, r#"- "``<get path="a"/> ` ``""#),
-    ("```\n<get path=\"a\"/>\n```", r#"- "```\n<get path="a"/>\n```""#),
+    (
+        r#"Use `<get path="a"/>` to read."#,
+        r#"- ?statement_quoted "Use `<get path="a"/>` to read.""#,
+    ),
+    (r#"``<get path="a"/> ` ``"#, r#"- ?statement_quoted "``<get path="a"/> ` ``""#),
+    ("```\n<get path=\"a\"/>\n```", r#"- ?statement_quoted "```\n<get path="a"/>\n```""#),
     (
         "```xml\n<set path=\"a\">x</set>\n```\n<get path=\"b\"/>",
         r#"read path=b "```xml\n<set path="a">x</set>\n```""#,
     ),
-    ("~~~\n<rm path=\"a\"/>\n~~~", r#"- "~~~\n<rm path="a"/>\n~~~""#),
-    ("  ```\n<rm path=\"a\"/>\n  ```", r#"- "```\n<rm path="a"/>\n  ```""#),
+    ("~~~\n<rm path=\"a\"/>\n~~~", r#"- ?statement_quoted "~~~\n<rm path="a"/>\n~~~""#),
+    ("  ```\n<rm path=\"a\"/>\n  ```", r#"- ?statement_quoted "```\n<rm path="a"/>\n  ```""#),
     (r#"`<get path="a"/>"#, r#"read path=a "`""#),
-    (r#"don`t <get path="a"/> it`s"#, r#"- "don`t <get path="a"/> it`s""#),
+    (r#"don`t <get path="a"/> it`s"#, r#"- ?statement_quoted "don`t <get path="a"/> it`s""#),
     ("a ` b\n\n<get path=\"a\"/>\n\nc ` d", r#"read path=a "a ` b\n\n\nc ` d""#),
-    ("a ` b\n<get path=\"a\"/>\nc ` d", r#"read path=a "a ` b\nc ` d""#),
+    ("a ` b\n<get path=\"a\"/>\nc ` d", r#"- ?statement_quoted "a ` b\n<get path="a"/>\nc ` d""#),
     ("```\n<get path=\"a\"/>", r#"- ?quote_unclosed "```\n<get path="a"/>""#),
     ("```\nx\n```\n<get path=\"a\"/>\n```\ny\n```", r#"read path=a "```\nx\n```\n```\ny\n```""#),
     (r#"`a` <get path="a"/> `b`"#, r#"read path=a "`a`  `b`""#),
-    ("````\n```\n<get path=\"a\"/>\n```\n````", r#"- "````\n```\n<get path="a"/>\n```\n````""#),
+    (
+        "````\n```\n<get path=\"a\"/>\n```\n````",
+        r#"- ?statement_quoted "````\n```\n<get path="a"/>\n```\n````""#,
+    ),
     ("```rust\nlet x = 1;\n```", r#"- "```rust\nlet x = 1;\n```""#),
     (
         r#"`{"name":"bash","arguments":{"command":"ls"}}`"#,
-        r#"- "`{"name":"bash","arguments":{"command":"ls"}}`""#,
+        r#"- ?statement_quoted "`{"name":"bash","arguments":{"command":"ls"}}`""#,
     ),
     (
         "```json\n{\"name\":\"bash\",\"arguments\":{\"command\":\"ls\"}}\n```",
-        r#"- "```json\n{"name":"bash","arguments":{"command":"ls"}}\n```""#,
+        r#"- ?statement_quoted "```json\n{"name":"bash","arguments":{"command":"ls"}}\n```""#,
     ),
     ("```\n<think>\n```\n<get path=\"a\"/>", r#"read path=a "```\n<think>\n```""#),
 ];
@@ -53,7 +59,10 @@ const A_TOOL_CODE_FENCE_IS_READ: Cases = &[
         r#"!write path=a content=x\n; read path=b ~foreign_call ~unclosed"#,
     ),
     ("```tool_code\n```\n", "- ~foreign_call"),
-    ("```tool_code\n`<get path=\"a\"/>`\n```", r#"- ~foreign_call "`<get path="a"/>`""#),
+    (
+        "```tool_code\n`<get path=\"a\"/>`\n```",
+        r#"- ~foreign_call ?foreign_malformed "`<get path="a"/>`""#,
+    ),
     ("~~~tool_code\n<get path=\"a\"/>\n~~~", "read path=a ~foreign_call"),
 ];
 

@@ -38,7 +38,7 @@ const A_BODY_THAT_IS_NOT_CLOSED_IS_TAKEN_AND_MARKED: Cases = &[
     (r#"<update status="200">done"#, "!send status=200 text=done ~unclosed =200"),
     (r#"<set path="a">content</s"#, "!write path=a content=content ~unclosed"),
     (r#"<set path="a">content</"#, "!write path=a content=content ~unclosed"),
-    (r#"<set path="a">content</set"#, "write path=a content=content ~closer_unended"),
+    (r#"<set path="a">content</set"#, "!write path=a content=content ~closer_unended"),
     ("<sh>ls</sh\n<get path=\"b\"/>", "bash command=ls; read path=b ~closer_unended"),
     (
         "<set path=\"a\">content\n<update status=\"200\">done</update>",
@@ -189,12 +189,12 @@ const A_CLOSER_THAT_CLOSES_NOTHING_IS_TOLD: Cases = &[
     (r#"set path="a"><sh>rm x</sh></set>"#, r#"- ?closer_alone "set path="a">""#),
     (
         "<st path=\"a\">\n<sh>rm x</sh>\n</set>\n<get path=\"b\"/>",
-        r#"read path=b ?closer_alone "<st path="a">""#,
+        r#"read path=b ?tag_unknown ?closer_alone "<st path="a">""#,
     ),
     ("<set path=\"a\"/>\nsome\n<sh>rm x</sh>\n</set>", r#"- ?arguments ?closer_alone "some""#),
     (
         "<get path=\"z\"/>\n<stt path=\"a\"> <sh>rm x</sh> </set>",
-        r#"read path=z ?closer_alone "<stt path="a">""#,
+        r#"- ?tag_unknown ?closer_alone "<stt path="a">""#,
     ),
     ("<get path=\"a\"/>\nDone.</update>", r#"- ?closer_alone "Done.""#),
 ];
@@ -352,7 +352,7 @@ const A_BODY_THAT_HOLDS_ITS_OWN_CLOSER_IS_NO_OP: Cases = &[
     ),
     (
         "<set path=\"a.md\">\nuse `</set>` or\n<sh>x</sh>\nand `</set>`\n</set>",
-        r#"- ?closer_alone "` or\nand `</set>`""#,
+        r#"- ?statement_quoted ?closer_alone ?closer_alone "` or\n<sh>x</sh>\nand ``""#,
     ),
     (
         "<set path=\"a.md\">x</set>\n```\n</set>\n```\n",
@@ -372,7 +372,10 @@ const A_BODY_THAT_HOLDS_ITS_OWN_CLOSER_IS_NO_OP: Cases = &[
     ),
     (
         "<st path=\"a\">\n<sh>x</sh>\nif a > b\n</set>",
-        r#"- ?closer_alone "<st path="a">\nif a > b""#,
+        r#"- ?tag_unknown ?closer_alone "<st path="a">\nif a > b""#,
     ),
-    (r#"<st path="a"><sh>x</sh><get path="b"/></get>"#, r#"- ?closer_alone "<st path="a">""#),
+    (
+        r#"<st path="a"><sh>x</sh><get path="b"/></get>"#,
+        r#"- ?tag_unknown ?closer_alone "<st path="a">""#,
+    ),
 ];

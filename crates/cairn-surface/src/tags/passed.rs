@@ -1,0 +1,172 @@
+//! What a reply quotes, and is passed over: spans, fences, and what is said by others. What it may hold all the same is
+//! looked for: the end of something that was opened before, and statements that may have been meant.
+
+use super::foreign;
+use super::meaning;
+use super::scan::Scan;
+use crate::prose::Quote;
+
+/// A fence whose inside is read.
+const READ_FENCE: &str = "tool_code";
+
+impl Scan<'_, '_> {
+    pub(super) fn quote(&mut self) {
+        let bytes = self.text.as_bytes();
+        let run = bytes[self.at..].iter().take_while(|byte| **byte == bytes[self.at]).count();
+        let Some(quote) = self.quotes.quote_at(self.at) else {
+            self.at += run;
+            return;
+        };
+        let (from, to) = quote.body;
+        if quote.info != Some(READ_FENCE) || quote.is_led {
+            self.note_quoted(from, to);
+        }
+        match quote.info {
+            None => {
+                // Two backticks in different lines need not belong together.
+                if self.text[from..to].contains('\n') {
+                    self.quotes_ops(
+                        from,
+                        to,
+                        "a statement between two backticks is quoted by them",
+                    );
+                    self.look_for_strays(from, to);
+                } else {
+                    self.look_for_ends(from, to);
+                }
+                self.at = quote.end;
+            }
+            Some(READ_FENCE) if self.base == 0 && !quote.is_led => {
+                let place = self.place(self.at);
+                self.found.repair(place, "foreign_call", format!("a {READ_FENCE} fence is read"));
+                self.tell(self.at, self.at);
+                self.read_fence(quote);
+            }
+            Some(_) => {
+                match quote.is_closed {
+                    true if self.half_fenced.is_some() => self.half_quote(from, to),
+                    true => {}
+                    false => self.quote_unclosed(from),
+                }
+                self.at = quote.end;
+            }
+        }
+    }
+
+    /// Reads what stands in a fence.
+    fn read_fence(&mut self, quote: Quote<'_>) {
+        let (place, (from, to)) = (self.place(self.at), quote.body);
+        let (count, body) = (self.found.counts(), &self.text[from..to]);
+        match foreign::python_calls(body) {
+            Some(calls) => {
+                for (name, args) in calls {
+                    let note = format!("a {READ_FENCE} fence read as a call of {name}");
+                    meaning::take_call(&name, args, place, self.found, note);
+                }
+            }
+            None => self.read_tags(quote),
+        }
+        if self.found.counts() == count && !body.trim().is_empty() {
+            let note = format!("a {READ_FENCE} fence holds no call that can be read");
+            self.found.problem(place, "foreign_malformed", note);
+        }
+        if !quote.is_closed {
+            self.found.doubt(place);
+            self.found.repair(place, "unclosed", format!("a {READ_FENCE} fence is not closed"));
+        }
+        self.told = quote.end;
+        self.at = quote.end;
+    }
+
+    fn read_tags(&mut self, quote: Quote<'_>) {
+        let (at, (from, to)) = (self.at, quote.body);
+        let mut inner = Scan::new(&self.text[from..to], from.max(1), self.found);
+        inner.begun = self.begun.keys().map(|name| (*name, 0)).collect();
+        let left = inner.run();
+        self.quoted = self.quoted.or(left.quoted);
+        for name in left.begun {
+            self.begun.entry(name).or_insert(at);
+        }
+        for name in left.strays {
+            self.take_back(name);
+        }
+    }
+
+    /// Passes over what is not said, if something of that kind stands here.
+    pub(super) fn aside(&mut self) -> bool {
+        let (at, Some(aside)) = (self.at, self.asides.at(self.at, self.told)) else { return false };
+        if !aside.is_sure && self.holds_ops(at, aside.end) {
+            let note =
+                "it is doubtful where a comment, a result or what was shown ends; it is not read";
+            self.problem(at, "quote_unclosed", note);
+        }
+        self.note_quoted(at, aside.end);
+        self.look_for_strays(at, aside.end);
+        self.at = aside.end;
+        true
+    }
+
+    pub(super) fn holds_ops(&self, from: usize, to: usize) -> bool {
+        self.first_op(from, to).is_some()
+    }
+
+    /// Where the first tag of an op between two bytes begins.
+    fn first_op(&self, from: usize, to: usize) -> Option<usize> {
+        self.marks.within(from, to).iter().find(|mark| !mark.is_thought()).map(|mark| mark.at)
+    }
+
+    /// What stands in a fence may be what stands between two, where one before it was half in a body.
+    fn half_quote(&mut self, from: usize, to: usize) {
+        let count = self.strays.len();
+        self.look_for_strays(from, to);
+        if self.strays.len() > count {
+            self.found.taint();
+        }
+    }
+
+    /// A fence that is not closed takes everything to the end. It may be the second of two that stand in the body of
+    /// a statement which seemed to be over before.
+    fn quote_unclosed(&mut self, from: usize) {
+        let doubtful = self.half_fenced.map_or(0, |start| self.found.doubt(self.base + start));
+        if doubtful > 0 || self.holds_ops(from, self.text.len()) {
+            let note = "a fence is not closed; what follows is quoted";
+            self.problem(self.at, "quote_unclosed", note);
+        }
+        self.look_for_strays(from, self.text.len());
+    }
+
+    /// What is passed over may hold the closer of something that was opened before it.
+    pub(super) fn look_for_strays(&mut self, from: usize, to: usize) {
+        for stray in self.marks.strays_within(from, to) {
+            self.closes_nothing(stray.name, self.base + stray.at);
+        }
+        self.look_for_ends(from, to);
+    }
+
+    /// The same of calls in other formats, where there were any.
+    fn look_for_ends(&mut self, from: usize, to: usize) {
+        for (name, at) in self.ends.strays_within(from, to) {
+            if self.has_begun(name) {
+                self.closes_nothing(name, self.base + at);
+            }
+        }
+    }
+
+    /// Keeps in mind that a statement is quoted, as one that stands alone there may have been meant.
+    pub(super) fn note_quoted(&mut self, from: usize, to: usize) {
+        if self.quoted.is_some() {
+            return;
+        }
+        let is_call =
+            || self.ends.opens_within(from, to) || foreign::names_a_call(&self.text[from..to]);
+        let first = self.marks.first_sound(from, to).or_else(|| is_call().then_some(from));
+        self.quoted = first.map(|at| self.place(at));
+    }
+
+    /// Tells of what may have been meant and was not done, as it is quoted.
+    fn quotes_ops(&mut self, from: usize, to: usize, note: &str) {
+        if let Some(at) = self.first_op(from, to) {
+            self.problem(at, "statement_quoted", note);
+        }
+    }
+}
