@@ -10,8 +10,12 @@ pub(super) struct Index<'a> {
     closers: HashMap<&'a str, Vec<usize>>,
     /// By name, where the `<<` of openers stands that have a slot or a body.
     openers: HashMap<&'a str, Vec<usize>>,
-    /// By name, where names stand that begin with a word, whatever is around them.
-    named: HashMap<&'a str, Vec<usize>>,
+    /// Where names stand that begin with a word, whatever is around them.
+    pub(super) names: Vec<(usize, &'a str)>,
+    /// By name, where it stands first.
+    named: HashMap<&'a str, usize>,
+    /// Where lines begin that are fences, of each mark and length.
+    fences: HashMap<(u8, usize), Vec<usize>>,
     /// Where closers of words stand.
     of_words: Vec<usize>,
     /// Where openers of words begin a line.
@@ -29,7 +33,9 @@ impl<'a> Index<'a> {
         let mut index = Index {
             closers: HashMap::new(),
             openers: HashMap::new(),
+            names: Vec::new(),
             named: HashMap::new(),
+            fences: HashMap::new(),
             of_words: Vec::new(),
             lines: Vec::new(),
             within: Vec::new(),
@@ -54,6 +60,7 @@ impl<'a> Index<'a> {
                 }
                 b'\n' if ends == 1 => index.blanks.push(at),
                 b'A'..=b'Z' if !is_in_name => index.name(at, name_at(text, at)),
+                b'`' | b'~' if begins_line => index.fence(at, fence(&text[at..])),
                 _ => {}
             }
             is_in_name = byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -77,7 +84,14 @@ impl<'a> Index<'a> {
 
     fn name(&mut self, at: usize, name: &'a str) {
         if word_of(name).is_some() {
-            self.named.entry(name).or_default().push(at);
+            self.names.push((at, name));
+            self.named.entry(name).or_insert(at);
+        }
+    }
+
+    fn fence(&mut self, at: usize, fence: Option<(u8, usize)>) {
+        if let Some(fence) = fence {
+            self.fences.entry(fence).or_default().push(at);
         }
     }
 
@@ -106,10 +120,22 @@ impl<'a> Index<'a> {
         first(self.closers.get(name)?, from)
     }
 
-    /// Where this name stands last before a byte.
-    pub(super) fn named_before(&self, name: &str, before: usize) -> Option<usize> {
-        let places = self.named.get(name)?;
-        places.get(places.partition_point(|at| *at < before).checked_sub(1)?).copied()
+    /// Whether this name stands before a byte.
+    pub(super) fn is_named_before(&self, name: &str, before: usize) -> bool {
+        self.named.get(name).is_some_and(|at| *at < before)
+    }
+
+    /// Whether a body between two bytes opens a fence that is not closed in it.
+    pub(super) fn is_half_fenced(&self, text: &str, from: usize, to: usize) -> bool {
+        let said = text[from..to].trim_start_matches([' ', '\t']);
+        // What follows the colon begins no line, and is a fence all the same.
+        let first = fence(said).filter(|_| !text[..from].ends_with('\n'));
+        let is_odd = |kind: &(u8, usize), lines: &Vec<usize>| {
+            let before = |place: usize| lines.partition_point(|at| *at < place);
+            (before(to) - before(from) + usize::from(first == Some(*kind))) % 2 == 1
+        };
+        let is_alone = first.is_some_and(|kind| !self.fences.contains_key(&kind));
+        is_alone || self.fences.iter().any(|(kind, lines)| is_odd(kind, lines))
     }
 
     /// Whether a statement of this name is opened between two bytes.
@@ -166,6 +192,14 @@ impl<'a> Index<'a> {
         let ends = [start, end - (1 << level)].map(|at| row.get(at).copied().unwrap_or_default());
         ends.into_iter().any(|closed| closed >= to)
     }
+}
+
+/// The fence that a text begins with: its mark and how many there are. Longer ones are all taken to be of one length.
+fn fence(text: &str) -> Option<(u8, usize)> {
+    const LONGEST: usize = 8;
+    let mark = text.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let length = text.bytes().take_while(|byte| *byte == mark).count();
+    (length >= 3).then_some((mark, length.min(LONGEST)))
 }
 
 /// The first of these places from a byte on.
