@@ -1,6 +1,8 @@
 //! What stands in a text and is not said by who writes it: quoted lines, indented code, comments, and the results of
 //! tools said again. Nothing in it is asked for. Asked only at top level, as what stands in a body is the body's.
 
+use crate::prose::{Closers, fence_in, is_blank, leading_fence, lines, unlisted};
+
 /// What holds the results of tools.
 const RESULTS: [&str; 5] =
     ["tool_response", "tool_result", "tool_results", "function_result", "function_results"];
@@ -27,21 +29,39 @@ pub(crate) struct Aside {
 
 impl<'a> Asides<'a> {
     pub(crate) fn new(text: &'a str) -> Asides<'a> {
-        let (mut lines, mut at) = (Vec::new(), 0);
+        let closers = Closers::new(text);
+        let (mut found, mut told) = (Vec::new(), 0);
         let (mut is_parted, mut is_code) = (false, false);
-        for line in text.split_inclusive('\n') {
-            let is_blank = line.trim().is_empty();
-            is_code = match is_blank {
+        // The fence that is open in the quoted lines before.
+        let mut fence: Option<(u8, usize)> = None;
+        for (start, end, next) in lines(text) {
+            let line = &text[start..end];
+            let is_empty = line.chars().all(|c| is_blank(c) || c.is_whitespace());
+            let quoted = quoted(line);
+            // A fence that closes is told as such, wherever it is indented.
+            let is_fence =
+                || leading_fence(line).is_some_and(|fence| closers.next(fence, next).is_some());
+            is_code = match is_empty {
                 true => is_code,
-                false => is_indented(line) && (is_parted || is_code),
+                false => is_indented(line) && (is_parted || is_code) && !is_fence(),
             };
-            if !is_blank && (is_code || is_quoted(line)) {
-                lines.push((at, at + line.len()));
+            let over = match (quoted, fence.take()) {
+                (Some(inner), open) => {
+                    fence = fenced(inner, open);
+                    next
+                }
+                // It opened in a quoted line and closes in one that is not.
+                (None, Some(open)) => closers.next(open, start).map_or(told, |(_, end)| end),
+                _ if is_code && !is_empty => next,
+                _ => told,
+            };
+            if told < over {
+                found.push((start.max(told), over));
+                told = over;
             }
-            is_parted = is_blank && at > 0;
-            at += line.len();
+            is_parted = is_empty && start > 0;
         }
-        Asides { text, lines }
+        Asides { text, lines: joined(text, found) }
     }
 
     /// What is not said from this byte on. `from` is where what was said last was over: a line that begins before it
@@ -80,13 +100,36 @@ impl<'a> Asides<'a> {
 }
 
 fn is_indented(line: &str) -> bool {
-    let blanks = line.bytes().take_while(|byte| *byte == b' ').count();
-    blanks >= CODE || line.as_bytes().get(blanks) == Some(&b'\t')
+    let line = line.trim_start_matches('\u{FEFF}');
+    let blanks = line.chars().take_while(|c| is_blank(*c) && *c != '\t').count();
+    blanks >= CODE || line.chars().nth(blanks) == Some('\t')
 }
 
-fn is_quoted(line: &str) -> bool {
-    let inner = line.trim_start_matches(' ');
-    line.len() - inner.len() < CODE && inner.starts_with('>')
+/// What a quoted line says.
+fn quoted(line: &str) -> Option<&str> {
+    unlisted(line).strip_prefix('>')
+}
+
+/// The fence that is open behind a quoted line, if this one was open before.
+fn fenced(inner: &str, open: Option<(u8, usize)>) -> Option<(u8, usize)> {
+    let inner = inner.trim_start_matches(|c| is_blank(c) || c == '>').trim_end();
+    let Some((mark, length)) = open else { return fence_in(inner) };
+    let closes = inner.len() >= length && inner.bytes().all(|byte| byte == mark);
+    (!closes).then_some((mark, length))
+}
+
+/// A line is quoted up to its line feed, whatever else may end lines.
+fn joined(text: &str, found: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    let mut lines: Vec<(usize, usize)> = Vec::with_capacity(found.len());
+    for (start, end) in found {
+        if lines.last().is_some_and(|(_, told)| end <= *told) {
+            continue;
+        }
+        let is_over = text[..end].ends_with('\n');
+        let rest = text[end..].find('\n').map_or(text.len(), |at| end + at + 1);
+        lines.push((start, if is_over { end } else { rest }));
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -121,6 +164,15 @@ mod tests {
             ("    a", "    a"),
             ("a\n\n    b\n\tc\n\n    d\ne", "a\n\n{}{}\n{}e"),
             ("a\n\n   b", "a\n\n   b"),
+            ("a\r> b\rc\nd", "a\r{}d"),
+            ("a\u{2028}> b\nc", "a\u{2028}{}c"),
+            ("\u{FEFF}> b\n\u{A0}\u{200B}> c\nd", "{}{}d"),
+            ("- a\n    > b\n1. > c\nd", "- a\n{}{}d"),
+            ("> ```\nb\n```\nc", "{}{}c"),
+            ("> ```\n> b\n> ```\nc\n```\nd\n```", "{}{}{}c\n```\nd\n```"),
+            ("> ```\nb", "{}b"),
+            ("a\n\n    ```\nb\n    ```\nc", "a\n\n    ```\nb\n    ```\nc"),
+            ("a\n\n    ```\nb", "a\n\n{}b"),
             ("a <!-- b\n --> c --> d", "a {} c --> d"),
             ("a <!-- b", "a {?}"),
             ("<tool_result>a</tool_result>b", "{}b"),

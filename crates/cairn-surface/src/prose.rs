@@ -1,18 +1,128 @@
-//! Where code is quoted in prose: spans in backticks and fenced blocks, as in Markdown. What stands in them is
-//! said about something, and asks for nothing. Knows nothing of ops.
+//! Where code is quoted in prose: spans in backticks and fenced blocks, much as in Markdown. What stands in them is
+//! said about something, and asks for nothing. In doubt it is quoted. Knows nothing of ops.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-/// The runs of backticks of a text. Asked from left to right, the answers take time linear in the text.
+/// A run of so many marks is a fence.
+const FENCE: usize = 3;
+/// So far into a line marks of lists are looked for.
+const FARTHEST: usize = 256;
+
+/// The lines of a text: where each begins, where what it says ends, and where the next begins. Whatever ends a line
+/// somewhere ends it here.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        let start = at;
+        let (end, length) = rest
+            .char_indices()
+            .find_map(|(end, c)| match c {
+                '\r' if rest[end + 1..].starts_with('\n') => Some((end, 2)),
+                c if ends_line(c) => Some((end, c.len_utf8())),
+                _ => None,
+            })
+            .unwrap_or((rest.len(), 0));
+        at = start + end + length;
+        Some((start, start + end, at))
+    })
+}
+
+fn ends_line(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// What shows nothing at the beginning of a line.
+pub(crate) fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\u{A0}' | '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}')
+}
+
+/// A line without the blanks and the marks of lists it begins with.
+pub(crate) fn unlisted(line: &str) -> &str {
+    let mut rest = line.trim_start_matches(is_blank);
+    loop {
+        let digits = rest.bytes().take(9).take_while(u8::is_ascii_digit).count();
+        let marks: &[char] = if digits > 0 { &['.', ')'] } else { &['-', '*', '+'] };
+        let Some(behind) = rest[digits..].strip_prefix(marks) else { return rest };
+        if !behind.starts_with(is_blank) {
+            return rest;
+        }
+        rest = behind.trim_start_matches(is_blank);
+    }
+}
+
+/// The fence that a line begins with: its mark and its length.
+pub(crate) fn leading_fence(line: &str) -> Option<(u8, usize)> {
+    let inner = unlisted(line);
+    let mark = *inner.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let length = run(inner.as_bytes(), 0, mark);
+    // Backticks after the opening ones make it a span.
+    let is_fence = length >= FENCE && (mark == b'~' || !inner[length..].contains('`'));
+    is_fence.then_some((mark, length))
+}
+
+/// The fence that opens in a line, at its beginning or behind words: its mark and its length.
+pub(crate) fn fence_in(line: &str) -> Option<(u8, usize)> {
+    leading_fence(line).or_else(|| {
+        let last = |mark: u8| {
+            let end = line.rfind(char::from(mark))? + 1;
+            let start = line[..end].trim_end_matches(char::from(mark)).len();
+            (end - start >= FENCE).then_some((mark, end - start))
+        };
+        last(b'`').or_else(|| last(b'~'))
+    })
+}
+
+/// The lines of a text that close fences.
+#[derive(Debug, Default)]
+pub(crate) struct Closers {
+    /// Of each mark and length, where they begin and where the next line does.
+    lines: [BTreeMap<usize, Vec<(usize, usize)>>; 2],
+}
+
+impl Closers {
+    pub(crate) fn new(text: &str) -> Closers {
+        let mut closers = Closers::default();
+        for (start, end, next) in lines(text) {
+            closers.add(&text[start..end], (start, next));
+        }
+        closers
+    }
+
+    fn add(&mut self, line: &str, place: (usize, usize)) {
+        let said = line.trim_start_matches(is_blank).trim_end();
+        let Some(mark) = said.bytes().next().filter(|byte| matches!(byte, b'`' | b'~')) else {
+            return;
+        };
+        if said.len() >= FENCE && said.bytes().all(|byte| byte == mark) {
+            self.lines[usize::from(mark == b'~')].entry(said.len()).or_default().push(place);
+        }
+    }
+
+    /// Where the first line from this byte on begins, and is over, that closes such a fence.
+    pub(crate) fn next(&self, (mark, length): (u8, usize), from: usize) -> Option<(usize, usize)> {
+        let first = |lines: &Vec<(usize, usize)>| {
+            lines.get(lines.partition_point(|(start, _)| *start < from)).copied()
+        };
+        self.lines[usize::from(mark == b'~')].range(length..).filter_map(|(_, of)| first(of)).min()
+    }
+}
+
+/// The quotes of a text. Asked from left to right, the answers take time linear in the text.
 #[derive(Debug)]
 pub struct Quotes<'a> {
     text: &'a str,
     /// Of each length, where runs of backticks begin.
     runs: HashMap<usize, Vec<usize>>,
+    /// Where lines begin.
+    starts: Vec<usize>,
+    /// Where lines begin that no span goes over: blank ones, and fences.
+    gaps: Vec<usize>,
+    closers: Closers,
 }
 
 impl<'a> Quotes<'a> {
-    /// The runs of this text.
+    /// The quotes of this text.
     #[must_use]
     pub fn new(text: &'a str) -> Quotes<'a> {
         let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -24,52 +134,75 @@ impl<'a> Quotes<'a> {
             runs.entry(length).or_default().push(start);
             at = start + length;
         }
-        Quotes { text, runs }
+        let (mut starts, mut gaps, mut closers) = (Vec::new(), Vec::new(), Closers::default());
+        for (start, end, next) in lines(text) {
+            let line = &text[start..end];
+            starts.push(start);
+            closers.add(line, (start, next));
+            let is_empty = line.chars().all(|c| is_blank(c) || c.is_whitespace());
+            if is_empty || leading_fence(line).is_some() {
+                gaps.push(start);
+            }
+        }
+        Quotes { text, runs, starts, gaps, closers }
     }
 
     /// What is quoted from this byte on, if a quote begins here: a fenced block with both its fences, or a span
-    /// with its backticks. A block that is not closed goes on to the end; a span that is not closed is none.
+    /// with its backticks. A block that begins a line and is not closed goes on to the end; one behind words, or a
+    /// span, that is not closed is none. No span goes over a blank line.
     #[must_use]
     pub fn quote_at(&self, at: usize) -> Option<Quote<'a>> {
         let bytes = self.text.as_bytes();
         let mark = *bytes.get(at).filter(|byte| matches!(byte, b'`' | b'~'))?;
         let length = run(bytes, at, mark);
-        if length >= 3 && self.begins_line(at) {
-            let rest = &self.text[at + length..];
-            let info = rest.lines().next().unwrap_or_default();
-            // Backticks after the opening ones make it a span.
-            if mark == b'~' || !info.contains('`') {
-                return Some(self.block(at, (mark, length), info));
-            }
+        let block = (length >= FENCE).then(|| self.block(at, (mark, length))).flatten();
+        if block.is_some() {
+            return block;
         }
         let runs = self.runs.get(&length).filter(|_| mark == b'`')?;
-        let close = runs[runs.partition_point(|start| *start <= at)..].first()?;
-        let end = close + length;
-        Some(Quote { end, info: None, body: (at + length, *close), is_closed: true })
-    }
-
-    /// Whether nothing but blanks stands before this byte in its line.
-    fn begins_line(&self, at: usize) -> bool {
-        let before = &self.text[..at];
-        before.trim_end_matches([' ', '\t']).is_empty()
-            || before.trim_end_matches([' ', '\t']).ends_with('\n')
-    }
-
-    fn block(&self, at: usize, (mark, length): (u8, usize), info: &'a str) -> Quote<'a> {
-        let body = (at + length + info.len() + 1).min(self.text.len());
-        let info = Some(info.trim());
-        let mut line = body;
-        while line < self.text.len() {
-            let rest = &self.text[line..];
-            let end = rest.find('\n').map_or(self.text.len(), |found| line + found + 1);
-            let said = self.text[line..end].trim();
-            let closes = said.len() >= length && said.bytes().all(|byte| byte == mark);
-            if closes {
-                return Quote { end, info, body: (body, line), is_closed: true };
-            }
-            line = end;
+        let close = *runs[runs.partition_point(|start| *start <= at)..].first()?;
+        let gap = self.gaps.get(self.gaps.partition_point(|gap| *gap <= at));
+        if gap.is_some_and(|gap| *gap <= close) {
+            return None;
         }
-        Quote { end: self.text.len(), info, body: (body, self.text.len()), is_closed: false }
+        let body = (at + length, close);
+        Some(Quote { end: close + length, info: None, body, is_closed: true, is_led: false })
+    }
+
+    /// Whether nothing but blanks and marks of lists stands before this byte in its line.
+    fn begins_line(&self, at: usize) -> bool {
+        let line = self.starts.partition_point(|start| *start <= at);
+        let start = line.checked_sub(1).and_then(|line| self.starts.get(line)).copied();
+        let before = &self.text[start.unwrap_or_default()..at];
+        before.len() <= FARTHEST
+            && unlisted(&self.text[at - before.len()..]).len() == self.text.len() - at
+    }
+
+    fn block(&self, at: usize, (mark, length): (u8, usize)) -> Option<Quote<'a>> {
+        let rest = &self.text[at + length..];
+        let again = rest.find(|c: char| c == char::from(mark) || ends_line(c));
+        let is_again = again.is_some_and(|found| rest[found..].starts_with(char::from(mark)));
+        let begins_line = self.begins_line(at);
+        // Marks after the opening ones make it a span; tildes that begin a line are never one.
+        if is_again && !(begins_line && mark == b'~') {
+            return None;
+        }
+        let next = self.starts.get(self.starts.partition_point(|start| *start <= at)).copied();
+        let from = next.unwrap_or(self.text.len());
+        let info = Some(self.text[at + length..from].trim());
+        match self.closers.next((mark, length), from) {
+            Some((close, end)) => {
+                let body = (from, close);
+                Some(Quote { end, info, body, is_closed: true, is_led: !begins_line })
+            }
+            None => begins_line.then_some(Quote {
+                end: self.text.len(),
+                info,
+                body: (from, self.text.len()),
+                is_closed: false,
+                is_led: false,
+            }),
+        }
     }
 }
 
@@ -84,6 +217,8 @@ pub struct Quote<'a> {
     pub body: (usize, usize),
     /// Whether its end was written.
     pub is_closed: bool,
+    /// Whether words stand before a block in its line.
+    pub is_led: bool,
 }
 
 /// How often a byte stands here.
@@ -127,6 +262,19 @@ mod tests {
             ("a ```b``` c", vec!["b"]),
             ("```a`b```", vec!["a`b"]),
             ("```", vec![""]),
+            ("a: ```xml\nx\n```\ny `z`", vec!["x\n", "z"]),
+            ("a: ~~~\nx\n ~~~~\ny", vec!["x\n"]),
+            ("a ~~~ b ~~~\nx\n~~~", vec!["x\n"]),
+            ("a: ```xml\nnever closed", vec![]),
+            ("1. ```xml\n   x\n\n   y\n   ```\nz", vec!["   x\n\n   y\n"]),
+            ("- ```\nnever closed", vec!["never closed"]),
+            ("\u{FEFF}```\nx\n\u{200B}```\ny", vec!["x\n"]),
+            ("\u{A0}~~~\rx\r~~~\ry", vec!["x\r"]),
+            ("a `b\nc` d", vec!["b\nc"]),
+            ("``\na\n``", vec!["\na\n"]),
+            ("a `b\n \nc` d", vec![]),
+            ("a `b\n```\nc ` d\n```\ne", vec!["c ` d\n"]),
+            ("a ```b\nc``` d", vec!["b\nc"]),
         ] {
             assert_eq!(quotes(text), expected, "{text:?}");
         }

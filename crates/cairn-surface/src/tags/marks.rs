@@ -3,6 +3,7 @@
 
 use super::head::{self, Head, Shape};
 use crate::native;
+use crate::prose::{fence_in, lines};
 use crate::thinking::NAMES as THOUGHTS;
 use std::collections::HashMap;
 
@@ -311,19 +312,13 @@ fn line_tags(text: &str) -> Vec<usize> {
     found
 }
 
-/// Where lines begin that are fences: of backticks and tildes, and by their length.
+/// Where lines begin in which fences open or close: of backticks and tildes, and by their length.
 fn fence_lines(text: &str) -> HashMap<(u8, usize), Vec<usize>> {
     let mut found: HashMap<(u8, usize), Vec<usize>> = HashMap::new();
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let inner = line.trim_start_matches([' ', '\t']).as_bytes();
-        if let Some(mark @ (b'`' | b'~')) = inner.first().copied() {
-            let length = inner.iter().take_while(|byte| **byte == mark).count();
-            if length >= 3 {
-                found.entry((mark, length.min(LONGEST_FENCE))).or_default().push(at);
-            }
+    for (start, end, _) in lines(text) {
+        if let Some((mark, length)) = fence_in(&text[start..end]) {
+            found.entry((mark, length.min(LONGEST_FENCE))).or_default().push(start);
         }
-        at += line.len();
     }
     found
 }

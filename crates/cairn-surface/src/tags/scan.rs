@@ -40,8 +40,6 @@ pub(super) struct Scan<'a, 'f> {
     half_fenced: Option<usize>,
     /// The names of closers that close nothing.
     strays: Vec<&'static str>,
-    /// Where paragraphs end.
-    gaps: Vec<usize>,
 }
 
 impl<'a, 'f> Scan<'a, 'f> {
@@ -62,7 +60,6 @@ impl<'a, 'f> Scan<'a, 'f> {
             begun: HashMap::new(),
             half_fenced: None,
             strays: Vec::new(),
-            gaps: text.match_indices("\n\n").map(|(at, _)| at).collect(),
         }
     }
 
@@ -128,16 +125,19 @@ impl<'a, 'f> Scan<'a, 'f> {
         };
         let (from, to) = quote.body;
         match quote.info {
-            // A span is within a paragraph; two backticks far from each other quote nothing.
-            None if self.is_broken_up(self.at, quote.end) => self.at += run,
             None => {
                 // Two backticks in different lines need not belong together.
                 if self.text[from..to].contains('\n') {
+                    self.quotes_ops(
+                        from,
+                        to,
+                        "a statement between two backticks is quoted by them",
+                    );
                     self.look_for_strays(from, to);
                 }
                 self.at = quote.end;
             }
-            Some(READ_FENCE) if self.base == 0 => {
+            Some(READ_FENCE) if self.base == 0 && !quote.is_led => {
                 let place = self.place(self.at);
                 self.found.repair(place, "foreign_call", format!("a {READ_FENCE} fence is read"));
                 self.tell(self.at, self.at);
@@ -173,7 +173,12 @@ impl<'a, 'f> Scan<'a, 'f> {
     }
 
     fn holds_ops(&self, from: usize, to: usize) -> bool {
-        self.marks.within(from, to).iter().any(|mark| !mark.is_thought())
+        self.first_op(from, to).is_some()
+    }
+
+    /// Where the first tag of an op between two bytes begins.
+    fn first_op(&self, from: usize, to: usize) -> Option<usize> {
+        self.marks.within(from, to).iter().find(|mark| !mark.is_thought()).map(|mark| mark.at)
     }
 
     /// A fence that is not closed takes everything to the end. It may be the second of two that stand in the body of
@@ -194,13 +199,25 @@ impl<'a, 'f> Scan<'a, 'f> {
         }
     }
 
-    /// Whether a paragraph ends or an op stands between two places.
-    fn is_broken_up(&self, from: usize, to: usize) -> bool {
-        let gap = self.gaps.get(self.gaps.partition_point(|at| *at < from));
-        gap.is_some_and(|gap| *gap < to) || self.marks.next_clean(from).is_some_and(|at| at < to)
+    /// Tells of what may have been meant and was not done, as it is quoted.
+    fn quotes_ops(&mut self, from: usize, to: usize, note: &str) {
+        if let Some(at) = self.first_op(from, to) {
+            self.problem(at, "statement_quoted", note);
+        }
+    }
+
+    /// Whether the mark here is escaped: spoken of, and no mark.
+    fn is_escaped(&self) -> bool {
+        let before = &self.text[..self.at];
+        let is_odd = (before.len() - before.trim_end_matches('\\').len()) % 2 == 1;
+        is_odd && !self.text[self.at..].starts_with("</")
     }
 
     fn bracket(&mut self) {
+        // A thought is one all the same: nothing in it is meant.
+        if self.is_escaped() && thinking::mark_at(self.text, self.at).is_none() {
+            return self.leave();
+        }
         // A message to a function is a call, though its channel is that of thoughts.
         if self.foreign() || self.thought() {
             return;

@@ -7,5 +7,6 @@ mod labels;
 mod notation;
 mod properties;
 mod prose;
+mod quotes;
 mod recovery;
 mod teaching;

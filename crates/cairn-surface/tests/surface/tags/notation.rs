@@ -11,13 +11,13 @@ const CAP: usize = 20;
 /// Texts and what they say.
 pub type Cases = &'static [(&'static str, &'static str)];
 
+/// What each text says. All that say something else are told at once.
 pub fn check_all(cases: Cases) {
-    cases.iter().for_each(|(text, expected)| check(text, expected));
-}
-
-/// What a text says.
-fn check(text: &str, expected: &str) {
-    assert_eq!(notation(&tags::parse(text, CAP)), expected, "{text}");
+    let read = cases.iter().map(|(text, said)| (text, said, notation(&tags::parse(text, CAP))));
+    let other = read.filter(|(_, said, read)| read != *said);
+    let other: Vec<String> =
+        other.map(|(text, said, read)| format!("{text:?}\n  not {said}\n  but {read}")).collect();
+    assert!(other.is_empty(), "{}", other.join("\n"));
 }
 
 pub fn notation(reading: &Reading) -> String {

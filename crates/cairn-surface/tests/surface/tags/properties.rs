@@ -240,9 +240,13 @@ proptest! {
     // keeps: surfaces-quote
 
     #[test]
-    fn nothing_that_is_quoted_is_an_op(ops in actions(), fence in prop::sample::select(vec!["`````````", "~~~~~~~~~"])) {
+    fn nothing_that_is_quoted_is_an_op(
+        ops in actions(),
+        fence in prop::sample::select(vec!["`````````", "~~~~~~~~~"]),
+        lead in prop::sample::select(vec!["", "  ", "- ", "1. ", "> ", "so: ", "**x** ", "\u{FEFF}", "\u{A0}", "\n    "]),
+    ) {
         let printed = tags::print(&ops);
-        let text = format!("See:\n{fence}xml\n{printed}{fence}\nThat is all.");
+        let text = format!("See:\n{lead}{fence}xml\n{printed}{fence}\nThat is all.");
         prop_assert_eq!(tags::parse(&text, CAP).ops, vec![]);
         let shown = format!("See ``````````{}`````````` here.", printed.replace('\n', " "));
         prop_assert_eq!(tags::parse(&shown, CAP).ops, vec![]);

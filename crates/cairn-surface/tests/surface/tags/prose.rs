@@ -20,7 +20,7 @@ const CODE_SPANS_AND_FENCES_ARE_PROSE: Cases = &[
     (r#"`<get path="a"/>"#, r#"read path=a "`""#),
     (r#"don`t <get path="a"/> it`s"#, r#"- "don`t <get path="a"/> it`s""#),
     ("a ` b\n\n<get path=\"a\"/>\n\nc ` d", r#"read path=a "a ` b\n\n\nc ` d""#),
-    ("a ` b\n<get path=\"a\"/>\nc ` d", r#"read path=a "a ` b\nc ` d""#),
+    ("a ` b\n<get path=\"a\"/>\nc ` d", r#"- ?statement_quoted "a ` b\n<get path="a"/>\nc ` d""#),
     ("```\n<get path=\"a\"/>", r#"- ?quote_unclosed "```\n<get path="a"/>""#),
     ("```\nx\n```\n<get path=\"a\"/>\n```\ny\n```", r#"read path=a "```\nx\n```\n```\ny\n```""#),
     (r#"`a` <get path="a"/> `b`"#, r#"read path=a "`a`  `b`""#),

@@ -352,7 +352,7 @@ const A_BODY_THAT_HOLDS_ITS_OWN_CLOSER_IS_NO_OP: Cases = &[
     ),
     (
         "<set path=\"a.md\">\nuse `</set>` or\n<sh>x</sh>\nand `</set>`\n</set>",
-        r#"- ?closer_alone "` or\nand `</set>`""#,
+        r#"- ?statement_quoted ?closer_alone ?closer_alone "` or\n<sh>x</sh>\nand ``""#,
     ),
     (
         "<set path=\"a.md\">x</set>\n```\n</set>\n```\n",
