@@ -2,6 +2,7 @@
 //! searching. Says where things stand, not what they mean.
 
 use super::{name_at, opens_slot, word_of};
+use crate::prose::{fence_in, lines};
 use std::collections::HashMap;
 
 /// The openers and closers of a text, each list in its order.
@@ -14,7 +15,7 @@ pub(super) struct Index<'a> {
     pub(super) names: Vec<(usize, &'a str)>,
     /// By name, where it stands first.
     named: HashMap<&'a str, usize>,
-    /// Where lines begin that are fences, of each mark and length.
+    /// Where lines begin in which fences open or close, of each mark and length.
     fences: HashMap<(u8, usize), Vec<usize>>,
     /// Where closers of words stand.
     of_words: Vec<usize>,
@@ -22,8 +23,6 @@ pub(super) struct Index<'a> {
     lines: Vec<usize>,
     /// Where openers of words stand within a line.
     within: Vec<usize>,
-    /// Where blank lines begin; of several, the first.
-    blanks: Vec<usize>,
     /// Of the openers that begin a line, and of each 2, 4, 8 … neighbours, the last place where one is closed.
     closed: Vec<Vec<usize>>,
 }
@@ -35,18 +34,15 @@ impl<'a> Index<'a> {
             openers: HashMap::new(),
             names: Vec::new(),
             named: HashMap::new(),
-            fences: HashMap::new(),
+            fences: fence_lines(text),
             of_words: Vec::new(),
             lines: Vec::new(),
             within: Vec::new(),
-            blanks: Vec::new(),
             closed: Vec::new(),
         };
         let mut names = Vec::new();
         let bytes = text.as_bytes();
         let mut begins_line = true;
-        // Line ends with nothing but blanks between them.
-        let mut ends = 0_usize;
         let mut is_in_name = false;
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
@@ -58,18 +54,11 @@ impl<'a> Index<'a> {
                         names.extend((begins_line && word_of(name).is_some()).then_some(name));
                     }
                 }
-                b'\n' if ends == 1 => index.blanks.push(at),
                 b'A'..=b'Z' if !is_in_name => index.name(at, name_at(text, at)),
-                b'`' | b'~' if begins_line => index.fence(at, fence(&text[at..])),
                 _ => {}
             }
             is_in_name = byte.is_ascii_alphanumeric() || *byte == b'_';
             begins_line = *byte == b'\n' || (begins_line && matches!(byte, b' ' | b'\t'));
-            match byte {
-                b'\n' => ends += 1,
-                b' ' | b'\t' | b'\r' => {}
-                _ => ends = 0,
-            }
         }
         index.closed = index.closings(&names);
         index
@@ -86,12 +75,6 @@ impl<'a> Index<'a> {
         if word_of(name).is_some() {
             self.names.push((at, name));
             self.named.entry(name).or_insert(at);
-        }
-    }
-
-    fn fence(&mut self, at: usize, fence: Option<(u8, usize)>) {
-        if let Some(fence) = fence {
-            self.fences.entry(fence).or_default().push(at);
         }
     }
 
@@ -127,9 +110,8 @@ impl<'a> Index<'a> {
 
     /// Whether a body between two bytes opens a fence that is not closed in it.
     pub(super) fn is_half_fenced(&self, text: &str, from: usize, to: usize) -> bool {
-        let said = text[from..to].trim_start_matches([' ', '\t']);
-        // What follows the colon begins no line, and is a fence all the same.
-        let first = fence(said).filter(|_| !text[..from].ends_with('\n'));
+        // The first line of a body does not begin in it.
+        let first = text[from..to].lines().next().and_then(fence);
         let is_odd = |kind: &(u8, usize), lines: &Vec<usize>| {
             let before = |place: usize| lines.partition_point(|at| *at < place);
             (before(to) - before(from) + usize::from(first == Some(*kind))) % 2 == 1
@@ -175,11 +157,6 @@ impl<'a> Index<'a> {
         self.lines.binary_search(&at).is_ok()
     }
 
-    /// Whether a blank line begins between two bytes.
-    pub(super) fn is_parted(&self, from: usize, to: usize) -> bool {
-        first(&self.blanks, from).is_some_and(|at| at < to)
-    }
-
     /// Whether a statement that begins a line between two bytes is not closed between them.
     pub(super) fn opens_across(&self, from: usize, to: usize) -> bool {
         let start = self.lines.partition_point(|at| *at < from);
@@ -194,12 +171,20 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The fence that a text begins with: its mark and how many there are. Longer ones are all taken to be of one length.
-fn fence(text: &str) -> Option<(u8, usize)> {
+/// The fence in a line. Longer ones are all taken to be of one length.
+fn fence(line: &str) -> Option<(u8, usize)> {
     const LONGEST: usize = 8;
-    let mark = text.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
-    let length = text.bytes().take_while(|byte| *byte == mark).count();
-    (length >= 3).then_some((mark, length.min(LONGEST)))
+    fence_in(line).map(|(mark, length)| (mark, length.min(LONGEST)))
+}
+
+fn fence_lines(text: &str) -> HashMap<(u8, usize), Vec<usize>> {
+    let mut found: HashMap<(u8, usize), Vec<usize>> = HashMap::new();
+    for (start, end, _) in lines(text) {
+        if let Some(fence) = fence(&text[start..end]) {
+            found.entry(fence).or_default().push(start);
+        }
+    }
+    found
 }
 
 /// The first of these places from a byte on.

@@ -192,11 +192,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is quoted here. A span does not go over a blank line.
+    /// What is quoted here.
     pub(super) fn quote_at(&self, at: usize) -> Option<Quote<'a>> {
-        let quote = self.quotes.quote_at(at)?;
-        let is_span = quote.info.is_none();
-        (!is_span || !self.index.is_parted(at, quote.end)).then_some(quote)
+        self.quotes.quote_at(at)
     }
 
     /// How many backticks or tildes stand here.
@@ -207,24 +205,26 @@ impl<'a> Reader<'a> {
 
     fn quoted(&mut self, at: usize) -> Step {
         let Some(quote) = self.quote_at(at) else { return Step::Prose(at + self.marks(at)) };
-        let is_doubtful = quote.info.is_none() || !quote.is_closed;
+        let is_span = quote.info.is_none();
+        // Two backticks in different lines need not belong together.
+        let is_wide = is_span && self.text[at..quote.end].contains('\n');
         let doubtful = match self.half_fenced_from {
             // It may be the second of two that stand in the body of a statement which seemed to be over before.
             Some(from) if !quote.is_closed => self.found.doubt(from),
             _ => 0,
         };
-        if doubtful > 0 || (is_doubtful && self.index.line_opens(at, quote.end)) {
+        let is_told = (!quote.is_closed && self.index.line_opens(at, quote.end))
+            || (is_wide && self.index.opens_any(at, quote.end));
+        if doubtful > 0 || is_told {
             let note = match quote.info {
-                None => "a statement begins a line between two backticks, and is quoted by them",
+                None => "a statement stands between backticks in two lines, and is quoted by them",
                 Some(_) => {
                     "a statement stands in a code block that is not closed, and is quoted by it"
                 }
             };
             self.found.fault(Fault::new("quoted", at, note));
         }
-        // Two backticks in different lines need not belong together.
-        let is_span = quote.info.is_none();
-        let is_sure = quote.is_closed && !(is_span && self.text[at..quote.end].contains('\n'));
+        let is_sure = quote.is_closed && !is_wide;
         self.skip(at, quote.end, Ending::of(is_sure));
         Step::Prose(quote.end)
     }
