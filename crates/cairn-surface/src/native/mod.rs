@@ -9,7 +9,7 @@ mod skins;
 mod tools;
 
 pub use args::Given;
-pub(crate) use args::{fit_exactly, fit_texts};
+pub(crate) use args::{fit_exactly, fit_texts, is_as_written, whole};
 pub use declare::{Kind, Param, Way};
 pub(crate) use declare::{schema, told};
 pub use skins::{by_tag, by_word, is_tag, is_word, nearest_word, skins};
@@ -285,6 +285,21 @@ mod tests {
             "exec ls  (repaired: the arguments: text read as JSON)",
         );
         check("read", r#"{"path":7}"#, "read 7  (repaired: path: 7 read as text)");
+        check("read", r#"{"path":1.50}"#, "read 1.50  (repaired: path: 1.50 read as text)");
+        check("remove", r#"{"path":-0}"#, "kill -0  (repaired: path: -0 read as text)");
+        check(
+            "read",
+            r#""{\"path\":12345678901234567890123}""#,
+            "read 12345678901234567890123  (repaired: the arguments: text read as JSON; \
+             path: 12345678901234567890123 read as text)",
+        );
+        check("read", r#"{"path":"a","first":3.0}"#, "read a");
+        check("read", r#"{"path":[1.5]}"#, "400 read: path must be a string");
+        check(
+            "multi_edit",
+            r#"{"path":"a","edits":[{"old":1.50,"new":"x"}]}"#,
+            "400 multi_edit: edits[1].old must be a string",
+        );
         check(
             "read",
             r#"{"path":"a","hashes":"yes","first":"2"}"#,

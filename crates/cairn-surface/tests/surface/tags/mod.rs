@@ -10,3 +10,4 @@ mod prose;
 mod quotes;
 mod recovery;
 mod teaching;
+mod values;
