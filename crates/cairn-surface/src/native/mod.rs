@@ -273,18 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_coerced_only_where_nothing_is_lost() {
-        check(
-            "bash",
-            r#"{"command":"ls","command":"rm x"}"#,
-            "400 bash: the arguments are not JSON: the key \"command\" is there twice at line 1 column 33",
-        );
-        check(
-            "bash",
-            r#""{\"command\":\"ls\"}""#,
-            "exec ls  (repaired: the arguments: text read as JSON)",
-        );
-        check("read", r#"{"path":7}"#, "read 7  (repaired: path: 7 read as text)");
+    fn a_number_for_a_text_is_taken_as_it_was_written() {
         check("read", r#"{"path":1.50}"#, "read 1.50  (repaired: path: 1.50 read as text)");
         check("remove", r#"{"path":-0}"#, "kill -0  (repaired: path: -0 read as text)");
         check(
@@ -300,6 +289,21 @@ mod tests {
             r#"{"path":"a","edits":[{"old":1.50,"new":"x"}]}"#,
             "400 multi_edit: edits[1].old must be a string",
         );
+    }
+
+    #[test]
+    fn values_are_coerced_only_where_nothing_is_lost() {
+        check(
+            "bash",
+            r#"{"command":"ls","command":"rm x"}"#,
+            "400 bash: the arguments are not JSON: the key \"command\" is there twice at line 1 column 33",
+        );
+        check(
+            "bash",
+            r#""{\"command\":\"ls\"}""#,
+            "exec ls  (repaired: the arguments: text read as JSON)",
+        );
+        check("read", r#"{"path":7}"#, "read 7  (repaired: path: 7 read as text)");
         check(
             "read",
             r#"{"path":"a","hashes":"yes","first":"2"}"#,
