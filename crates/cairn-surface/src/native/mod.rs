@@ -11,7 +11,7 @@ mod tools;
 pub use args::Given;
 pub(crate) use args::{fit_exactly, fit_texts, is_as_written, whole};
 pub use declare::{Kind, Param, Way};
-pub(crate) use declare::{schema, told};
+pub(crate) use declare::{about, in_passing, schema, told};
 pub use skins::{by_tag, by_word, is_tag, is_word, nearest_word, skins};
 pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, SEND, Tool, given, schemas, tools};
 
