@@ -123,11 +123,11 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchProblem> {
     Ok(patches)
 }
 
-/// Whether a text is labels from its first word on: `<<` and a name in capitals. One that merely has such a word
-/// in it is not.
+/// Whether a text is labels from its first word on: `<<` and one of their names. One that merely has such a word in
+/// it is not.
 #[must_use]
 pub fn is_labelled(text: &str) -> bool {
-    detect::opens_label(text)
+    labels::opens(text)
 }
 
 /// Applies a patch of one file to that file's content, which is absent where there is no file.

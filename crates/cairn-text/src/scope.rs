@@ -48,6 +48,11 @@ pub struct Anchor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineHash(u32);
 
+impl LineHash {
+    /// How many digits it is written with.
+    pub(crate) const DIGITS: usize = 5;
+}
+
 /// The hash of a line without its end and without a `\r` before that. Of a very long line only the
 /// first 8000 bytes count, to a whole character.
 #[must_use]

@@ -1,12 +1,26 @@
 //! What stands around the object of a reply and may: blanks, characters that show nothing, thoughts that are marked
-//! as such, one fence. Each but the blanks is reported. Does not look into the object.
+//! as such, marks that end what is said, one fence. Each but the blanks is reported. Does not look into the object.
 
 use crate::position::offset;
 use crate::thinking::{Mark, closer_at, mark_at};
+use serde::de::IgnoredAny;
 
 /// Characters that show nothing: a byte order mark, and those of no width.
 const INVISIBLE: [char; 6] =
     ['\u{FEFF}', '\u{200B}', '\u{200C}', '\u{200D}', '\u{2060}', '\u{180E}'];
+/// Marks by which models end what they say.
+const ENDS: [&str; 10] = [
+    "<|im_end|>",
+    "<|return|>",
+    "<|end|>",
+    "<|call|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<end_of_turn>",
+    "</s>",
+];
 /// How models begin that think aloud, in small letters.
 const PREFACES: [&str; 22] = [
     "we need to",
@@ -50,24 +64,68 @@ pub(super) fn framed(text: &str) -> Framed<'_> {
     framed.trim(text);
     while let Some((inner, after)) = thought(framed.body) {
         let at = offset(text, framed.body);
-        framed.take("thinking", "thoughts taken out", at);
-        let inner = inner.trim();
-        if !framed.thoughts.is_empty() && !inner.is_empty() {
-            framed.thoughts.push('\n');
-        }
-        framed.thoughts.push_str(inner);
+        framed.thought(inner, at);
         framed.body = after;
         framed.trim(text);
     }
+    framed.leave_ends(text);
     if let Some(inner) = unfenced(framed.body) {
         framed.take("fence", "a fence taken off", offset(text, framed.body));
         framed.body = inner;
         framed.trim(text);
     }
+    framed.leave_thoughts_behind(text);
     framed
 }
 
 impl Framed<'_> {
+    fn thought(&mut self, said: &str, at: usize) {
+        self.take("thinking", "thoughts taken out", at);
+        let said = said.trim();
+        if !self.thoughts.is_empty() && !said.is_empty() {
+            self.thoughts.push('\n');
+        }
+        self.thoughts.push_str(said);
+    }
+
+    /// Takes off the marks that end what is said, where something whole stands before them.
+    fn leave_ends(&mut self, text: &str) {
+        while let Some(before) = ENDS.iter().find_map(|end| self.body.strip_suffix(end)) {
+            let at = offset(text, self.body) + before.len();
+            if !before.trim_end().ends_with(['}', '`', '>']) {
+                return;
+            }
+            self.take("marks", "marks that end what is said taken off", at);
+            self.body = before;
+            self.trim(text);
+        }
+    }
+
+    /// Takes out thoughts behind the object, if nothing else stands there.
+    fn leave_thoughts_behind(&mut self, text: &str) {
+        let mut values = serde_json::Deserializer::from_str(self.body).into_iter::<IgnoredAny>();
+        let Some(Ok(_)) = values.next().filter(|_| self.body.starts_with('{')) else { return };
+        let (object, behind) = self.body.split_at(values.byte_offset());
+        let (mut thoughts, mut rest) = (Vec::new(), behind.trim_start());
+        while !rest.is_empty() {
+            match mark_at(rest, 0) {
+                Some(Mark::Thought { said, end, is_closed: true }) => {
+                    thoughts.push(said);
+                    rest = rest[end..].trim_start();
+                }
+                Some(Mark::Frame { end }) => rest = rest[end..].trim_start(),
+                _ => return,
+            }
+        }
+        if behind.trim().is_empty() {
+            return;
+        }
+        let at = offset(text, self.body) + object.len();
+        thoughts.into_iter().for_each(|said| self.thought(said, at));
+        self.take("thinking", "thoughts taken out", at);
+        self.body = object;
+    }
+
     /// Each kind is told once, at the first place: a reply of thousands of thoughts is no news after the first.
     fn take(&mut self, kind: &'static str, note: &'static str, at: usize) {
         if self.taken.iter().all(|(taken, ..)| *taken != kind) {

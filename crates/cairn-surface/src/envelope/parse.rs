@@ -96,7 +96,12 @@ fn fields(body: &str) -> Result<Vec<(String, &RawValue)>, Refused<'_>> {
         _ if is_open_thought(body) => bad(body, "a thought is not closed"),
         None if before.len() == body.len() => bad(body, "there is no object"),
         _ if body.starts_with("```") => bad(body, "a fence is not around the object alone"),
+        Some(_) if before.trim() == "[" => bad(body, "a list of one; the object is wanted alone"),
+        Some(_) if before.starts_with("~~~") => bad(body, "a fence of tildes is around the object"),
         Some(_) if is_preface(before) => bad(body, "preface: thinking aloud before the object"),
+        _ if before.contains("```") || before.contains("~~~") => {
+            bad(body, "words stand before the fence")
+        }
         _ if !before.is_empty() => bad(body, "something stands before the object"),
         Some(first) => bad(&body[first.len()..], "something stands behind the object"),
         None if error.is_eof() => bad(&body[body.len()..], "the object is not closed"),

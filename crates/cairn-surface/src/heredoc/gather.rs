@@ -17,14 +17,31 @@ struct Item {
     span: Range<usize>,
     /// The op; none where there were too many before it, which takes little room.
     written: Option<Box<Written>>,
+    /// Whether it was taken back.
+    is_left_out: bool,
+}
+
+/// What is taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// Everything.
+    All,
+    /// What does more than look.
+    Changes,
 }
 
 /// What was found.
 #[derive(Default)]
 pub(super) struct Gathered<'a> {
     items: Vec<Item>,
+    /// Which of the items do more than look, of those that were not taken back.
+    others: Vec<usize>,
+    /// How many items were not taken back.
+    count: usize,
     repairs: Vec<(usize, &'static str, String)>,
     faults: Vec<Fault>,
+    /// How many faults say only that a word is spoken of.
+    spoken: usize,
     /// How many faults were too many.
     more: usize,
     prose: Vec<&'a str>,
@@ -38,15 +55,20 @@ pub(super) struct Gathered<'a> {
 impl<'a> Gathered<'a> {
     /// How many ops there are.
     pub(super) fn count(&self) -> usize {
-        self.items.len()
+        self.count
     }
 
-    pub(super) fn op(&mut self, span: Range<usize>, written: Option<Written>) {
+    /// Adds an op. One that `looks` does no more than that, and has no body that could be longer than it seems.
+    pub(super) fn op(&mut self, span: Range<usize>, written: Option<Written>, looks: bool) {
         let written = written.map(|op| {
             let is_unclosed = op.is_unclosed || self.is_tainted;
             Box::new(Written { is_unclosed, ..op })
         });
-        self.items.push(Item { span, written });
+        if !looks {
+            self.others.push(self.items.len());
+        }
+        self.items.push(Item { span, written, is_left_out: false });
+        self.count += 1;
     }
 
     /// From here on no op is known to stand outside of something that was lost.
@@ -65,9 +87,15 @@ impl<'a> Gathered<'a> {
         }
     }
 
+    /// A fault that says only that a word is spoken of.
+    pub(super) fn spoken(&mut self, fault: Fault) {
+        self.spoken += 1;
+        self.fault(fault);
+    }
+
     /// Whether anything could not be read.
     pub(super) fn has_faults(&self) -> bool {
-        !self.faults.is_empty()
+        self.faults.len() + self.more > self.spoken
     }
 
     pub(super) fn prose(&mut self, said: &'a str) {
@@ -81,9 +109,10 @@ impl<'a> Gathered<'a> {
     /// Everything so far was a thought. What could not be read stays told: that it was thought is only likely. How
     /// many ops are lost.
     pub(super) fn all_was_thought(&mut self, said: &'a str) -> usize {
-        let count = self.items.len();
+        let count = std::mem::take(&mut self.count);
         self.settled.push(said);
         self.items.clear();
+        self.others.clear();
         self.repairs.clear();
         self.prose.clear();
         self.thoughts.clear();
@@ -91,17 +120,48 @@ impl<'a> Gathered<'a> {
     }
 
     /// Takes back the ops that end after this byte, and says how many.
-    pub(super) fn take_back(&mut self, from: usize) -> usize {
+    pub(super) fn take_back(&mut self, from: usize, doubt: Doubt) -> usize {
         let kept = self.items.partition_point(|item| item.span.end <= from);
-        let Some(first) = self.items.get(kept).map(|item| item.span.start) else { return 0 };
-        self.repairs.retain(|(at, ..)| *at < first);
-        let count = self.items.len() - kept;
-        self.items.truncate(kept);
+        let before = self.count;
+        let first_other = self.others.partition_point(|at| *at < kept);
+        let others = self.others.split_off(first_other);
+        match doubt {
+            Doubt::Changes => {
+                for at in others {
+                    let Some(item) = self.items.get_mut(at) else { continue };
+                    item.is_left_out = true;
+                    item.written = None;
+                    let span = item.span.clone();
+                    self.repairs.retain(|(at, ..)| !span.contains(at));
+                    self.count -= 1;
+                }
+            }
+            Doubt::All => {
+                if let Some(first) = self.items.get(kept).map(|item| item.span.start) {
+                    self.repairs.retain(|(at, ..)| *at < first);
+                }
+                let live = self.items.drain(kept..).filter(|item| !item.is_left_out).count();
+                self.count -= live;
+            }
+        }
+        before - self.count
+    }
+
+    /// The ops from this byte on may stand in a body that seemed to be over before, and count as ones whose end was
+    /// not written. How many they are.
+    pub(super) fn doubt(&mut self, from: usize) -> usize {
+        let first = self.items.partition_point(|item| item.span.start < from);
+        let mut count = 0;
+        for op in self.items[first..].iter_mut().filter_map(|item| item.written.as_mut()) {
+            op.is_unclosed = true;
+            count += 1;
+        }
         count
     }
 
     /// The reading. `cap` is how many ops there may be.
     pub(super) fn reading(mut self, places: &Places<'_>, cap: usize) -> Reading {
+        self.items.retain(|item| !item.is_left_out);
         self.blame_ops_after_the_end();
         self.blame_ops_over_the_cap(cap);
         self.faults.sort_by_key(|fault| fault.at);

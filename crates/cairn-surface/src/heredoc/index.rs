@@ -2,6 +2,7 @@
 //! searching. Says where things stand, not what they mean.
 
 use super::{name_at, opens_slot, word_of};
+use crate::prose::{fence_in, lines};
 use std::collections::HashMap;
 
 /// The openers and closers of a text, each list in its order.
@@ -10,16 +11,18 @@ pub(super) struct Index<'a> {
     closers: HashMap<&'a str, Vec<usize>>,
     /// By name, where the `<<` of openers stands that have a slot or a body.
     openers: HashMap<&'a str, Vec<usize>>,
-    /// By name, where names stand that begin with a word, whatever is around them.
-    named: HashMap<&'a str, Vec<usize>>,
+    /// Where names stand that begin with a word, whatever is around them.
+    pub(super) names: Vec<(usize, &'a str)>,
+    /// By name, where it stands first.
+    named: HashMap<&'a str, usize>,
+    /// Where lines begin in which fences open or close, of each mark and length.
+    fences: HashMap<(u8, usize), Vec<usize>>,
     /// Where closers of words stand.
     of_words: Vec<usize>,
     /// Where openers of words begin a line.
     lines: Vec<usize>,
     /// Where openers of words stand within a line.
     within: Vec<usize>,
-    /// Where blank lines begin; of several, the first.
-    blanks: Vec<usize>,
     /// Of the openers that begin a line, and of each 2, 4, 8 … neighbours, the last place where one is closed.
     closed: Vec<Vec<usize>>,
 }
@@ -29,18 +32,17 @@ impl<'a> Index<'a> {
         let mut index = Index {
             closers: HashMap::new(),
             openers: HashMap::new(),
+            names: Vec::new(),
             named: HashMap::new(),
+            fences: fence_lines(text),
             of_words: Vec::new(),
             lines: Vec::new(),
             within: Vec::new(),
-            blanks: Vec::new(),
             closed: Vec::new(),
         };
         let mut names = Vec::new();
         let bytes = text.as_bytes();
         let mut begins_line = true;
-        // Line ends with nothing but blanks between them.
-        let mut ends = 0_usize;
         let mut is_in_name = false;
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
@@ -52,17 +54,11 @@ impl<'a> Index<'a> {
                         names.extend((begins_line && word_of(name).is_some()).then_some(name));
                     }
                 }
-                b'\n' if ends == 1 => index.blanks.push(at),
                 b'A'..=b'Z' if !is_in_name => index.name(at, name_at(text, at)),
                 _ => {}
             }
             is_in_name = byte.is_ascii_alphanumeric() || *byte == b'_';
             begins_line = *byte == b'\n' || (begins_line && matches!(byte, b' ' | b'\t'));
-            match byte {
-                b'\n' => ends += 1,
-                b' ' | b'\t' | b'\r' => {}
-                _ => ends = 0,
-            }
         }
         index.closed = index.closings(&names);
         index
@@ -77,7 +73,8 @@ impl<'a> Index<'a> {
 
     fn name(&mut self, at: usize, name: &'a str) {
         if word_of(name).is_some() {
-            self.named.entry(name).or_default().push(at);
+            self.names.push((at, name));
+            self.named.entry(name).or_insert(at);
         }
     }
 
@@ -106,10 +103,21 @@ impl<'a> Index<'a> {
         first(self.closers.get(name)?, from)
     }
 
-    /// Where this name stands last before a byte.
-    pub(super) fn named_before(&self, name: &str, before: usize) -> Option<usize> {
-        let places = self.named.get(name)?;
-        places.get(places.partition_point(|at| *at < before).checked_sub(1)?).copied()
+    /// Whether this name stands before a byte.
+    pub(super) fn is_named_before(&self, name: &str, before: usize) -> bool {
+        self.named.get(name).is_some_and(|at| *at < before)
+    }
+
+    /// Whether a body between two bytes opens a fence that is not closed in it.
+    pub(super) fn is_half_fenced(&self, text: &str, from: usize, to: usize) -> bool {
+        // The first line of a body does not begin in it.
+        let first = text[from..to].lines().next().and_then(fence);
+        let is_odd = |kind: &(u8, usize), lines: &Vec<usize>| {
+            let before = |place: usize| lines.partition_point(|at| *at < place);
+            (before(to) - before(from) + usize::from(first == Some(*kind))) % 2 == 1
+        };
+        let is_alone = first.is_some_and(|kind| !self.fences.contains_key(&kind));
+        is_alone || self.fences.iter().any(|(kind, lines)| is_odd(kind, lines))
     }
 
     /// Whether a statement of this name is opened between two bytes.
@@ -149,11 +157,6 @@ impl<'a> Index<'a> {
         self.lines.binary_search(&at).is_ok()
     }
 
-    /// Whether a blank line begins between two bytes.
-    pub(super) fn is_parted(&self, from: usize, to: usize) -> bool {
-        first(&self.blanks, from).is_some_and(|at| at < to)
-    }
-
     /// Whether a statement that begins a line between two bytes is not closed between them.
     pub(super) fn opens_across(&self, from: usize, to: usize) -> bool {
         let start = self.lines.partition_point(|at| *at < from);
@@ -166,6 +169,22 @@ impl<'a> Index<'a> {
         let ends = [start, end - (1 << level)].map(|at| row.get(at).copied().unwrap_or_default());
         ends.into_iter().any(|closed| closed >= to)
     }
+}
+
+/// The fence in a line. Longer ones are all taken to be of one length.
+fn fence(line: &str) -> Option<(u8, usize)> {
+    const LONGEST: usize = 8;
+    fence_in(line).map(|(mark, length)| (mark, length.min(LONGEST)))
+}
+
+fn fence_lines(text: &str) -> HashMap<(u8, usize), Vec<usize>> {
+    let mut found: HashMap<(u8, usize), Vec<usize>> = HashMap::new();
+    for (start, end, _) in lines(text) {
+        if let Some(fence) = fence(&text[start..end]) {
+            found.entry(fence).or_default().push(start);
+        }
+    }
+    found
 }
 
 /// The first of these places from a byte on.

@@ -54,6 +54,11 @@ fn checked_target(slot: Slot<'_>) -> Result<&str, Fault> {
     if length > LONGEST_TARGET {
         return refused(format!("the target has {length} characters"));
     }
+    let is_in =
+        |quote: char| target.len() > 1 && target.starts_with(quote) && target.ends_with(quote);
+    if ['"', '\'', '`'].into_iter().any(is_in) {
+        return refused(format!("{} is in quotes; a target is written without", shown(target)));
+    }
     if target.chars().any(char::is_control) {
         return refused("the target has control characters".to_owned());
     }

@@ -1,9 +1,11 @@
 //! The heredoc surface: `<<OPsuffix[signal](target)<scope>:body:OPsuffix`. Reads it, prints it and teaches it. Which
 //! words there are and what they mean is the skins'; only the word for what no slots can say is the grammar's own.
 
+mod foreign;
 mod gather;
 mod index;
 mod meant;
+mod named;
 mod print;
 mod read;
 mod recover;

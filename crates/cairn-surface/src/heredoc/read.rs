@@ -1,15 +1,18 @@
 //! Reads a reply from left to right: statements, thoughts, quotes and prose. Never fails, and takes time linear in the
 //! text. What is not closed, or closes nothing, is `recover`'s.
 
+use super::foreign::{Foreign, Met, is_message_to_function};
 use super::gather::Gathered;
 use super::index::Index;
 use super::meant::{Framed, meant};
+use super::named::Named;
 use super::slots::{End, Slots, slots};
 use super::{Fault, name_at, opens_slot, shown, word_of};
 use crate::asides::{Aside, Asides};
 use crate::prose::{Quote, Quotes};
 use crate::thinking::{Mark, mark_at};
 use crate::{Places, Reading, native};
+use std::collections::HashSet;
 
 /// What a reply says. No more than `cap` ops are read.
 #[must_use]
@@ -21,6 +24,10 @@ pub fn parse(text: &str, cap: usize) -> Reading {
         quotes: Quotes::new(text),
         asides: Asides::new(text),
         places: Places::new(text),
+        foreign: Foreign::new(text),
+        named: Named::default(),
+        half_fenced: HashSet::new(),
+        half_fenced_from: None,
         found: Gathered::default(),
         thought_from: 0,
         has_mention: false,
@@ -38,6 +45,12 @@ pub(super) struct Reader<'a> {
     quotes: Quotes<'a>,
     asides: Asides<'a>,
     places: Places<'a>,
+    foreign: Foreign<'a>,
+    pub(super) named: Named<'a>,
+    /// The names of statements whose bodies end in a fence: they may go on behind that.
+    pub(super) half_fenced: HashSet<&'a str>,
+    /// Where the first of them begins.
+    half_fenced_from: Option<usize>,
     pub(super) found: Gathered<'a>,
     /// Where a thought would have begun whose opener was not written.
     thought_from: usize,
@@ -87,7 +100,7 @@ impl<'a> Reader<'a> {
         let mut at = 0;
         while at < self.text.len() {
             let rest = &self.text[at..];
-            let Some(next) = rest.find(['<', '[', ':', '`', '~']) else { break };
+            let Some(next) = rest.find(['<', '[', '{', ':', '`', '~']) else { break };
             match self.step(at + next) {
                 Step::Prose(end) => at = end,
                 Step::Past(end) => {
@@ -113,8 +126,25 @@ impl<'a> Reader<'a> {
                 step
             }
             [b':', ..] => self.closer(at),
-            _ => self.thought(at),
+            _ => match self.foreign.at(at) {
+                Some(met) => self.foreign(at, met),
+                None => self.thought(at),
+            },
         }
+    }
+
+    /// Passes over what is written in another form.
+    fn foreign(&mut self, at: usize, Met { end, is_sure, is_call }: Met) -> Step {
+        if is_call || self.index.opens_any(at, end) {
+            self.not_read(at);
+        }
+        self.skip(at, end, Ending::of(is_sure));
+        Step::Prose(end)
+    }
+
+    fn not_read(&mut self, at: usize) {
+        let note = "a call in another form was not read";
+        self.found.fault(Fault::new("foreign_call", at, note));
     }
 
     /// Passes over what is not said.
@@ -146,6 +176,9 @@ impl<'a> Reader<'a> {
             }
             Some(Mark::Thought { said, end, is_closed }) => {
                 self.found.thought(said);
+                if is_message_to_function(self.text, at) {
+                    self.not_read(at);
+                }
                 self.skip(at, end, Ending::of(is_closed));
                 if !is_closed {
                     self.found.repair(at, "thought_unclosed", "read to the end".to_owned());
@@ -159,11 +192,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is quoted here. A span does not go over a blank line.
+    /// What is quoted here.
     pub(super) fn quote_at(&self, at: usize) -> Option<Quote<'a>> {
-        let quote = self.quotes.quote_at(at)?;
-        let is_span = quote.info.is_none();
-        (!is_span || !self.index.is_parted(at, quote.end)).then_some(quote)
+        self.quotes.quote_at(at)
     }
 
     /// How many backticks or tildes stand here.
@@ -174,19 +205,26 @@ impl<'a> Reader<'a> {
 
     fn quoted(&mut self, at: usize) -> Step {
         let Some(quote) = self.quote_at(at) else { return Step::Prose(at + self.marks(at)) };
-        let is_doubtful = quote.info.is_none() || !quote.is_closed;
-        if is_doubtful && self.index.line_opens(at, quote.end) {
+        let is_span = quote.info.is_none();
+        // Two backticks in different lines need not belong together.
+        let is_wide = is_span && self.text[at..quote.end].contains('\n');
+        let doubtful = match self.half_fenced_from {
+            // It may be the second of two that stand in the body of a statement which seemed to be over before.
+            Some(from) if !quote.is_closed => self.found.doubt(from),
+            _ => 0,
+        };
+        let is_told = (!quote.is_closed && self.index.line_opens(at, quote.end))
+            || (is_wide && self.index.opens_any(at, quote.end));
+        if doubtful > 0 || is_told {
             let note = match quote.info {
-                None => "a statement begins a line between two backticks, and is quoted by them",
+                None => "a statement stands between backticks in two lines, and is quoted by them",
                 Some(_) => {
                     "a statement stands in a code block that is not closed, and is quoted by it"
                 }
             };
             self.found.fault(Fault::new("quoted", at, note));
         }
-        // Two backticks in different lines need not belong together.
-        let is_span = quote.info.is_none();
-        let is_sure = quote.is_closed && !(is_span && self.text[at..quote.end].contains('\n'));
+        let is_sure = quote.is_closed && !is_wide;
         self.skip(at, quote.end, Ending::of(is_sure));
         Step::Prose(quote.end)
     }
@@ -220,6 +258,10 @@ impl<'a> Reader<'a> {
         match self.index.closer_of(name, body) {
             Some(close) if self.is_whole(name, body, close) => {
                 let end = close + 1 + name.len();
+                if self.index.is_half_fenced(self.text, body, close) {
+                    self.half_fenced.insert(name);
+                    self.half_fenced_from.get_or_insert(opener.start);
+                }
                 self.take(opener, slots, (body, close), end, Ending::Written);
                 Step::Past(end)
             }
@@ -246,7 +288,7 @@ impl<'a> Reader<'a> {
     /// Takes a statement whose body is known.
     pub(super) fn take(
         &mut self,
-        Opener { start, word, .. }: Opener<'a>,
+        Opener { start, word, name }: Opener<'a>,
         slots: &Slots<'a>,
         (body, close): (usize, usize),
         end: usize,
@@ -261,7 +303,8 @@ impl<'a> Reader<'a> {
             return;
         }
         if self.found.count() >= self.cap {
-            return self.found.op(start..end, None);
+            self.named.stated(&self.index.names, (name, start), (end, false));
+            return self.found.op(start..end, None, false);
         }
         let at = self.places.at(start);
         let body = (&self.text[body..close], body);
@@ -281,7 +324,10 @@ impl<'a> Reader<'a> {
                     let note = format!("<<{word} is not closed; read to where it ends");
                     self.found.repair(start, "unclosed", note);
                 }
-                self.found.op(start..end, Some(crate::Written { is_unclosed, ..written }));
+                let looks = body.0.is_empty() && written.parsed.effect.is_read_only();
+                self.named.stated(&self.index.names, (name, start), (end, looks));
+                let written = crate::Written { is_unclosed, ..written };
+                self.found.op(start..end, Some(written), looks);
             }
         }
     }

@@ -2,6 +2,7 @@
 //! problem and no op: never another op than the one that was written.
 
 use super::Fault;
+use super::gather::Doubt;
 use super::read::{Ending, Opener, Reader, Step};
 use super::slots::Slots;
 use super::{name_at, shown, word_of};
@@ -109,27 +110,31 @@ impl<'a> Reader<'a> {
         if word_of(name).is_none() || self.is_path(name, at) {
             return Step::Prose(at + 1);
         }
-        self.doubt(name, at);
-        Step::Past(at + 1 + name.len())
+        let end = at + 1 + name.len();
+        match self.doubt(name, at) {
+            Doubt::Changes => Step::Prose(end),
+            Doubt::All => Step::Past(end),
+        }
     }
 
     /// Whether it is the last part of a path in prose such as `Kind::OPEN`, and nothing before it may have opened it.
     fn is_path(&self, name: &str, at: usize) -> bool {
         let is_in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let before = self.text[self.prose_from.min(at)..at].strip_suffix(':');
-        let may_be_opened = self.has_mention
-            || self.found.has_faults()
-            || self.index.named_before(name, at).is_some();
+        let may_be_opened =
+            self.has_mention || self.found.has_faults() || self.index.is_named_before(name, at);
         before.is_some_and(|before| before.ends_with(is_in_name)) && !may_be_opened
     }
 
     /// What is passed over as a whole may hold a closer of what was opened before it. If its own end is written, only a
-    /// closer with a suffix is taken for that: the others are spoken of too often.
+    /// closer with a suffix is taken for that, or one of a body that ended within a fence: the others are spoken of too
+    /// often.
     pub(super) fn skip(&mut self, from: usize, to: usize, ending: Ending) {
         let closes = |at: &usize| {
             let name = name_at(self.text, *at + 1);
             let is_suffixed = word_of(name).is_some_and(|word| word.len() < name.len());
-            ((is_suffixed || ending == Ending::Missing) && !self.index.opens(name, from, *at))
+            let is_likely = is_suffixed || self.half_fenced.contains(name);
+            ((is_likely || ending == Ending::Missing) && !self.index.opens(name, from, *at))
                 .then_some((name, *at))
         };
         let strays = self.index.closers_of_words(from, to).iter().filter_map(closes);
@@ -152,10 +157,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Where something is closed that was not opened, some opener before was not understood, or a body was closed
-    /// before its end. What was read since may have been part of that body, and is taken back.
-    fn doubt(&mut self, name: &str, at: usize) {
-        let opened = self.index.named_before(name, at);
-        let count = self.found.take_back(opened.unwrap_or_default());
+    /// before its end. Which of those before it nobody can say, so that everything since the first may have been part of
+    /// that body, and is taken back.
+    fn doubt(&mut self, name: &str, at: usize) -> Doubt {
+        self.named.spoken(&self.index.names, at);
+        let doubt = if self.is_spoken(name, at) { Doubt::Changes } else { Doubt::All };
+        let first = self.named.first(name).unwrap_or_default();
+        let count = self.found.take_back(first, doubt);
         let taken = match count {
             0 => String::new(),
             1 => "; what was read before it may be part of a body, and is left out".to_owned(),
@@ -164,7 +172,26 @@ impl<'a> Reader<'a> {
             ),
         };
         let note = format!(":{name} closes nothing{taken}");
-        self.found.fault(Fault::new("closes_nothing", at, note));
+        let fault = Fault::new("closes_nothing", at, note);
+        match doubt {
+            Doubt::Changes => {
+                self.named.pass(&self.index.names, at + 1 + name.len());
+                self.found.spoken(fault);
+            }
+            Doubt::All => self.found.fault(fault),
+        }
+        doubt
+    }
+
+    /// Whether a closer is likely a word of prose such as `status:OPEN`: it stands behind a word, and nothing before it
+    /// has a body that it could close. What only looks at something is then no part of one.
+    fn is_spoken(&self, name: &str, at: usize) -> bool {
+        let before = &self.text[self.prose_from.min(at)..at];
+        word_of(name) == Some(name)
+            && before.ends_with(|c: char| c.is_ascii_alphanumeric())
+            && !self.has_mention
+            && !self.found.has_faults()
+            && self.named.only_looks(name)
     }
 }
 

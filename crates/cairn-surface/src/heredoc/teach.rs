@@ -2,7 +2,7 @@
 //! and their skins, so that it cannot say anything else than what is read. Why a line stands here is said only here.
 
 use super::{CALL, print};
-use crate::native::{self, Kind, Param, Tool, told};
+use crate::native::{self, Param, Tool, about, in_passing, told};
 use crate::skin::{Ranged, Skin};
 use cairn_types::{Action, Post};
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ const FORM: [&str; 6] = [
     // Most statements need one slot; nobody should write empty ones.
     "[signal], (target) and <scope> are written only where they say something, in any order; without a body it is ::.",
     // Files must come out byte for byte, and models put a line end behind the first colon.
-    "The body is taken exactly as it stands between the two colons, blanks and line ends included; nothing in it is escaped or acts.",
+    "The body is taken exactly as it stands between the two colons, blanks and line ends included; nothing in it is escaped or acts. Only around commands, lists and what is looked for blanks are left out.",
     // The one way out when a text speaks of statements.
     "If the body holds :OP, put the same suffix on both words: <<OPx(target):text with :OP in it:OPx.",
     // Scopes are the same everywhere, so they are told once.
@@ -104,23 +104,6 @@ fn describe(out: &mut String, tool: &'static Tool) {
         let rest: Vec<String> = rest.into_iter().map(in_passing).collect();
         let _ = writeln!(out, "  by {CALL}({}) also: {}", tool.name, rest.join(", "));
     }
-}
-
-/// What is told of an argument; of a list of objects also what is in them.
-fn about(param: &Param) -> String {
-    match param.kind {
-        Kind::List(fields) => {
-            let fields: Vec<String> = fields.iter().map(in_passing).collect();
-            format!("{} A JSON list of objects with {}.", told(param.doc), fields.join(", "))
-        }
-        Kind::Word(words) => format!("{} One of {}.", told(param.doc), words.join(", ")),
-        _ => told(param.doc),
-    }
-}
-
-/// An argument in the middle of a sentence.
-fn in_passing(param: &Param) -> String {
-    format!("{} ({})", param.name, about(param).trim_end_matches('.'))
 }
 
 /// What a scope means that is no argument as it stands.

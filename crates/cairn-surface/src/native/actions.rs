@@ -5,6 +5,7 @@ use super::tools::{
     AskUser, Bash, Copy, Edit, Env, FindIn, Fold, Item, List, Move, MultiEdit, OneEdit, Open,
     PresentPlan, ReadFile, Remove, Send, Todo, UseSkill, WebSearch, Write,
 };
+use crate::json::short;
 use cairn_types::{
     Action, Carry, Consult, EditBody, Exchange, Exec, Find, Post, Read, Status, TodoItem, scheme_of,
 };
@@ -155,7 +156,13 @@ impl Declared for FindIn {
         let FindIn { glob, text, under, tags, context, skip, limit } = self;
         let is_address = under.as_deref().is_some_and(|under| scheme_of(under).is_some());
         if glob.is_none() && text.is_none() && tags.is_empty() && !is_address {
-            return Err("neither glob nor text nor tags are given".to_owned());
+            return Err(match under {
+                None => "neither glob nor text nor tags are given".to_owned(),
+                Some(under) => format!(
+                    "{:?} says only where to look; neither glob nor text nor tags are given",
+                    short(&under)
+                ),
+            });
         }
         let (context, skip) = (context.unwrap_or(0), skip.unwrap_or(0));
         let limit = limit.filter(|n| *n > 0);

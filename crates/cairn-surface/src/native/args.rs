@@ -3,7 +3,7 @@
 
 use super::declare::{Argument, Kind, Param};
 use super::tools::Tool;
-use crate::json::Exact;
+use crate::json::{Exact, Fields, short};
 use serde_json::{Map, Value};
 
 /// Arguments that fit a declaration.
@@ -21,15 +21,26 @@ impl Args {
         let text = if text.trim().is_empty() { "{}" } else { text };
         let Exact(mut value) =
             serde_json::from_str(text).map_err(|e| format!("the arguments are not JSON: {e}"))?;
+        let mut numbers = written_numbers(text);
         if let Value::String(inner) = &value
             && let Ok(Exact(object @ Value::Object(_))) = serde_json::from_str(inner)
         {
             repairs.push("the arguments: text read as JSON".to_owned());
+            numbers = written_numbers(inner);
             value = object;
         }
-        let Value::Object(given) = value else {
+        let Value::Object(mut given) = value else {
             return Err("the arguments are not a JSON object".to_owned());
         };
+        for (key, written) in numbers {
+            let is_text = |p: &&Param| {
+                matches!(p.kind, Kind::Text) && (p.name == key || p.aliases.contains(&key.as_str()))
+            };
+            if let Some(param) = params.iter().find(is_text) {
+                repairs.push(format!("{}: {} read as text", param.name, short(&written)));
+                given.insert(key, Value::String(written));
+            }
+        }
         Reader { repairs, place: String::new() }.object(params, given).map(|values| Args { values })
     }
 
@@ -131,7 +142,7 @@ fn exact(params: &[Param], given: &Map<String, Value>, place: &str) -> Result<()
         let name = format!("{place}{}", param.name);
         let must = match (param.kind, value) {
             (Kind::Text, Value::String(_)) | (Kind::Flag, Value::Bool(_)) => continue,
-            (Kind::Count, Value::Number(n)) if n.is_u64() => continue,
+            (Kind::Count, Value::Number(n)) if whole(n).is_some() => continue,
             (Kind::Word(words), Value::String(word)) if words.contains(&word.as_str()) => continue,
             (Kind::Texts, Value::Array(items)) if items.iter().all(Value::is_string) => continue,
             (Kind::List(fields), Value::Array(items)) if items.iter().all(Value::is_object) => {
@@ -213,7 +224,7 @@ impl Reader<'_> {
     fn text(&mut self, name: &str, value: Value) -> Result<Value, String> {
         match value {
             Value::String(_) => Ok(value),
-            Value::Number(_) | Value::Bool(_) => {
+            Value::Number(_) | Value::Bool(_) if is_as_written(&value) => {
                 self.repairs.push(format!("{name}: {value} read as text"));
                 Ok(Value::String(value.to_string()))
             }
@@ -326,8 +337,28 @@ impl Reader<'_> {
     }
 }
 
+/// The numbers of an object that may be written in another way than they are printed, as they are written.
+pub(super) fn written_numbers(text: &str) -> Vec<(String, String)> {
+    let is_number = |raw: &str| raw.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    let is_other =
+        |raw: &str| serde_json::from_str(raw).is_ok_and(|value: Value| !is_as_written(&value));
+    let fields = serde_json::from_str::<Fields<'_>>(text).map(|fields| fields.0);
+    let numbers = fields.into_iter().flatten().filter(|(_, raw)| is_number(raw.get()));
+    let numbers = numbers.filter(|(_, raw)| is_other(raw.get()));
+    numbers.map(|(key, raw)| (key, raw.get().to_owned())).collect()
+}
+
+/// Whether a value was written in the only way that there is to write it. A number with a point is not: `1.10`.
+pub(crate) fn is_as_written(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_u64() || number.is_i64(),
+        Value::Bool(_) | Value::Null => true,
+        Value::String(_) | Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
 /// `3` and `3.0` are whole; `3.5` and `-1` are not counts.
-fn whole(n: &serde_json::Number) -> Option<u64> {
+pub(crate) fn whole(n: &serde_json::Number) -> Option<u64> {
     n.as_u64().or_else(|| {
         let f = n.as_f64()?;
         (f >= 0.0 && f.fract() == 0.0 && f < 9e15).then_some(f as u64)

@@ -1,6 +1,7 @@
 //! Arguments made to fit a JSON Schema, top-level property by property, where nothing is lost by it; each is
 //! reported. Looks at types, choices and what is required. Whatever else a schema says is for admission.
 
+use super::args::is_as_written;
 use crate::json::Exact;
 use crate::json::short;
 use serde_json::{Map, Number, Value};
@@ -70,7 +71,9 @@ impl Type {
                 self.takes(&inner).then_some(inner)
             }
             Type::String => match value {
-                Value::Number(_) | Value::Bool(_) => Some(Value::String(value.to_string())),
+                Value::Number(_) | Value::Bool(_) if is_as_written(value) => {
+                    Some(Value::String(value.to_string()))
+                }
                 _ => None,
             },
         }
@@ -133,10 +136,12 @@ fn choices(schema: &Value) -> Option<Vec<&Value>> {
     }
 }
 
-/// Makes arguments fit a schema. Repairs are added to `repairs`; where nothing helps, says what was wrong.
+/// Makes arguments fit a schema. `numbers` are those that are to be taken as they were written, where a text is wanted.
+/// Repairs are added to `repairs`; where nothing helps, says what was wrong.
 pub(super) fn coerce(
     schema: &Value,
     given: Map<String, Value>,
+    numbers: &[(String, String)],
     repairs: &mut Vec<String>,
 ) -> Result<Map<String, Value>, String> {
     let properties = schema["properties"].as_object();
@@ -159,7 +164,14 @@ pub(super) fn coerce(
             repairs.push(format!("{shown}: null left out"));
             continue;
         }
-        let value = fit(property, &shown, value, repairs)?;
+        let written = numbers.iter().find(|(key, _)| *key == name).map(|(_, text)| text.as_str());
+        let value = match written.and_then(|text| as_text(property, &value, text)) {
+            Some(text) => {
+                repairs.push(format!("{shown}: {} read as text", short(&text)));
+                Value::String(text)
+            }
+            None => fit(property, &shown, value, repairs)?,
+        };
         fitting.insert(name, value);
     }
     let is_given = |name: &&str| fitting.get(*name).is_some();
@@ -173,6 +185,13 @@ fn fits(schema: &Value, value: &Value) -> bool {
     let types = types(schema);
     (types.is_empty() || types.iter().any(|kind| kind.takes(value)))
         && choices(schema).is_none_or(|all| all.contains(&value))
+}
+
+/// A number as it was written, where only a text is wanted.
+fn as_text(schema: &Value, number: &Value, written: &str) -> Option<String> {
+    let text = Value::String(written.to_owned());
+    (!fits(schema, number) && types(schema).contains(&Type::String) && fits(schema, &text))
+        .then(|| written.to_owned())
 }
 
 fn fit(

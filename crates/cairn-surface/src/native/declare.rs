@@ -153,6 +153,23 @@ pub(crate) fn told(doc: &[&str]) -> String {
     doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
+/// What is told of an argument; of a list of objects also what is in them.
+pub(crate) fn about(param: &Param) -> String {
+    match param.kind {
+        Kind::List(fields) => {
+            let fields: Vec<String> = fields.iter().map(in_passing).collect();
+            format!("{} A JSON list of objects with {}.", told(param.doc), fields.join(", "))
+        }
+        Kind::Word(words) => format!("{} One of {}.", told(param.doc), words.join(", ")),
+        _ => told(param.doc),
+    }
+}
+
+/// An argument in the middle of a sentence.
+pub(crate) fn in_passing(param: &Param) -> String {
+    format!("{} ({})", param.name, about(param).trim_end_matches('.'))
+}
+
 /// The JSON Schema of an object with these fields.
 pub(crate) fn schema(params: &[Param]) -> Value {
     let properties: Map<String, Value> = params

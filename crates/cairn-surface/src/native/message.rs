@@ -1,6 +1,7 @@
 //! One assistant message in the shape of Chat Completions, read without a provider: what it would do, against our
 //! own tools or against a list from outside. Does nothing, and knows no run.
 
+use super::args::written_numbers;
 use super::coerce::coerce;
 use super::{nearest, parse, plain, tool};
 use crate::json::{Exact, Fields, place_of, short};
@@ -326,8 +327,8 @@ impl<'a> Reader<'a> {
             self.repair("call", named, format!("{} read as {name}", short(&wire)));
         }
         let mut repairs = Vec::new();
-        let args =
-            object(&arguments, &mut repairs).and_then(|given| coerce(schema, given, &mut repairs));
+        let args = object(&arguments, &mut repairs)
+            .and_then(|(given, numbers)| coerce(schema, given, &numbers, &mut repairs));
         for note in repairs {
             self.repair("call", at, note);
         }
@@ -345,16 +346,20 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The object that arguments are.
-fn object(text: &str, repairs: &mut Vec<String>) -> Result<Map<String, Value>, String> {
+/// The object that arguments are, and the numbers in it that may be written in more ways than one.
+#[allow(clippy::type_complexity, reason = "an object and what of it is lost otherwise, used once")]
+fn object(
+    text: &str,
+    repairs: &mut Vec<String>,
+) -> Result<(Map<String, Value>, Vec<(String, String)>), String> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     let read = |text: &str| serde_json::from_str::<Exact>(text).map(|Exact(value)| value);
     match read(text).map_err(|e| format!("the arguments are not JSON: {e}"))? {
-        Value::Object(given) => Ok(given),
+        Value::Object(given) => Ok((given, written_numbers(text))),
         Value::String(inner) => match read(&inner) {
             Ok(Value::Object(given)) => {
                 repairs.push("the arguments: text read as JSON".to_owned());
-                Ok(given)
+                Ok((given, written_numbers(&inner)))
             }
             _ => Err("the arguments are not a JSON object".to_owned()),
         },

@@ -9,9 +9,9 @@ mod skins;
 mod tools;
 
 pub use args::Given;
-pub(crate) use args::{fit_exactly, fit_texts};
+pub(crate) use args::{fit_exactly, fit_texts, is_as_written, whole};
 pub use declare::{Kind, Param, Way};
-pub(crate) use declare::{schema, told};
+pub(crate) use declare::{about, in_passing, schema, told};
 pub use skins::{by_tag, by_word, is_tag, is_word, nearest_word, skins};
 pub use tools::{ASK_USER, ON_REQUEST, PRESENT_PLAN, SEND, Tool, given, schemas, tools};
 
@@ -270,6 +270,25 @@ mod tests {
         for name in ["functions.bash", "tools.bash", "default_api.bash"] {
             assert_eq!(tool(name).map(|tool| tool.name), Some("bash"));
         }
+    }
+
+    #[test]
+    fn a_number_for_a_text_is_taken_as_it_was_written() {
+        check("read", r#"{"path":1.50}"#, "read 1.50  (repaired: path: 1.50 read as text)");
+        check("remove", r#"{"path":-0}"#, "kill -0  (repaired: path: -0 read as text)");
+        check(
+            "read",
+            r#""{\"path\":12345678901234567890123}""#,
+            "read 12345678901234567890123  (repaired: the arguments: text read as JSON; \
+             path: 12345678901234567890123 read as text)",
+        );
+        check("read", r#"{"path":"a","first":3.0}"#, "read a");
+        check("read", r#"{"path":[1.5]}"#, "400 read: path must be a string");
+        check(
+            "multi_edit",
+            r#"{"path":"a","edits":[{"old":1.50,"new":"x"}]}"#,
+            "400 multi_edit: edits[1].old must be a string",
+        );
     }
 
     #[test]

@@ -49,6 +49,11 @@ pub fn is_word(name: &str) -> bool {
 /// The word that a name which is none is most like: by what its tool is also called, or by its letters.
 #[must_use]
 pub fn nearest_word(name: &str) -> Option<&'static str> {
+    let shouted = name.to_ascii_uppercase();
+    let mut words = skins().iter().flat_map(|skin| skin.words.iter().copied());
+    if let Some(word) = words.find(|word| *word == shouted) {
+        return Some(word);
+    }
     let taught = |skin: &'static Skin| skin.words.first().copied();
     let by_tool = |tool: &Tool| {
         skins().iter().find(|skin| skin.tool.name == tool.name && !skin.words.is_empty())
@@ -56,9 +61,8 @@ pub fn nearest_word(name: &str) -> Option<&'static str> {
     if let Some(word) = super::tool(name).and_then(by_tool).and_then(taught) {
         return Some(word);
     }
-    let name = name.to_ascii_uppercase();
     let words = skins().iter().flat_map(|skin| skin.words.iter().copied());
-    let scored = words.map(|word| (distance(&name, word), word));
+    let scored = words.map(|word| (distance(&shouted, word), word));
     scored.filter(|(score, _)| *score <= name.len().max(3) / 3).min().map(|(_, word)| word)
 }
 
@@ -177,7 +181,7 @@ fn looks() -> Vec<Option<Skin>> {
                 },
                 Example {
                     tag: r#"<get path="src/main.rs" scope="10-20"/>"#,
-                    heredoc: "<<READ(src/main.rs)<10,20>::READ",
+                    heredoc: "<<READ(src/main.rs)<10-20>::READ",
                     why: "A part of a long file.",
                 },
             ],
@@ -232,7 +236,7 @@ fn edits() -> Vec<Option<Skin>> {
                 },
                 Example {
                     tag: "<set path=\"notes.md\" scope=\"3-4\">\nnew lines\n</set>",
-                    heredoc: "<<EDIT(notes.md)<3,4>:new lines\n:EDIT",
+                    heredoc: "<<EDIT(notes.md)<3-4>:new lines\n:EDIT",
                     why: "Lines of a file by their numbers.",
                 },
             ],

@@ -16,7 +16,7 @@ pub(super) enum Framed {
 /// Checks the labels of a body.
 pub(super) fn framed(body: &str) -> Result<Framed, String> {
     let Err(problem) = patch::parse(body) else { return Ok(Framed::AsWritten) };
-    let closed = last_name(body).filter(|name| !LOOKING.iter().any(|word| name.starts_with(word)));
+    let closed = last_open(body).filter(|name| !LOOKING.iter().any(|word| name.starts_with(word)));
     let closed = closed.map(|name| {
         let line_end = if body.ends_with('\n') { "" } else { "\n" };
         (format!("{body}{line_end}{name}\n"), name)
@@ -29,15 +29,20 @@ pub(super) fn framed(body: &str) -> Result<Framed, String> {
     }
 }
 
-/// The name of the last label that opens.
-fn last_name(body: &str) -> Option<&str> {
-    let opens = |(at, _): &(usize, &str)| {
-        let is_free = |c: char| c.is_whitespace() || c == '>';
-        body[..*at].chars().next_back().is_none_or(is_free)
-            && body[at + 2..].starts_with(|c: char| c.is_ascii_uppercase())
-    };
-    let (at, _) = body.match_indices("<<").filter(opens).last()?;
-    let name = &body[at + 2..];
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    Some(&name[..name.find(|c| !is_name(c)).unwrap_or(name.len())])
+/// The name of the last label that opens, if it stands alone in its line and something stands behind it: what was not
+/// begun is not closed, either.
+fn last_open(body: &str) -> Option<&str> {
+    let mut from = body.len();
+    loop {
+        let start = body[..from].rfind('\n').map_or(0, |at| at + 1);
+        let line = body[start..from].trim();
+        if patch::is_labelled(line) {
+            let name = line.strip_prefix("<<")?;
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let (name, rest) = name.split_at(name.find(|c| !is_name(c)).unwrap_or(name.len()));
+            let is_alone = rest.is_empty() || (rest.starts_with('[') && rest.ends_with(']'));
+            return (is_alone && !body[from..].trim().is_empty()).then_some(name);
+        }
+        from = start.checked_sub(1)?;
+    }
 }

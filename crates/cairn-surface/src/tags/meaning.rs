@@ -3,6 +3,7 @@
 
 use super::found::Found;
 use super::labels::{Framed, framed};
+use crate::json;
 use crate::native::{self, Given, Kind, Tool};
 use crate::skin::{Body, Skin, Statement};
 use crate::{Position, Written};
@@ -356,9 +357,18 @@ pub(super) fn take_call(
         found.problem(at, "foreign_malformed", format!("{short}: the arguments are no object"));
         return true;
     };
+    let is_known = native::is_tag(short) || native::tool(short).is_some();
+    if let Some((key, _)) = args.iter().find(|(key, value)| is_known && !is_takable(key, value)) {
+        found.problem(at, "arguments", format!("{short}: {} must be a string", json::short(key)));
+        return true;
+    }
     if let Some(name) = tags.chain(own).find(|known| *known == short) {
-        let given = args.iter().filter_map(|(key, value)| Some((key.as_str(), given(value)?)));
-        let (given, repairs) = (given.collect(), vec![("foreign_call", note)]);
+        let mut repairs = vec![("foreign_call", note)];
+        let given = args.iter().filter_map(|(key, value)| {
+            repairs.extend(coercion(key, value).map(|note| ("argument", note)));
+            Some((key.as_str(), given(value)?))
+        });
+        let given = given.collect();
         take(Said { name, given, body: None, at, ending: Ending::Written, repairs }, found);
         return true;
     }
@@ -394,6 +404,43 @@ fn native_call(name: &str, arguments: &str) -> Result<Written, Refused> {
     Ok(op)
 }
 
+/// The kinds of the arguments of this name.
+fn kinds(key: &str) -> impl Iterator<Item = Kind> + '_ {
+    let params = native::tools().iter().flat_map(|tool| tool.params);
+    params.filter(move |p| p.name == key || p.aliases.contains(&key)).map(|param| param.kind)
+}
+
+/// Whether a value can be taken as it was written. A number with a point may have been written in many ways, and so may
+/// a list or an object: neither is ever a text.
+fn is_takable(key: &str, value: &Value) -> bool {
+    let beside = [TARGET, SCOPE, SUMMARY, VISIBILITY];
+    let mut texts = beside.iter().chain(&TARGET_ALIASES).chain(&BODY_ALIASES);
+    let is_unknown = kinds(key).next().is_none() && !texts.any(|name| *name == key);
+    match value {
+        // That there is no such argument is told later.
+        _ if is_unknown => true,
+        Value::Number(number) if !native::is_as_written(value) => {
+            native::whole(number).is_some()
+                && kinds(key).all(|kind| matches!(kind, Kind::Count))
+                && kinds(key).next().is_some()
+        }
+        Value::Array(_) | Value::Object(_) => {
+            kinds(key).any(|kind| matches!(kind, Kind::List(_) | Kind::Texts))
+        }
+        _ => true,
+    }
+}
+
+/// How a value is read that is no text where one is wanted.
+fn coercion(key: &str, value: &Value) -> Option<String> {
+    let is_wanted = match value {
+        Value::Number(_) => kinds(key).any(|kind| matches!(kind, Kind::Count)),
+        Value::Bool(_) => key == MANIFEST || kinds(key).any(|kind| matches!(kind, Kind::Flag)),
+        _ => true,
+    };
+    (!is_wanted).then(|| format!("{}: {value} read as text", json::short(key)))
+}
+
 /// A JSON value as the text surfaces give it; nothing where it says nothing.
 fn given(value: &Value) -> Option<Given> {
     let texts = |items: &Vec<Value>| {
@@ -402,7 +449,10 @@ fn given(value: &Value) -> Option<Given> {
     };
     Some(match value {
         Value::Null => return None,
-        Value::Bool(true) => Given::Flag,
+        Value::Number(number) => match native::whole(number) {
+            Some(whole) => Given::Text(whole.to_string()),
+            None => Given::Text(number.to_string()),
+        },
         Value::String(text) => Given::Text(text.clone()),
         Value::Array(items) => match texts(items) {
             Some(texts) => Given::Texts(texts),

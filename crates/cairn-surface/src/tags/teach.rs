@@ -2,7 +2,7 @@
 //! is written; only what holds for all of them stands here, each line with the reason for it, which is not shown.
 
 use super::parse;
-use crate::native::{self, Kind, Param, Tool, told};
+use crate::native::{self, Kind, Param, Tool, about, told};
 use crate::skin::{Skin, Statement};
 use std::sync::LazyLock;
 
@@ -35,7 +35,7 @@ const RULES: [Line; 8] = [
         "Chat models fence whatever looks like code.",
     ),
     (
-        "YOU MUST NOT escape anything in a body. It is taken as it stands, except for one line end after the opening tag.",
+        "YOU MUST NOT escape anything in a body. It is taken as it stands, except for one line end after the opening tag, and blanks around commands, lists and what is looked for.",
         "Models that know XML write &lt; into source code.",
     ),
     (
@@ -118,7 +118,7 @@ fn tool(skin: &Skin) -> Vec<String> {
     lines.extend(skin.examples.iter().map(|example| example.tag.to_owned()));
     lines.extend(skin.tool.params.iter().map(|param| {
         let must = if param.required { "YOU MUST give" } else { "YOU MAY give" };
-        format!("* {must} {}: {}", place(skin, param), told(param.doc))
+        format!("* {must} {}: {}", place(skin, param), about(param))
     }));
     lines
 }

@@ -63,11 +63,11 @@ fn heredocs_are_told_in_few_words() {
         They are done in order; what they found stands in the next request.
         ## Read a text file with line numbers, or an entry.
         <<READ(notes.md)::READ
-        <<READ(src/main.rs)<10,20>::READ
+        <<READ(src/main.rs)<10-20>::READ
         ## Create a file, or replace the whole content of one that was read before.
         <<EDIT(notes.md):# Notes
         :EDIT
-        <<EDIT(notes.md)<3,4>:new lines
+        <<EDIT(notes.md)<3-4>:new lines
         :EDIT
         ## Change a file that was read before: replace old by new, where old must occur exactly once unless all is true.
         <<PATCH(src/main.rs):<<SEARCH

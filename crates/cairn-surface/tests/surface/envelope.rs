@@ -162,7 +162,7 @@ fn what_is_not_one_object_is_no_call() {
     check("{}", "invalid_format 1:1 tool is missing");
     check(
         r#"[{"tool":"read","args":{"path":"a"},@}]"#,
-        "invalid_format 1:1 something stands before the object",
+        "invalid_format 1:1 a list of one; the object is wanted alone",
     );
     check(
         r#"{"tool":"read","args":{"path":"a"},@"#,
@@ -219,7 +219,7 @@ fn nothing_may_stand_around_the_object_but_one_fence() {
     );
     check(
         "Here:\n```json\n{\"tool\":\"read\",\"args\":{\"path\":\"a\"},@}\n```",
-        "invalid_format 1:1 something stands before the object",
+        "invalid_format 1:1 words stand before the fence",
     );
     check(
         "```json\n```json\n{\"tool\":\"read\",\"args\":{\"path\":\"a\"},@}\n```\n```",
@@ -410,4 +410,54 @@ fn a_refusal_shows_its_place_and_leaves_the_words() {
     let reading = parse("<think>a</think>one\ntwo", &turn);
     assert_eq!((reading.text.as_str(), reading.reasoning.as_str()), ("one\ntwo", "a"));
     assert_eq!(reading.problems[0].snippet, "1:\t<think>a</think>one\n2:\ttwo");
+}
+
+#[test]
+fn what_ends_a_reply_is_taken_off_behind_the_object() {
+    const OBJECT: &str = r#"{"tool":"read","args":{"path":"a"},@}"#;
+    const MARKS: &str = "read a  (repaired: marks: marks that end what is said taken off)";
+    for end in ["<|im_end|>", "</s>", "<|eot_id|>\n", "<|return|>", "<|end|><|im_end|>", "\n</s> "]
+    {
+        check(&format!("{OBJECT}{end}"), MARKS);
+    }
+    check(
+        &format!("<|channel|>final<|message|>{OBJECT}<|return|>"),
+        "read a  (repaired: thinking: thoughts taken out; marks: marks that end what is said taken off)",
+    );
+    check(
+        &format!("```json\n{OBJECT}\n```<|im_end|>"),
+        "read a  (repaired: marks: marks that end what is said taken off; fence: a fence taken off)",
+    );
+    check(
+        &format!("{OBJECT}<think>b</think>"),
+        "read a  (repaired: thinking: thoughts taken out)  (thought: b)",
+    );
+    check(
+        &format!("<think>a</think>{OBJECT}\n<think>b</think>\n<think>c</think>"),
+        "read a  (repaired: thinking: thoughts taken out)  (thought: a\nb\nc)",
+    );
+    check(&format!("{OBJECT}<think>b"), "invalid_format 1:50 something stands behind the object");
+    check(
+        &format!("{OBJECT}<think>b</think> so"),
+        "invalid_format 1:50 something stands behind the object",
+    );
+    check(
+        r#"{"tool":"read","args":{"path":"a</s>"#,
+        "invalid_format 1:37 the object is not closed",
+    );
+}
+
+#[test]
+fn what_is_wrong_around_an_object_is_said() {
+    const OBJECT: &str = r#"{"tool":"read","args":{"path":"a"},@}"#;
+    check(
+        &format!("Sure:\n```json\n{OBJECT}\n```"),
+        "invalid_format 1:1 words stand before the fence",
+    );
+    check(
+        &format!("~~~json\n{OBJECT}\n~~~"),
+        "invalid_format 1:1 a fence of tildes is around the object",
+    );
+    check(&format!("[{OBJECT}]"), "invalid_format 1:1 a list of one; the object is wanted alone");
+    check(&format!("[{OBJECT},{OBJECT}]"), "multiple 1:52 there is a second object");
 }

@@ -173,6 +173,44 @@ proptest! {
     }
 }
 
+/// Pieces of a document about statements, whose fences are all closed in it.
+fn document() -> impl Strategy<Value = String> {
+    let pieces = vec![
+        "Text.\n",
+        "End with :EDIT.\n",
+        "```\na :EDIT\n```\n",
+        "```\n<<KILL(v)::KILL\n```\n",
+        "<<KILL(v)::KILL\n",
+        "<<EDIT(x):b:EDIT\n",
+        "<<READ(x)::READ\n",
+        "~~~\nx\n~~~\n",
+        "1. ```\n   <<READ(a)::READ\n   ```\n",
+        "{\"a\":1}\n",
+        "<tool_call>{\"name\":\"x\"}</tool_call>\n",
+        "status:OPEN\n",
+    ];
+    vec(prop::sample::select(pieces), 1..8).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    // keeps: surfaces-damage
+
+    #[test]
+    fn a_body_with_its_own_closer_makes_no_sure_change(
+        said in document(),
+        behind in prop::sample::select(vec!["", "Check:\n```\nfoo\n```\n", "So.\n~~~\nx\n~~~\n"]),
+    ) {
+        let text = format!("<<EDIT(d.md):Doc\n{said}:EDIT\n{behind}");
+        let reading = parse(&text, MANY);
+        let is_whole = |op: &&cairn_surface::Written| !op.is_unclosed && op.tool != "read";
+        for op in reading.ops.iter().filter(is_whole) {
+            let whole = format!("Doc\n{said}");
+            let content = op.args.get("content").and_then(|content| content.as_str());
+            prop_assert_eq!(content, Some(whole.as_str()), "{}", text);
+        }
+    }
+}
+
 /// What is done to the frame of a statement.
 #[derive(Debug, Clone)]
 enum Damage {
@@ -290,6 +328,19 @@ fn time_is_linear_in_the_text() {
         "<<FOO(a):",
         "<<EXEC:f:EXEC<<EDIT(b):x :EXEC\n",
         "\n<<EDIT(a):x :READ <<READ(b)::READ",
+        "<tool_call>",
+        "<tool_call>{}</tool_call>",
+        "<invoke ",
+        "[TOOL_CALLS]",
+        "<|python_tag|>",
+        "{\n",
+        "[\n",
+        "[\"\n",
+        "{\"a\":1}\n",
+        "<<READ(a)::READ x:OPEN\n",
+        "<<KILL(a)::KILL x:OPEN\n",
+        "<<EDIT(a):```\n:EDIT\n",
+        "<|channel|>a to=",
     ];
     for soup in soups {
         let of = |size: usize| soup.repeat(size / soup.len());

@@ -215,6 +215,11 @@ fn arguments_are_coerced_by_the_schema_where_nothing_is_lost() {
     );
     check_call(
         "weather.today",
+        r#"{"place":1.10}"#,
+        r#"{"op":"weather.today","attrs":{"place":"1.10"}}  (repaired: place: 1.10 read as text)"#,
+    );
+    check_call(
+        "weather.today",
         r#"{"place":true}"#,
         r#"{"op":"weather.today","attrs":{"place":"true"}}  (repaired: place: true read as text)"#,
     );

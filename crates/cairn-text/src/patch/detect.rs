@@ -1,7 +1,7 @@
 //! Which format a patch is in, by its first mark, and whether a line between its parts bears the
 //! mark of another one.
 
-use super::{Format, PatchProblem, sed};
+use super::{Format, PatchProblem, labels, sed};
 
 /// A text without the code fence around all of it.
 pub(super) fn unfenced(text: &str) -> &str {
@@ -45,7 +45,7 @@ fn mark(lines: &[&str], at: usize) -> Option<Format> {
         Some(Format::Sections)
     } else if is_bracketed(line, '<', "SEARCH") {
         Some(Format::Blocks)
-    } else if opens_label(line) {
+    } else if labels::opens(line) {
         Some(Format::Labels)
     } else if line.starts_with("diff --git ")
         || (line.starts_with("--- ") && next.starts_with("+++ "))
@@ -63,12 +63,6 @@ pub(super) fn is_bracketed(line: &str, bracket: char, word: &str) -> bool {
     let line = line.trim_end();
     let rest = line.trim_start_matches(bracket);
     (5..=9).contains(&(line.len() - rest.len())) && rest.trim() == word
-}
-
-/// Whether a line begins with `<<` and a capital letter.
-pub(super) fn opens_label(line: &str) -> bool {
-    let rest = line.trim_start().strip_prefix("<<").unwrap_or_default();
-    rest.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 /// Refuses a line between the parts of a patch that bears the mark of another format.

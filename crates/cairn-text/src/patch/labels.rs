@@ -1,7 +1,8 @@
 //! Labels: heredocs whose name says what they do. `<<SEARCH` … `SEARCH` must be followed by
-//! `<<REPLACE` … `REPLACE`; `NEW`, `REPLACE` alone and any other name give the whole content;
-//! `APPEND` and `PREPEND` add to it; `DELETE` takes a text out. A name may go on (`SEARCH1`), so that
-//! the plain word can stand inside. `SEARCH[5-10]` looks only at those lines of the file.
+//! `<<REPLACE` … `REPLACE`; `NEW` and `REPLACE` alone give the whole content; `APPEND` and `PREPEND` add to it;
+//! `DELETE` takes a text out. There are no other names. One may go on (`SEARCH1`, `SEARCH_b`), so that the plain word
+//! can stand inside. `SEARCH[5-10]` looks only at those lines of the file. A label stands in lines of its own, or is
+//! opened and closed in one. Text outside of labels is refused: nobody can say where it belongs.
 
 use super::detect::refuse_foreign;
 use super::steps::{Step, Where};
@@ -75,13 +76,13 @@ impl<'a> Reader<'a> {
         self.counted.1
     }
 
-    /// The next label; what stands between labels is passed over, unless it is another format.
+    /// The next label. Nothing else stands before it.
     fn next_label(&mut self) -> Result<Option<Label<'a>>, PatchProblem> {
-        let Some((start, name, scope, after)) = self.opener() else {
-            self.pass(self.text.len())?;
+        let Some(Opener { start, name, verb, scope, after }) = self.opener() else {
+            self.nothing_before(self.text.len())?;
             return Ok(None);
         };
-        self.pass(start)?;
+        self.nothing_before(start)?;
         let line = self.line(start);
         let rest = &self.text[after..];
         let head = rest.split_inclusive('\n').next().unwrap_or_default();
@@ -89,43 +90,71 @@ impl<'a> Reader<'a> {
         let held = match lines {
             true => closed_by_a_line(&rest[head.len()..], name)
                 .map(|(body, used)| (body, head.len() + used)),
-            false => closed_by_a_word(rest, name),
+            false => closed_by_a_word(head, name),
         };
-        let unclosed =
-            || PatchProblem::malformed(line, format!("<<{name} is not closed by {name}"));
+        let unclosed = || {
+            let place = if lines || head.trim().is_empty() { "" } else { " in its line" };
+            PatchProblem::malformed(line, format!("<<{name} is not closed by {name}{place}"))
+        };
         let (body, used) = held.ok_or_else(unclosed)?;
         self.at = after + used;
-        Ok(Some(Label { verb: verb(name), scope, body, lines, line }))
+        Ok(Some(Label { verb, scope, body, lines, line }))
     }
 
-    /// Where the next opener begins, its name and scope, and where its text begins.
-    #[allow(clippy::type_complexity, reason = "four facts about one place, used once")]
-    fn opener(&self) -> Option<(usize, &'a str, Option<(usize, usize)>, usize)> {
+    /// The next opener.
+    fn opener(&self) -> Option<Opener<'a>> {
         let mut from = self.at;
-        while let Some(found) = self.text[from..].find("<<").map(|at| at + from) {
-            let before = self.text[..found].chars().next_back();
-            let free = found == self.at || before.is_none_or(|c| c.is_whitespace() || c == '>');
-            let rest = &self.text[found + 2..];
-            let length =
-                rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
-            if free && rest.starts_with(|c: char| c.is_ascii_uppercase()) {
-                let (scope, used) = scope(&rest[length..]);
-                return Some((found, &rest[..length], scope, found + 2 + length + used));
+        while let Some(start) = self.text[from..].find("<<").map(|at| at + from) {
+            let before = self.text[..start].chars().next_back();
+            let free = start == self.at || before.is_none_or(|c| c.is_whitespace() || c == '>');
+            let name = name_of(&self.text[start + 2..]);
+            if let (true, Some(verb)) = (free, verb(name)) {
+                let after = start + 2 + name.len();
+                let (scope, used) = scope(&self.text[after..]);
+                return Some(Opener { start, name, verb, scope, after: after + used });
             }
-            from = found + 2;
+            from = start + 2;
         }
         None
     }
 
-    fn pass(&mut self, to: usize) -> Result<(), PatchProblem> {
-        if self.text[self.at..to].trim().is_empty() {
+    /// Refuses text that stands outside of labels up to a place.
+    fn nothing_before(&mut self, to: usize) -> Result<(), PatchProblem> {
+        let between = &self.text[self.at..to];
+        if between.trim().is_empty() {
             return Ok(());
         }
         let (first, last) = (self.line(self.at), self.line(to));
         let inner = first + usize::from(!self.text[..self.at].ends_with('\n') && self.at > 0);
         (inner..last.min(self.lines.len()))
-            .try_for_each(|at| refuse_foreign(Format::Labels, &self.lines, at))
+            .try_for_each(|at| refuse_foreign(Format::Labels, &self.lines, at))?;
+        let blank = between.len() - between.trim_start().len();
+        let line = first + between[..blank].matches('\n').count();
+        Err(PatchProblem::malformed(line, "text stands outside of the labels"))
     }
+}
+
+/// Where a label opens.
+struct Opener<'a> {
+    /// Where its `<<` stands.
+    start: usize,
+    name: &'a str,
+    verb: Verb,
+    scope: Option<(usize, usize)>,
+    /// Where its text begins.
+    after: usize,
+}
+
+/// Whether a text begins with an opener.
+pub(super) fn opens(text: &str) -> bool {
+    let rest = text.trim_start().strip_prefix("<<");
+    rest.is_some_and(|rest| verb(name_of(rest)).is_some())
+}
+
+/// The name that a text begins with.
+fn name_of(text: &str) -> &str {
+    let is_in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    &text[..text.bytes().take_while(is_in_name).count()]
 }
 
 /// `[5-10]`, `[5,10]` or `[5]`, and its length.
@@ -139,16 +168,21 @@ fn scope(text: &str) -> (Option<(usize, usize)>, usize) {
     }
 }
 
-fn verb(name: &str) -> Verb {
+/// What a name asks for: a known word, and behind it nothing or a digit or `_` and whatever follows.
+fn verb(name: &str) -> Option<Verb> {
     let known = [
         ("SEARCH", Verb::Search),
         ("REPLACE", Verb::Replace),
+        ("NEW", Verb::Whole),
         ("APPEND", Verb::Append),
         ("PREPEND", Verb::Prepend),
         ("DELETE", Verb::Delete),
     ];
-    let found = known.into_iter().find(|(word, _)| name.starts_with(word));
-    found.map_or(Verb::Whole, |(_, verb)| verb)
+    let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '_');
+    let is_it = |word: &str| {
+        name.strip_prefix(word).is_some_and(|suffix| suffix.is_empty() || goes_on(suffix))
+    };
+    known.into_iter().find(|(word, _)| is_it(word)).map(|(_, verb)| verb)
 }
 
 /// Whole lines up to one that is the name, and how much of the text that takes.

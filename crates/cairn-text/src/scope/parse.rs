@@ -120,9 +120,19 @@ fn end(text: &str) -> Result<(End, &str), ScopeError> {
         return Err(ScopeError::Number { found: beginning(text) });
     }
     match rest.strip_prefix(':') {
+        // A line and a hash, or two lines with the wrong mark between them.
+        Some(after) if is_short_number(after) => {
+            Err(ScopeError::Separator { found: beginning(rest) })
+        }
         Some(rest) if !text.starts_with('-') => anchor(Some(parsed(number)?), rest),
         _ => Ok((End::Number(parsed(&text[..text.len() - rest.len()])?), rest)),
     }
+}
+
+/// Whether a text is a number of fewer digits than a hash has.
+fn is_short_number(text: &str) -> bool {
+    let (number, rest) = digits(text);
+    (1..LineHash::DIGITS).contains(&number.len()) && !rest.starts_with(char::is_alphanumeric)
 }
 
 fn anchor(line: Option<u64>, text: &str) -> Result<(End, &str), ScopeError> {
@@ -130,7 +140,8 @@ fn anchor(line: Option<u64>, text: &str) -> Result<(End, &str), ScopeError> {
     let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     let wrong = || ScopeError::Hash { found: beginning(word) };
-    let is_hash = word.len() == 5 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hash =
+        word.len() == LineHash::DIGITS && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let hash = u32::from_str_radix(word, 16).ok().filter(|_| is_hash).ok_or_else(wrong)?;
     Ok((End::Anchor(Anchor { line, hash: LineHash(hash) }), rest))
 }
@@ -219,6 +230,9 @@ mod tests {
         check("99999999999999999999", "too large");
         check("99999999999999999999:aB3dE", "too large");
         check("@", "\"\" is not a line's hash");
+        check("10:20", "\":20\" is not understood; numbers are separated by - or ,");
+        check("10:20-30:40", "\":20-30:40\" is not understood");
+        check("10:20a", "\"20a\" is not a line's hash");
         check("@aB3d", "\"aB3d\" is not");
         check("@aB3dE0", "\"aB3dE0\" is not");
         check("@xyzzy", "\"xyzzy\" is not");

@@ -1,6 +1,8 @@
 //! Edit labels in the body of a statement that sets.
 
 use super::notation::{Cases, check_all};
+use cairn_surface::tags;
+use proptest::prelude::*;
 
 #[test]
 fn labels_make_an_edit() {
@@ -26,10 +28,10 @@ const LABELS_MAKE_AN_EDIT: Cases = &[
     ("<set path=\"a\"><<DELETE\nx\nDELETE</set>", r#"edit path=a patch=<<DELETE\nx\nDELETE"#),
     ("<set path=\"a\"><<REPLACE\nx\nREPLACE</set>", r#"edit path=a patch=<<REPLACE\nx\nREPLACE"#),
     (
-        "<set path=\"a\"><<DOC1\nThe opener is <<SEARCH and the closer SEARCH.\nDOC1</set>",
-        r#"edit path=a patch=<<DOC1\nThe opener is <<SEARCH and the closer SEARCH.\nDOC1"#,
+        "<set path=\"a\"><<NEW1\nThe opener is <<NEW and the closer NEW.\nNEW1</set>",
+        r#"edit path=a patch=<<NEW1\nThe opener is <<NEW and the closer NEW.\nNEW1"#,
     ),
-    ("<set path=\"a\"><<EOF\nx\nEOF</set>", r#"edit path=a patch=<<EOF\nx\nEOF"#),
+    ("<set path=\"a\"><<NEW_b\nx\nNEW_b</set>", r#"edit path=a patch=<<NEW_b\nx\nNEW_b"#),
     (
         "<set path=\"a\"><<SEARCH[5-10]\nx\nSEARCH[5-10]\n<<REPLACE\ny\nREPLACE</set>",
         r#"edit path=a patch=<<SEARCH[5-10]\nx\nSEARCH[5-10]\n<<REPLACE\ny\nREPLACE"#,
@@ -100,7 +102,10 @@ const A_LAST_LABEL_THAT_GIVES_A_TEXT_IS_CLOSED: Cases = &[
         "<set path=\"a\"><<REPLACE\nx</set>",
         r#"edit path=a patch=<<REPLACE\nx\nREPLACE\n ~label_closed"#,
     ),
-    ("<set path=\"a\"><<DOC\nx\n</set>", r#"edit path=a patch=<<DOC\nx\nDOC\n ~label_closed"#),
+    (
+        "<set path=\"a\"><<REPLACE[3-4]\nx\n</set>",
+        r#"edit path=a patch=<<REPLACE[3-4]\nx\nREPLACE\n ~label_closed"#,
+    ),
     (
         "<set path=\"a\"><<SEARCH\nold\nSEARCH\n<<REPLACE\nnew\n</set>",
         r#"edit path=a patch=<<SEARCH\nold\nSEARCH\n<<REPLACE\nnew\nREPLACE\n ~label_closed"#,
@@ -125,6 +130,13 @@ const LABELS_THAT_DO_NOT_HOLD_TOGETHER_ARE_REFUSED: Cases = &[
     ("<set path=\"a\"><<DELETE\nx</set>", "- ?label_broken"),
     ("<set path=\"a\"><<SEARCH\na\nSEARCH\n<<DELETE\nb\nDELETE</set>", "- ?label_broken"),
     ("<set path=\"a\"><<SEARCH\nold</set>\n<get path=\"b\"/>", "read path=b ?label_broken"),
+    ("<set path=\"a\"><<NEW</set>", "- ?label_broken"),
+    ("<set path=\"a\">\n<<NEW\n</set>", "- ?label_broken"),
+    ("<set path=\"a\"><<NEW today\nhello</set>", "- ?label_broken"),
+    ("<set path=\"a\"><<NEW today\nhello NEW</set>", "- ?label_broken"),
+    ("<set path=\"a\">\n<<NEW\nhello\nNEW\ntrailing text\n</set>", "- ?label_broken"),
+    ("<set path=\"a\">\n<<NEW\nhello\nNEW\n<<EOF\nx\nEOF\n</set>", "- ?label_broken"),
+    ("<set path=\"a\"><<SEARCH\na\nSEARCH\nand\n<<REPLACE\nb\nREPLACE</set>", "- ?label_broken"),
 ];
 
 #[test]
@@ -134,6 +146,15 @@ fn what_is_like_a_label_is_content() {
 
 const WHAT_IS_LIKE_A_LABEL_IS_CONTENT: Cases = &[
     ("<set path=\"a\">vec<<SEARCH\nx</set>", r#"write path=a content=vec<<SEARCH\nx"#),
+    ("<set path=\"a\"><<EOF\nx\nEOF</set>", r#"write path=a content=<<EOF\nx\nEOF"#),
+    (
+        "<set path=\"n.sh\">\n<<EOF cat\nx\nEOF\n</set>",
+        r#"write path=n.sh content=<<EOF cat\nx\nEOF\n"#,
+    ),
+    ("<set path=\"a\"><<WORD</set>", "write path=a content=<<WORD"),
+    ("<set path=\"a\"><<NEWS today\nhello</set>", r#"write path=a content=<<NEWS today\nhello"#),
+    ("<set path=\"a\"><<NEWS\nx\nNEWS</set>", r#"write path=a content=<<NEWS\nx\nNEWS"#),
+    ("<set path=\"a\"><<NEWb\nx\nNEWb</set>", r#"write path=a content=<<NEWb\nx\nNEWb"#),
     ("<set path=\"a\"><<eof\nx\neof</set>", r#"write path=a content=<<eof\nx\neof"#),
     (
         "<set path=\"a\"><<:::path\nx\n:::path</set>",
@@ -153,3 +174,24 @@ const WHAT_IS_LIKE_A_LABEL_IS_CONTENT: Cases = &[
     ("<update status=\"200\"><<EOF\nx</update>", r#"send status=200 text=<<EOF\nx =200"#),
     (r#"<set path="a">1 << 3</set>"#, "write path=a content=1 << 3"),
 ];
+
+proptest! {
+    // keeps: surfaces-damage
+
+    #[test]
+    fn no_text_of_a_body_is_lost_to_a_label(
+        word in "[A-Z]{1,8}[a-z0-9_]{0,2}",
+        rest in "( [a-z]{1,4})?(\n[a-zA-Z ]{0,6}){0,3}",
+        behind in "(\n[a-z]{1,4})?",
+    ) {
+        let body = format!("<<{word}{rest}\n{word}{behind}");
+        let reading = tags::parse(&format!("<set path=\"a\">{body}</set>"), 5);
+        for op in &reading.ops {
+            let whole = op.args.get("content").and_then(|content| content.as_str());
+            // What an edit holds stands between its labels, and nothing stands outside of them.
+            let is_edit = op.args.contains_key("patch") && behind.is_empty() && rest.starts_with('\n');
+            prop_assert!(whole == Some(body.as_str()) || is_edit, "{body}");
+        }
+        prop_assert!(!reading.ops.is_empty() || !reading.problems.is_empty(), "{body}");
+    }
+}

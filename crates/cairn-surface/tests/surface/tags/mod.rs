@@ -12,3 +12,4 @@ mod prose;
 mod quotes;
 mod recovery;
 mod teaching;
+mod values;
