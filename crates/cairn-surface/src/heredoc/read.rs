@@ -14,6 +14,9 @@ use crate::thinking::{Mark, mark_at};
 use crate::{Places, Reading, native};
 use std::collections::HashSet;
 
+/// What a mark of thoughts begins with, besides brackets.
+const UNUSUAL: char = '◁';
+
 /// What a reply says. No more than `cap` ops are read.
 #[must_use]
 pub fn parse(text: &str, cap: usize) -> Reading {
@@ -31,9 +34,11 @@ pub fn parse(text: &str, cap: usize) -> Reading {
         found: Gathered::default(),
         thought_from: 0,
         has_mention: false,
+        quoted: None,
         prose_from: 0,
     };
     reader.walk();
+    reader.tell_quoted();
     reader.found.reading(&reader.places, cap)
 }
 
@@ -56,6 +61,8 @@ pub(super) struct Reader<'a> {
     thought_from: usize,
     /// Whether a `<<` was taken for prose, which may have been an opener.
     pub(super) has_mention: bool,
+    /// Where the first statement is quoted.
+    quoted: Option<usize>,
     /// Where the prose begins that is being read.
     pub(super) prose_from: usize,
 }
@@ -100,7 +107,7 @@ impl<'a> Reader<'a> {
         let mut at = 0;
         while at < self.text.len() {
             let rest = &self.text[at..];
-            let Some(next) = rest.find(['<', '[', '{', ':', '`', '~']) else { break };
+            let Some(next) = rest.find(['<', '[', '{', ':', '`', '~', UNUSUAL]) else { break };
             match self.step(at + next) {
                 Step::Prose(end) => at = end,
                 Step::Past(end) => {
@@ -120,6 +127,7 @@ impl<'a> Reader<'a> {
         }
         match self.text.as_bytes()[at..] {
             [b'`' | b'~', ..] => self.quoted(at),
+            [b'<', b'<', ..] if self.text[..at].ends_with('\\') => Step::Prose(at + 2),
             [b'<', b'<', ..] => {
                 let step = self.statement(at);
                 self.has_mention |= matches!(step, Step::Prose(_));
@@ -152,15 +160,16 @@ impl<'a> Reader<'a> {
         if !is_sure && self.index.opens_any(at, end) {
             let note =
                 "it is doubtful where a comment or a result ends; what stands in it is not read";
-            self.found.fault(Fault::new("quoted", at, note));
+            self.found.fault(Fault::new("quote_unclosed", at, note));
         }
+        self.note_quoted(at, end);
         self.skip(at, end, Ending::Missing);
         Step::Prose(end)
     }
 
     fn thought(&mut self, at: usize) -> Step {
         match mark_at(self.text, at) {
-            None => Step::Prose(at + 1),
+            None => Step::Prose(at + self.text[at..].chars().next().map_or(1, char::len_utf8)),
             Some(Mark::Frame { end }) => Step::Past(end),
             Some(Mark::Closer { end }) => {
                 let count = self.found.all_was_thought(&self.text[self.thought_from..at]);
@@ -216,17 +225,39 @@ impl<'a> Reader<'a> {
         let is_told = (!quote.is_closed && self.index.line_opens(at, quote.end))
             || (is_wide && self.index.opens_any(at, quote.end));
         if doubtful > 0 || is_told {
-            let note = match quote.info {
-                None => "a statement stands between backticks in two lines, and is quoted by them",
-                Some(_) => {
-                    "a statement stands in a code block that is not closed, and is quoted by it"
-                }
+            let (kind, note) = match quote.info {
+                None => (
+                    "statement_quoted",
+                    "a statement stands between backticks in two lines, and is quoted by them",
+                ),
+                Some(_) => (
+                    "quote_unclosed",
+                    "a statement stands in a code block that is not closed, and is quoted by it",
+                ),
             };
-            self.found.fault(Fault::new("quoted", at, note));
+            self.found.fault(Fault::new(kind, at, note));
         }
+        self.note_quoted(at, quote.end);
         let is_sure = quote.is_closed && !is_wide;
         self.skip(at, quote.end, Ending::of(is_sure));
         Step::Prose(quote.end)
+    }
+
+    /// Keeps in mind that a statement is quoted, as one that stands alone there may have been meant.
+    fn note_quoted(&mut self, from: usize, to: usize) {
+        if self.quoted.is_none() && self.index.opens_any(from, to) {
+            self.quoted = Some(from);
+        }
+    }
+
+    /// Tells of it, where nothing else was said.
+    fn tell_quoted(&mut self) {
+        if let Some(at) =
+            self.quoted.filter(|_| self.found.count() == 0 && !self.found.has_faults())
+        {
+            let note = "a statement is quoted, and was not done";
+            self.found.fault(Fault::new("statement_quoted", at, note));
+        }
     }
 
     fn statement(&mut self, start: usize) -> Step {

@@ -191,9 +191,11 @@ impl<'a, 'f> Scan<'a, 'f> {
         );
         self.unknown += 1;
         let closer = format!("</{written}>");
-        let close = self.text[at..].find(&closer).filter(|_| self.unknown <= MOST_UNKNOWN);
+        // To look for the end of each would take more than linear time.
+        let is_sought = self.unknown <= MOST_UNKNOWN;
+        let close = is_sought.then(|| self.text[at..].find(&closer)).flatten();
         self.leave();
-        if self.unknown > MOST_UNKNOWN {
+        if !is_sought {
             self.found.taint();
         }
         if let Some(close) = close {

@@ -1,12 +1,12 @@
 //! What holds for all heredocs, however they are made and damaged.
 
 use crate::actions::{action, actions, text};
+use crate::clock;
 use cairn_surface::heredoc::{parse, print};
 use cairn_surface::{Misread, Reading};
 use cairn_types::{Action, Edit, EditBody};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use std::time::{Duration, Instant};
 
 const MANY: usize = 1000;
 
@@ -272,17 +272,8 @@ impl Damage {
     }
 }
 
-fn time(text: &str) -> Duration {
-    let start = Instant::now();
-    assert!(parse(text, 50).ops.len() <= 50);
-    start.elapsed()
-}
-
-/// Whether reading four times the text takes nearer to four times the time than to sixteen. Asked more than once, as
-/// others are at work on the same machine.
 fn is_linear(small: &str, large: &str) -> bool {
-    let some = Duration::from_millis(10);
-    (0..8).any(|_| time(large) <= time(small) * 8 + some)
+    clock::is_linear(|text| assert!(parse(text, 50).ops.len() <= 50), small, large)
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod actions;
 mod any;
 mod brief;
 mod calls;
+mod clock;
 mod envelope;
 mod envelope_calls;
 mod envelope_forms;

@@ -2,11 +2,11 @@
 //! the framing never makes an op that was not written.
 
 use crate::actions::{actions, text};
+use crate::clock;
 use cairn_surface::{Reading, tags};
 use cairn_types::Action;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use std::time::{Duration, Instant};
 
 const CAP: usize = 1000;
 
@@ -372,19 +372,12 @@ const HOSTILE: &[&str] = &[
 ];
 
 // keeps: surfaces-linear
-
 #[test]
 fn reading_takes_time_linear_in_the_text() {
-    let took = |piece: &str, bytes: usize| {
-        let text = piece.repeat(bytes / piece.len());
-        let start = Instant::now();
-        std::hint::black_box(tags::parse(&text, 50));
-        start.elapsed()
-    };
+    let parse = |text: &str| drop(std::hint::black_box(tags::parse(text, 50)));
     for piece in HOSTILE.iter().copied() {
-        // Other tests run at the same time: one quiet try is enough.
-        let mut tries = (0..6).map(|_| (took(piece, 128 << 10), took(piece, 512 << 10)));
-        let is_linear = |(small, large): (Duration, Duration)| large < small * 12;
-        assert!(tries.any(is_linear), "{piece:?} takes more than linear time");
+        let of = |bytes: usize| piece.repeat(bytes / piece.len());
+        let (small, large) = (of(128 << 10), of(512 << 10));
+        assert!(clock::is_linear(parse, &small, &large), "{piece:?} takes more than linear time");
     }
 }
