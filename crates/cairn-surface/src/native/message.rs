@@ -63,6 +63,12 @@ pub fn read(message: &str, tools: Option<&str>) -> Message {
     reader.heard
 }
 
+/// Why a list of tools from outside is none, if it is none.
+#[must_use]
+pub fn tools_problem(tools: &str) -> Option<String> {
+    Tools::of_text(tools).err()
+}
+
 /// Names as every provider takes them, one for each of these, all different.
 #[must_use]
 pub fn wire_names(names: &[&str]) -> Vec<String> {
@@ -207,6 +213,9 @@ impl<'a> Reader<'a> {
             let note = format!("it is of {}, and not of the assistant", short(role.get()));
             return self.trouble("not_a_message", role.get(), note);
         }
+        if let Some(note) = what_is_missing(&fields) {
+            return self.trouble("not_a_message", text, note.to_owned());
+        }
         self.said(&fields);
         let calls = self.calls(&fields);
         if calls.is_empty() && self.heard.problems.is_empty() {
@@ -225,11 +234,31 @@ impl<'a> Reader<'a> {
         let thought = field(fields, "reasoning_content").or_else(|| field(fields, "reasoning"));
         self.heard.reasoning = thought.and_then(text_of).unwrap_or_default();
         let Some(raw) = field(fields, "content") else { return };
-        let part = |part: &Value| part["text"].as_str().map(str::to_owned);
-        match serde_json::from_str(raw.get()) {
-            Ok(Value::String(text)) => self.heard.text = text,
-            Ok(Value::Array(parts)) => self.heard.text = parts.iter().filter_map(part).collect(),
-            _ => self.trouble("not_a_message", raw.get(), "content must be a string".to_owned()),
+        if let Some(text) = text_of(raw) {
+            self.heard.text = text;
+            return;
+        }
+        match serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
+            Ok(blocks) => blocks.into_iter().for_each(|block| self.block(block)),
+            Err(_) => {
+                self.trouble("not_a_message", raw.get(), "content must be a string".to_owned());
+            }
+        }
+    }
+
+    /// A part of content that is a list.
+    fn block(&mut self, raw: &RawValue) {
+        let block: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+        match (block["text"].as_str(), block["type"].as_str()) {
+            (Some(text), None | Some("text" | "output_text")) => self.heard.text.push_str(text),
+            (_, kind) => {
+                let kind = kind.unwrap_or("none");
+                let note = format!(
+                    "a block of type {:?} is not text; calls stand in tool_calls",
+                    short(kind)
+                );
+                self.trouble("not_text", raw.get(), note);
+            }
         }
     }
 
@@ -343,6 +372,18 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// What an object would need to be a message, if it needs something.
+fn what_is_missing(fields: &Fields<'_>) -> Option<&'static str> {
+    let says = ["content", "tool_calls", "function_call"];
+    if says.into_iter().any(|name| field(fields, name).is_some()) {
+        return None;
+    }
+    Some(match field(fields, "choices") {
+        Some(_) => "it is a whole response; give choices[0].message",
+        None => "it has neither content nor tool_calls, and a message has one of them",
+    })
 }
 
 /// The object that arguments are.

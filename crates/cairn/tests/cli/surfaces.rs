@@ -88,6 +88,55 @@ fn whatever_is_read_the_exit_code_is_0_and_only_a_wrong_command_line_is_refused(
         with_input(&bench, &["parse", "--surface", "native", "--tools", "none.json"], b"{}");
     assert_eq!(missing.code, 2);
     assert!(missing.err.starts_with("cairn: none.json cannot be read: "), "{}", missing.err);
+    for (text, told) in [
+        ("[{", "cairn: tools.json: the tools are not JSON: EOF while parsing an object at line 1"),
+        ("{}", "cairn: tools.json: the tools are not a list\n"),
+        ("[{\"name\":\"a\"},{}]", "cairn: tools.json: the tool 2 of the list has no name\n"),
+    ] {
+        bench.temp.write("tools.json", text);
+        let args = ["parse", "--surface", "native", "--tools", "tools.json"];
+        let wrong = with_input(&bench, &args, b"{}");
+        assert_eq!((wrong.code, wrong.out.as_str()), (2, ""), "{text}");
+        assert!(wrong.err.starts_with(told), "{}", wrong.err);
+    }
+}
+
+// keeps: parse-shows
+#[test]
+fn what_is_no_message_and_what_is_no_text_gives_a_problem_and_no_op() {
+    let bench = bench();
+    for (message, kind, told) in [
+        ("{}", "not_a_message", "neither content nor tool_calls"),
+        (r#"{"tool":"read","args":{"path":"a"},"nonce":"n"}"#, "not_a_message", "neither"),
+        (
+            r#"{"choices":[{"message":{"content":"x"}}]}"#,
+            "not_a_message",
+            "give choices[0].message",
+        ),
+        (
+            r#"{"role":"assistant","content":[{"type":"tool_use","name":"read","input":{}}]}"#,
+            "not_text",
+            "\"tool_use\" is not text",
+        ),
+    ] {
+        let said = parsed(&bench, "native", &[], message);
+        assert_eq!((&said["ops"], &said["terminal"]), (&json!([]), &Value::Null), "{said}");
+        assert_eq!(said["problems"][0]["kind"], kind, "{said}");
+        assert!(said["problems"][0]["note"].as_str().unwrap().contains(told), "{said}");
+    }
+    for surface in ["tags", "heredoc", "envelope", "native"] {
+        let reply = b"ol\xc3\xa1\n<set path=\"a\">\xe9</set> <get path=\"b\"/>";
+        let said = with_input(&bench, &["parse", "--surface", surface, "--json"], reply);
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{surface}");
+        let said: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!((&said["ops"], &said["terminal"]), (&json!([]), &Value::Null), "{said}");
+        let problem = &said["problems"][0];
+        assert_eq!(
+            (&problem["kind"], &problem["line"], &problem["column"]),
+            (&json!("not_utf8"), &json!(2), &json!(15)),
+            "{said}"
+        );
+    }
 }
 
 #[test]
