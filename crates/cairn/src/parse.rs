@@ -167,17 +167,23 @@ pub fn surface(args: &cli::Surfaces) -> Result<ExitCode> {
     let turn =
         Turn { surface, tools: &tools, nonce: "NONCE", is_first: true, requires_tool: false };
     let told = any::told(surface, &tools, Telling::of_small(args.small));
+    let schemas = any::told(Surface::Native, &tools, Telling::of_small(args.small));
+    let schemas: Value = serde_json::from_str(&schemas).context("the tools are no JSON")?;
     let last = turn.requirements();
     let tokens = (told.len() + last.len()).div_ceil(4);
     if args.json {
-        let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+        // Tool calls are taught by the schemas alone.
+        let told = if surface.is_text() { told.as_str() } else { "" };
         say!(
             "{}",
-            json!({"surface": surface, "instructions": told, "requirements": last, "tools": names, "tokens": tokens})
+            json!({"surface": surface, "instructions": told, "requirements": last, "tools": schemas, "tokens": tokens})
         );
         return Ok(ExitCode::SUCCESS);
     }
-    say!("{}", told.trim_end());
+    match surface.is_text() {
+        true => say!("{}", told.trim_end()),
+        false => say!("{schemas:#}"),
+    }
     if !last.is_empty() {
         say!("\nLast in each request:\n\n{}", last.trim_end());
     }

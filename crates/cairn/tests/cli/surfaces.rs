@@ -165,7 +165,7 @@ fn every_surface_shows_what_a_model_is_told() {
         ("tags", "<get path="),
         ("heredoc", "<<READ("),
         ("envelope", "{\"tool\":NAME"),
-        ("native", "\"name\":\"read\""),
+        ("native", "\n    \"name\": \"read\""),
     ] {
         let told = bench.cairn(&["surface", "show", name]);
         assert_eq!(told.code, 0);
@@ -176,6 +176,16 @@ fn every_surface_shows_what_a_model_is_told() {
         assert!(
             said["tokens"].as_u64().unwrap() > 100 && !said["tools"].as_array().unwrap().is_empty()
         );
+        let read = said["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "read");
+        let read = read.unwrap_or_else(|| panic!("{name}: {said}"));
+        assert!(read["description"].is_string(), "{read}");
+        assert_eq!(read["parameters"]["properties"]["path"]["type"], "string", "{read}");
+        // What is shown is what can be given.
+        bench.temp.write("tools.json", said["tools"].to_string());
+        let call =
+            r#"{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":\"a\"}"}}]}"#;
+        let called = parsed(&bench, "native", &["--tools", "tools.json"], call);
+        assert_eq!(called["ops"], json!([{"op": "read", "attrs": {"path": "a"}}]), "{called}");
     }
     let unknown = bench.cairn(&["surface", "show", "xml"]);
     assert_eq!(unknown.code, 2);
