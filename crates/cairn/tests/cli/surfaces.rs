@@ -297,3 +297,42 @@ fn what_could_not_be_read_is_no_answer_and_leaves_one_line_in_what_the_model_see
     assert!(told(1).contains("# Problems\n## tool_call_nonce_invalid at "), "{}", told(1));
     assert!(!told(2).contains("old1"), "{}", told(2));
 }
+    assert!(
+        done.err.contains(", model openai/test, act, asks nothing, written in envelope\n"),
+        "{}",
+        done.err
+    );
+    let shown = bench.cairn(&["show", "log:///1/1"]).out;
+    assert!(shown.contains("\nnot read: tool_call_nonce_invalid at 1:"), "{shown}");
+}
+
+// keeps: json-complete
+#[test]
+fn a_program_is_told_how_a_run_is_written_and_what_could_not_be_read() {
+    let bench = Bench::new(json!([
+        {"say": "<get path=\"a\"/>\n</set>"},
+        {"say": "<update status=\"200\">Done.</update>"},
+    ]));
+    let args = ["run", "--yolo", "--json", "--surface", "tags", "--small", "work"];
+    let events = bench.events(&args);
+    let of = |kind: &'static str| events.iter().filter(move |event| event["type"] == kind);
+    let started = of("run/started").next().unwrap();
+    assert_eq!((&started["surface"], &started["small"]), (&json!("tags"), &json!(true)));
+    let tools = json!(["read", "write", "edit", "remove", "bash", "send"]);
+    let names = |list: &Value| -> std::collections::BTreeSet<String> {
+        list.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&started["tools"]), names(&tools));
+    let replied: Vec<&Value> = of("turn/replied").collect();
+    let problem = &replied[0]["problems"][0];
+    for key in ["kind", "note", "snippet"] {
+        assert!(problem[key].as_str().is_some_and(|said| !said.is_empty()), "{}", replied[0]);
+    }
+    assert_eq!((&problem["line"], &problem["column"]), (&json!(2), &json!(1)), "{problem}");
+    assert_eq!((&replied[1]["problems"], &replied[1]["repairs"]), (&Value::Null, &json!([])));
+
+    let native = Bench::new(json!([{"say": "Done."}]));
+    let events = native.events(&["run", "--yolo", "--json", "work"]);
+    let started = events.iter().find(|event| event["type"] == "run/started").unwrap();
+    assert_eq!((&started["surface"], &started["small"]), (&json!("native"), &json!(false)));
+    assert!(names(&started["tools"]).contains("bash"), "{started}");
