@@ -40,7 +40,7 @@ pub fn of(args: &cli::Manner, model: &str, config: &Config) -> Result<Manner> {
     }
     let is_named = named.is_some();
     let small = args.small
-        || config.text(&key("small")) == Some("yes")
+        || config.flag(&key("small"))
         || (!is_named && probed.as_ref().is_some_and(|found| found.small));
     Ok(Manner {
         surface,

@@ -544,7 +544,7 @@ pub const KEYS: &[Key] = &[
     ),
     of_model(
         "models.*.small",
-        Kind::Word(&["yes", "no"]),
+        Kind::Flag,
         "Of [models.\"provider/name\"]: whether it is given six tools and a short beginning.",
     ),
     of_model(

@@ -224,11 +224,20 @@ fn the_configuration_says_how_a_model_writes_and_a_flag_says_otherwise() {
     let bench = Bench::new(json!([
         {"say": "<<SEND[200]:done:SEND"},
     ]));
-    bench.own("cairn.toml", "[models.\"openai/test\"]\nsurface = \"heredoc\"\nsmall = \"yes\"\n");
+    bench.own("cairn.toml", "[models.\"openai/test\"]\nsurface = \"heredoc\"\nsmall = true\n");
     let ran = bench.cairn(&["run", "--yolo", "say done"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let system = bench.requests()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
     assert!(system.contains("<<READ("), "{system}");
+    for (text, told) in [
+        ("[models.\"openai/test\"]\nsmall = \"yes\"\n", "must be true or false"),
+        ("[models.\"qwen3\"]\nsmall = true\n", "write [models.\"provider/name\"]"),
+    ] {
+        bench.own("cairn.toml", text);
+        let wrong = bench.cairn(&["run", "--yolo", "say done"]);
+        assert_eq!(wrong.code, 2, "{wrong:?}");
+        assert!(wrong.err.contains(told), "{}", wrong.err);
+    }
     let by_flag = Bench::new(json!([{"say": "done"}]));
     by_flag.own("cairn.toml", "[models.\"openai/test\"]\nsurface = \"heredoc\"\n");
     assert_eq!(by_flag.cairn(&["run", "--surface", "native", "--yolo", "say done"]).code, 0);
