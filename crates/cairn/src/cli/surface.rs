@@ -17,11 +17,11 @@ pub struct Manner {
     /// The only tools it may call, with commas between them.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub allowed_tools: Vec<String>,
-    /// It must call a tool before it answers.
+    /// It must call a tool before it answers; for the envelope only.
     #[arg(long, conflicts_with = "skip_tools")]
     pub require_tool: bool,
     /// It is told of no tools: what it answers is the answer.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "allowed_tools")]
     pub skip_tools: bool,
 }
 

@@ -249,6 +249,8 @@ fn the_configuration_says_how_a_model_writes_and_a_flag_says_otherwise() {
     by_flag.own("cairn.toml", "");
     for (flags, told) in [
         (&["run", "--allowed-tools", "paint", "--yolo", "x"][..], "there is no tool \"paint\""),
+        (&["run", "--allowed-tools", "raed", "--yolo", "x"], "the nearest are read;"),
+        (&["run", "--allowed-tools", "read", "--skip-tools", "x"], "cannot be used with"),
         (&["run", "--require-tool", "--yolo", "x"], "--require-tool is for the envelope"),
         (&["run", "-c", "--allowed-tools", "read", "--yolo", "x"], "are for a new run"),
         (&["run", "-c", "--skip-tools", "--yolo", "x"], "are for a new run"),
@@ -305,7 +307,6 @@ fn what_could_not_be_read_is_no_answer_and_leaves_one_line_in_what_the_model_see
     assert!(told(1).contains("## said by you, not read: tool_call_nonce_invalid\n"), "{}", told(1));
     assert!(told(1).contains("# Problems\n## tool_call_nonce_invalid at "), "{}", told(1));
     assert!(!told(2).contains("old1"), "{}", told(2));
-}
     assert!(
         done.err.contains(", model openai/test, act, asks nothing, written in envelope\n"),
         "{}",
@@ -345,3 +346,4 @@ fn a_program_is_told_how_a_run_is_written_and_what_could_not_be_read() {
     let started = events.iter().find(|event| event["type"] == "run/started").unwrap();
     assert_eq!((&started["surface"], &started["small"]), (&json!("native"), &json!(false)));
     assert!(names(&started["tools"]).contains("bash"), "{started}");
+}
