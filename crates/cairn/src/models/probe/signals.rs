@@ -1,4 +1,5 @@
-//! What ends a probe from outside, so that it can clear away what it made: Ctrl-C, and being told to end.
+//! What ends a probe from outside, so that it can clear away what it made: Ctrl-C, and being told to end. A terminal
+//! that closes is not heard: whoever starts a probe of hours with `nohup` wants it to go on.
 
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -7,7 +8,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    hang_up: Signal,
 }
 
 impl Signals {
@@ -16,7 +16,6 @@ impl Signals {
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
         })
     }
 
@@ -25,7 +24,6 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
-            _ = self.hang_up.recv() => {}
         }
     }
 }
