@@ -17,7 +17,7 @@ constrain = "gbnf"
 
 [models."local/smollm2"]
 surface = "envelope"
-small = "yes"
+small = true
 max_output = 400
 END
 printf 'The meeting is on Tuesday.\n' >"$work/project/notes.txt"

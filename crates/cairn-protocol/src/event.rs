@@ -29,7 +29,18 @@ pub struct Envelope {
 )]
 pub enum Event {
     #[serde(rename = "run/started")]
-    RunStarted { name: Option<String> },
+    RunStarted {
+        name: Option<String>,
+        /// How the model writes ops: `native`, `tags`, `heredoc` or `envelope`.
+        #[serde(default)]
+        surface: String,
+        /// Whether it is told what a small model can hold.
+        #[serde(default)]
+        small: bool,
+        /// The tools it was given.
+        #[serde(default)]
+        tools: Vec<String>,
+    },
     #[serde(rename = "run/driven")]
     RunDriven {
         holder: String,
@@ -74,6 +85,12 @@ pub enum Event {
         usage: Option<Usage>,
         cost: Option<u64>,
         ms: u64,
+        /// What of it could not be read.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        problems: Vec<Problem>,
+        /// What was mended in it that belongs to no op.
+        #[serde(default)]
+        repairs: Vec<String>,
     },
     #[serde(rename = "turn/failed")]
     TurnFailed { r#loop: u32, turn: u32, class: String, message: String, attempts: u32 },
@@ -220,6 +237,21 @@ pub struct Usage {
     pub cache_write: u64,
     /// Of `output`, reasoning.
     pub reasoning: u64,
+}
+
+/// A place of a reply that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// What is wrong there, a word.
+    pub kind: String,
+    /// Its line, from 1.
+    pub line: u64,
+    /// Its column in characters, from 1.
+    pub column: u64,
+    /// The same in a sentence.
+    pub note: String,
+    /// The lines as they were written.
+    pub snippet: String,
 }
 
 /// A part of a proposal.

@@ -5,4 +5,4 @@ mod command;
 mod event;
 
 pub use command::{Command, CommandError, Mode, Remember, Text, Verdict};
-pub use event::{Change, Choice, Envelope, Event, Item, RunResult, Usage};
+pub use event::{Change, Choice, Envelope, Event, Item, Problem, RunResult, Usage};

@@ -23,6 +23,8 @@ pub struct Limits {
     pub server: Duration,
     /// How many requests one ask may make; 0 counts as 1.
     pub attempts: u32,
+    /// How many of them may find that no connection can be made.
+    pub unreached: u32,
     /// The longest answer, in bytes on the wire.
     pub max_reply_bytes: usize,
 }
@@ -37,6 +39,7 @@ impl Default for Limits {
             gateway: Duration::from_secs(30),
             server: Duration::from_secs(60),
             attempts: 5,
+            unreached: u32::MAX,
             max_reply_bytes: 16 << 20,
         }
     }

@@ -22,12 +22,12 @@ pub enum RunError {
         why: String,
     },
     /// The run has nothing to go on with.
-    #[error(
-        "run {run} has nothing left to do, or stopped at its cap; give it a task: cairn run --resume {run} \"go on\""
-    )]
+    #[error("run {run} {state}; give it a task: cairn run --resume {run} \"go on\"")]
     NothingToDo {
         /// The run.
         run: cairn_types::RunId,
+        /// How it stands: `has nothing left to do`, or that it stopped at its cap.
+        state: String,
     },
     /// The run's first fact is missing.
     #[error("run {run} has no beginning; its log is damaged")]

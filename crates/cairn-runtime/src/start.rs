@@ -14,8 +14,8 @@ use cairn_store::{NewRun, NewSession, Store};
 use cairn_surface::any::{self, Telling};
 use cairn_surface::native;
 use cairn_types::{
-    Approval, Body, Budgets, Caps, ContentRef, Drive, Flags, Mode, Policy, RunId, RunStarted,
-    SessionId, Surface, ToolUse, Writer,
+    Approval, Body, Budgets, Caps, ContentRef, Drive, End, Flags, Mode, Policy, Rail, RunId,
+    RunStarted, SessionId, Surface, ToolUse, Writer,
 };
 use cairn_world::{Shown, World};
 use std::borrow::Cow;
@@ -137,7 +137,8 @@ impl Start {
         }
         match driver.engine.step() {
             Step::Idle if driver.store.letters(driver.run_id())?.is_empty() => {
-                Err(RunError::NothingToDo { run: driver.run_id().clone() })
+                let state = stands(driver.engine.ended());
+                Err(RunError::NothingToDo { run: driver.run_id().clone(), state })
             }
             _ => Ok((driver, sender)),
         }
@@ -346,6 +347,16 @@ impl Start {
             around: crate::delta::Around::default(),
             own_rows,
         }
+    }
+}
+
+/// How a run stands that nothing is left to do for.
+fn stands(ended: Option<&End>) -> String {
+    match ended {
+        Some(End { rail: Some(Rail::Turns | Rail::Cost | Rail::Time), why, .. }) => {
+            format!("stopped at its cap ({why})")
+        }
+        _ => "has nothing left to do".to_owned(),
     }
 }
 

@@ -294,7 +294,7 @@ impl<W: Write> Printer<'_, W> {
 }
 
 /// What could not be read of a reply, one line each.
-fn unread(problems: &[u8]) -> Vec<String> {
+pub fn unread(problems: &[u8]) -> Vec<String> {
     let list: Vec<Value> = serde_json::from_slice(problems).unwrap_or_default();
     let told = |one: &Value| {
         let word = |key: &str| one[key].as_str().unwrap_or_default().to_owned();

@@ -40,7 +40,7 @@ pub fn of(args: &cli::Manner, model: &str, config: &Config) -> Result<Manner> {
     }
     let is_named = named.is_some();
     let small = args.small
-        || config.text(&key("small")) == Some("yes")
+        || config.flag(&key("small"))
         || (!is_named && probed.as_ref().is_some_and(|found| found.small));
     Ok(Manner {
         surface,
@@ -70,9 +70,10 @@ pub fn asking(args: &cli::Manner, model: &str, config: &Config) -> Result<Config
 /// The only tools that may be called; all of them when empty. Where the end has to be said, the tool that says it
 /// is always among them.
 fn tools(named: &[String], (surface, is_small): (Surface, bool)) -> Result<Vec<String>> {
-    let unknown = |name: &String| {
-        let known: Vec<&str> = native::tools().iter().map(|tool| tool.name).collect();
-        Usage(format!("there is no tool {name:?}; the tools are {}", known.join(", ")))
+    // What a model is told that calls it: the nearest names, and all.
+    let unknown = |name: &String| match native::parse(name.trim(), "{}").action {
+        Err(misread) => Usage(misread.message),
+        Ok(_) => Usage(format!("there is no tool {name:?}")),
     };
     let own = |name: &String| native::name_of(name.trim()).ok_or_else(|| unknown(name));
     let named = named.iter().map(own).collect::<Result<Vec<&str>, Usage>>()?;

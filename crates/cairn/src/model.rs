@@ -73,11 +73,19 @@ fn one(name: &str, config: &Config, env: Env<'_>, scrubber: &Scrubber) -> Result
             Some(found) => Ok(found),
             None => walkthrough(),
         },
-        _ => Err(Usage(format!(
-            "{name:?} is not a model; write provider/name, for example openai/gpt-5-mini or ollama/qwen3"
-        ))
-        .into()),
+        _ => Err(not_a_model(name).into()),
     }
+}
+
+/// The provider and the name that a model's name says.
+pub fn parts(name: &str) -> Result<(&str, &str), Usage> {
+    name.split_once('/').filter(|(_, id)| !id.is_empty()).ok_or_else(|| not_a_model(name))
+}
+
+fn not_a_model(name: &str) -> Usage {
+    Usage(format!(
+        "{name:?} is not a model; write provider/name, for example openai/gpt-5-mini or ollama/qwen3"
+    ))
 }
 
 fn walkthrough() -> Result<Chosen> {
@@ -248,7 +256,7 @@ fn key_of(provider: &str, config: &Config, env: Env<'_>) -> Result<Option<Secret
         let variables = credentials::variables(provider, config).join(" or ");
         return Err(Usage(format!(
             "{provider} needs a key: set {variables}, store one with `cairn login {provider}`, or \
-             choose a model that needs none with --model"
+             choose a model that needs none"
         ))
         .into());
     }
@@ -257,7 +265,7 @@ fn key_of(provider: &str, config: &Config, env: Env<'_>) -> Result<Option<Secret
 
 /// What turns are charged at. Cached tokens without a price of their own cost what others do; where
 /// thoughts cost more than answers, all of an answer counts as thought, so that no cap is overrun.
-fn price(rates: Rates) -> Price {
+pub fn price(rates: Rates) -> Price {
     Price {
         input: rates.input,
         output: rates.output.max(rates.reasoning.unwrap_or_default()),
@@ -274,6 +282,7 @@ fn limits(config: &Config) -> Limits {
         idle: ms("provider.idle_ms"),
         deadline: ms("provider.deadline_ms"),
         attempts: u32::try_from(config.count("provider.attempts")).unwrap_or(1),
+        unreached: u32::try_from(config.count("provider.unreached_attempts")).unwrap_or(1),
         ..Limits::default()
     }
 }

@@ -8,11 +8,13 @@ use anyhow::{Context, Result};
 use cairn_surface::any::{self, Telling, Turn};
 use cairn_surface::native::message::Message;
 use cairn_surface::native::{self, Tool};
-use cairn_surface::{Position, Reading, Repair, Trouble, Written, shown};
+use cairn_surface::{Places, Position, Reading, Repair, Trouble, Written, shown};
 use cairn_types::Surface;
 use serde_json::{Value, json};
 use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
+use std::string::FromUtf8Error;
 
 /// So many ops of a reply are read.
 const MOST_OPS: usize = 10_000;
@@ -22,16 +24,11 @@ pub fn parse(args: &cli::Parse) -> Result<ExitCode> {
     let surface = named(&args.surface)?;
     let mut bytes = Vec::new();
     std::io::stdin().lock().read_to_end(&mut bytes).context("the reply cannot be read")?;
-    let text = String::from_utf8_lossy(&bytes);
-    let said = match surface {
-        Surface::Native => {
-            let tools = args.tools.as_ref().map(|file| {
-                let read = std::fs::read_to_string(file);
-                read.map_err(|why| Usage(format!("{} cannot be read: {why}", file.display())))
-            });
-            Said::from(native::message::read(&text, tools.transpose()?.as_deref()))
-        }
-        _ => {
+    let tools = args.tools.as_deref().map(tools).transpose()?;
+    let said = match (String::from_utf8(bytes), surface) {
+        (Err(wrong), _) => Said::not_utf8(&wrong),
+        (Ok(text), Surface::Native) => Said::from(native::message::read(&text, tools.as_deref())),
+        (Ok(text), _) => {
             let all: Vec<&'static Tool> = native::tools().iter().collect();
             let (repeated, is_decision) = any::nonce_of(&text);
             let nonce = args.nonce.as_deref().unwrap_or(&repeated);
@@ -48,7 +45,18 @@ pub fn parse(args: &cli::Parse) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A list of tools from a file.
+fn tools(file: &Path) -> Result<String, Usage> {
+    let read = std::fs::read_to_string(file);
+    let text = read.map_err(|why| Usage(format!("{} cannot be read: {why}", file.display())))?;
+    match native::message::tools_problem(&text) {
+        Some(why) => Err(Usage(format!("{}: {why}", file.display()))),
+        None => Ok(text),
+    }
+}
+
 /// What a reply says, as it is printed.
+#[derive(Default)]
 struct Said {
     /// The ops, and where each begins.
     ops: Vec<(Value, Position)>,
@@ -79,6 +87,20 @@ fn named(name: &str) -> Result<Surface, Usage> {
 }
 
 impl Said {
+    /// Of bytes that are no text nothing is read: what was lost may stand in any op.
+    fn not_utf8(wrong: &FromUtf8Error) -> Said {
+        let text = String::from_utf8_lossy(wrong.as_bytes());
+        let (places, byte) = (Places::new(&text), wrong.utf8_error().valid_up_to());
+        let bad = wrong.as_bytes().get(byte).copied().unwrap_or_default();
+        let problem = Trouble {
+            kind: "not_utf8",
+            at: places.at(byte),
+            note: format!("the byte {bad:#04x} is no UTF-8; nothing of the reply is read"),
+            snippet: places.snippet(byte),
+        };
+        Said { problems: vec![problem], ..Said::default() }
+    }
+
     fn json(&self) -> Value {
         let repair = |one: &Repair| json!({"kind": one.kind, "line": one.at.line, "column": one.at.column, "note": one.note});
         let problem = |one: &Trouble| {
@@ -145,17 +167,23 @@ pub fn surface(args: &cli::Surfaces) -> Result<ExitCode> {
     let turn =
         Turn { surface, tools: &tools, nonce: "NONCE", is_first: true, requires_tool: false };
     let told = any::told(surface, &tools, Telling::of_small(args.small));
+    let schemas = any::told(Surface::Native, &tools, Telling::of_small(args.small));
+    let schemas: Value = serde_json::from_str(&schemas).context("the tools are no JSON")?;
     let last = turn.requirements();
     let tokens = (told.len() + last.len()).div_ceil(4);
     if args.json {
-        let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+        // Tool calls are taught by the schemas alone.
+        let told = if surface.is_text() { told.as_str() } else { "" };
         say!(
             "{}",
-            json!({"surface": surface, "instructions": told, "requirements": last, "tools": names, "tokens": tokens})
+            json!({"surface": surface, "instructions": told, "requirements": last, "tools": schemas, "tokens": tokens})
         );
         return Ok(ExitCode::SUCCESS);
     }
-    say!("{}", told.trim_end());
+    match surface.is_text() {
+        true => say!("{}", told.trim_end()),
+        false => say!("{schemas:#}"),
+    }
     if !last.is_empty() {
         say!("\nLast in each request:\n\n{}", last.trim_end());
     }

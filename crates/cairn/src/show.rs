@@ -259,6 +259,14 @@ fn turn_of(shown: &Shown, of: (u32, u32), channel: Option<&str>, args: &cli::Sho
                 raw(&store.content(&said.hash)?)?;
                 say!("");
             }
+            if let Some(problems) = &reply.problems {
+                for problem in log::unread(&store.content(&problems.hash)?) {
+                    say!("not read: {problem}");
+                }
+            }
+            for repair in &reply.repairs {
+                say!("repaired: {}", clean(repair));
+            }
             for (seq, call) in (1..).zip(&reply.calls) {
                 let input = store.content(&call.args.hash)?;
                 say!(

@@ -1,16 +1,36 @@
 //! From what the runtime tells to what the wire says: one function per noun.
 
-use cairn_protocol::{Change, Choice, Envelope, Event, Item, Usage};
+use cairn_protocol::{Change, Choice, Envelope, Event, Item, Problem, Usage};
 use cairn_runtime::Event as Told;
+use cairn_store::Store;
 use cairn_types as t;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Where a run's events are told of: which it is, and where its texts lie.
+pub struct Place {
+    /// Its session.
+    pub session: t::SessionId,
+    /// The run.
+    pub run: t::RunId,
+    /// Where its texts lie.
+    pub store: Store,
+}
+
+impl Place {
+    /// The list that a text holds as JSON; empty where it is gone or holds none.
+    fn list<T: DeserializeOwned>(&self, content: &t::ContentRef) -> Vec<T> {
+        let text = self.store.content(&content.hash).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+}
 
 /// An event as the wire has it.
-pub fn event(told: &Told, session: &t::SessionId, run: &t::RunId) -> Envelope {
+pub fn event(told: &Told, place: &Place) -> Envelope {
     let (cursor, at, event) = match told {
         Told::Fact { fact, text, receipt, anchor } => {
             let text = text.clone().unwrap_or_default();
-            (Some(fact.n), Some(fact.at), of_fact(&fact.body, text, receipt, anchor))
+            (Some(fact.n), Some(fact.at), of_fact(&fact.body, text, (receipt, anchor), place))
         }
         Told::Text { offset, text } => {
             ephemeral(Event::TextDelta { offset: *offset, text: text.clone() })
@@ -33,7 +53,8 @@ pub fn event(told: &Told, session: &t::SessionId, run: &t::RunId) -> Envelope {
         Told::StillOpen { proposal, shown } => ephemeral(opened(proposal, shown.clone())),
         Told::Notice(text) => ephemeral(Event::Notice { text: text.clone() }),
     };
-    Envelope { event, session: session.to_string(), run: run.to_string(), cursor, at }
+    let (session, run) = (place.session.to_string(), place.run.to_string());
+    Envelope { event, session, run, cursor, at }
 }
 
 fn ephemeral(event: Event) -> (Option<u64>, Option<u64>, Event) {
@@ -43,11 +64,11 @@ fn ephemeral(event: Event) -> (Option<u64>, Option<u64>, Event) {
 fn of_fact(
     body: &t::Body,
     text: String,
-    receipt: &Option<String>,
-    anchor: &Option<String>,
+    (receipt, anchor): (&Option<String>, &Option<String>),
+    place: &Place,
 ) -> Event {
     match body {
-        t::Body::Run(run) => Event::RunStarted { name: run.name.clone() },
+        t::Body::Run(run) => started(run, place),
         t::Body::Drive(drive) => driven(drive),
         t::Body::Prompt(prompt) => Event::PromptTaken { r#loop: prompt.lap, text },
         t::Body::Delta(delta) => Event::WorldChanged {
@@ -57,7 +78,7 @@ fn of_fact(
         t::Body::Steer(steer) => Event::SteerTaken { text, writer: word(&steer.writer) },
         t::Body::Abort(abort) => Event::LoopAborted { why: abort.why.clone() },
         t::Body::Ask(ask) => Event::TurnAsked { r#loop: ask.lap, turn: ask.turn },
-        t::Body::Reply(reply) => replied(reply, text),
+        t::Body::Reply(reply) => replied(reply, text, place),
         t::Body::Fault(fault) => Event::TurnFailed {
             r#loop: fault.lap,
             turn: fault.turn,
@@ -109,6 +130,18 @@ fn of_fact(
     }
 }
 
+fn started(run: &t::RunStarted, place: &Place) -> Event {
+    let tools = match run.given.is_empty() && !run.surface.is_text() {
+        true => {
+            let schemas = place.list::<serde_json::Value>(&run.tools);
+            schemas.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
+        }
+        false => run.given.clone(),
+    };
+    let surface = run.surface.to_string();
+    Event::RunStarted { name: run.name.clone(), surface, small: run.small, tools }
+}
+
 fn driven(drive: &t::Drive) -> Event {
     Event::RunDriven {
         holder: drive.holder.clone(),
@@ -120,7 +153,8 @@ fn driven(drive: &t::Drive) -> Event {
     }
 }
 
-fn replied(reply: &t::Reply, text: String) -> Event {
+fn replied(reply: &t::Reply, text: String, place: &Place) -> Event {
+    let problems: Option<Vec<Problem>> = reply.problems.as_ref().map(|list| place.list(list));
     Event::TurnReplied {
         r#loop: reply.lap,
         turn: reply.turn,
@@ -130,6 +164,8 @@ fn replied(reply: &t::Reply, text: String) -> Event {
         usage: reply.usage.map(usage),
         cost: reply.cost.map(|cost| cost.0),
         ms: reply.ms,
+        problems: problems.unwrap_or_default(),
+        repairs: reply.repairs.clone(),
     }
 }
 

@@ -50,7 +50,11 @@ pub(crate) fn wait(
     clock: &mut Clock,
     limits: &Limits,
 ) -> Option<Duration> {
-    if !fault.class.is_transient() || attempt >= limits.attempts {
+    let most = match fault.class {
+        FaultClass::Unreachable => limits.attempts.min(limits.unreached),
+        _ => limits.attempts,
+    };
+    if !fault.class.is_transient() || attempt >= most {
         return None;
     }
     let trouble = fault.trouble.unwrap_or(match fault.class {
@@ -219,6 +223,11 @@ mod tests {
         assert_eq!(wait(&busy(), 50, &mut Clock::start(), &limits), None);
         let auth = Fault::new(FaultClass::Auth, "x");
         assert_eq!(wait(&auth, 1, &mut Clock::start(), &limits), None);
+        let limits = Limits { unreached: 3, ..limits };
+        let nobody = Fault::new(FaultClass::Unreachable, "x");
+        assert!(wait(&nobody, 2, &mut Clock::start(), &limits).is_some());
+        assert_eq!(wait(&nobody, 3, &mut Clock::start(), &limits), None);
+        assert!(wait(&busy(), 3, &mut Clock::start(), &limits).is_some());
     }
 
     #[test]

@@ -108,7 +108,10 @@ pub enum ScriptError {
         found: String,
     },
     /// There is no reply left.
-    #[error("the script {name:?} ended after {replies} replies; start a new run to play it again")]
+    #[error(
+        "the script {name:?} ended after {replies} {}; start a new run to play it again",
+        if *replies == 1 { "reply" } else { "replies" }
+    )]
     Ended {
         /// The script.
         name: String,
@@ -332,6 +335,9 @@ mod tests {
     fn past_the_end_stands_then_or_the_end_is_told() {
         let mut script = Script::parse(DEMO).unwrap();
         assert!(script.reply(2, "").unwrap_err().to_string().contains("ended after 2 replies"));
+        let one = r#"{"cairn_script": 1, "name": "one", "replies": [{"say": "x"}]}"#;
+        let told = Script::parse(one).unwrap().reply(1, "").unwrap_err().to_string();
+        assert!(told.contains("ended after 1 reply;"), "{told}");
         script.then = Some(Reply { say: Some("bye".into()), ..Reply::default() });
         assert_eq!(script.reply(9, "").unwrap().say.as_deref(), Some("bye"));
     }

@@ -64,6 +64,12 @@ pub fn read(message: &str, tools: Option<&str>) -> Message {
     reader.heard
 }
 
+/// Why a list of tools from outside is none, if it is none.
+#[must_use]
+pub fn tools_problem(tools: &str) -> Option<String> {
+    Tools::of_text(tools).err()
+}
+
 /// Names as every provider takes them, one for each of these, all different.
 #[must_use]
 pub fn wire_names(names: &[&str]) -> Vec<String> {
@@ -208,6 +214,9 @@ impl<'a> Reader<'a> {
             let note = format!("it is of {}, and not of the assistant", short(role.get()));
             return self.trouble("not_a_message", role.get(), note);
         }
+        if let Some(note) = what_is_missing(&fields) {
+            return self.trouble("not_a_message", text, note.to_owned());
+        }
         self.said(&fields);
         let calls = self.calls(&fields);
         if calls.is_empty() && self.heard.problems.is_empty() {
@@ -226,11 +235,31 @@ impl<'a> Reader<'a> {
         let thought = field(fields, "reasoning_content").or_else(|| field(fields, "reasoning"));
         self.heard.reasoning = thought.and_then(text_of).unwrap_or_default();
         let Some(raw) = field(fields, "content") else { return };
-        let part = |part: &Value| part["text"].as_str().map(str::to_owned);
-        match serde_json::from_str(raw.get()) {
-            Ok(Value::String(text)) => self.heard.text = text,
-            Ok(Value::Array(parts)) => self.heard.text = parts.iter().filter_map(part).collect(),
-            _ => self.trouble("not_a_message", raw.get(), "content must be a string".to_owned()),
+        if let Some(text) = text_of(raw) {
+            self.heard.text = text;
+            return;
+        }
+        match serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
+            Ok(blocks) => blocks.into_iter().for_each(|block| self.block(block)),
+            Err(_) => {
+                self.trouble("not_a_message", raw.get(), "content must be a string".to_owned());
+            }
+        }
+    }
+
+    /// A part of content that is a list.
+    fn block(&mut self, raw: &RawValue) {
+        let block: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+        match (block["text"].as_str(), block["type"].as_str()) {
+            (Some(text), None | Some("text" | "output_text")) => self.heard.text.push_str(text),
+            (_, kind) => {
+                let kind = kind.unwrap_or("none");
+                let note = format!(
+                    "a block of type {:?} is not text; calls stand in tool_calls",
+                    short(kind)
+                );
+                self.trouble("not_text", raw.get(), note);
+            }
         }
     }
 
@@ -346,12 +375,23 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What an object would need to be a message, if it needs something.
+fn what_is_missing(fields: &Fields<'_>) -> Option<&'static str> {
+    let says = ["content", "tool_calls", "function_call"];
+    if says.into_iter().any(|name| field(fields, name).is_some()) {
+        return None;
+    }
+    Some(match field(fields, "choices") {
+        Some(_) => "it is a whole response; give choices[0].message",
+        None => "it has neither content nor tool_calls, and a message has one of them",
+    })
+}
+
+/// An object, and the numbers in it as they are written.
+type Exactly = (Map<String, Value>, Vec<(String, String)>);
+
 /// The object that arguments are, and the numbers in it that may be written in more ways than one.
-#[allow(clippy::type_complexity, reason = "an object and what of it is lost otherwise, used once")]
-fn object(
-    text: &str,
-    repairs: &mut Vec<String>,
-) -> Result<(Map<String, Value>, Vec<(String, String)>), String> {
+fn object(text: &str, repairs: &mut Vec<String>) -> Result<Exactly, String> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     let read = |text: &str| serde_json::from_str::<Exact>(text).map(|Exact(value)| value);
     match read(text).map_err(|e| format!("the arguments are not JSON: {e}"))? {

@@ -117,6 +117,19 @@ fn what_is_no_message_and_no_call_is_told_where_it_stands() {
         r#"not_a_message 1:9 it is of "tool", and not of the assistant"#,
     );
     check(r#"{"role":"assistant","content":7}"#, "not_a_message 1:31 content must be a string");
+    let neither =
+        "not_a_message 1:1 it has neither content nor tool_calls, and a message has one of them";
+    check("{}", neither);
+    check(r#"{"role":"assistant","content":null}"#, neither);
+    check(r#"{"tool":"read","args":{"path":"a"},"nonce":"n"}"#, neither);
+    check(
+        r#"{"choices":[{"message":{"role":"assistant","content":"x"}}]}"#,
+        "not_a_message 1:1 it is a whole response; give choices[0].message",
+    );
+    check(
+        r#"{"role":"assistant","content":[{"type":"text","text":"one"},{"type":"tool_use","name":"read"},7]}"#,
+        r#"not_text 1:61 a block of type "tool_use" is not text; calls stand in tool_calls  not_text 1:95 a block of type "none" is not text; calls stand in tool_calls  (said: one)"#,
+    );
     check(r#"{"role":"assistant","tool_calls":{}}"#, "not_a_call 1:34 tool_calls must be a list");
     check(
         r#"{"role":"assistant","tool_calls":["read"]}"#,

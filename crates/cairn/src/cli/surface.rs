@@ -1,5 +1,6 @@
 //! The shape of what is said about surfaces: how a run's model writes, and the commands that show it.
 
+use crate::models::MOST_TASKS;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -16,22 +17,24 @@ pub struct Manner {
     /// The only tools it may call, with commas between them.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub allowed_tools: Vec<String>,
-    /// It must call a tool before it answers.
+    /// It must call a tool before it answers; for the envelope only.
     #[arg(long, conflicts_with = "skip_tools")]
     pub require_tool: bool,
     /// It is told of no tools: what it answers is the answer.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "allowed_tools")]
     pub skip_tools: bool,
 }
 
 /// Try which way of writing serves a model best.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  cairn models probe ollama/qwen3                  40 tasks on every surface; some minutes on a local model
-  cairn models probe ollama/qwen3 --dry-run        how much that would ask
+  cairn models probe ollama/qwen3                  40 tasks on every surface
+  cairn models probe ollama/qwen3 --tasks 5        a first look
+  cairn models probe ollama/qwen3 --dry-run        how much that would ask; needs no key
   cairn models probe openai/gpt-5-mini --max-cost 0.50
   cairn models probe ollama/qwen3 --surface tags --surface envelope --tasks 10
-Each task is done in a temporary folder and home. Valid is the share of replies that could be admitted whole,
+It takes about 700 requests: minutes where a reply takes a second, hours on a slow local model; how long is said
+while it runs. Each task is done in a temporary folder and home. Valid is the share of replies that could be admitted whole,
 correct the share of tasks that came out right. The best setting is kept in probes.json beside your cairn.toml,
 and `cairn run` uses it where neither a flag nor the configuration names a surface.")]
 pub struct ModelsProbe {
@@ -42,7 +45,7 @@ pub struct ModelsProbe {
     #[arg(long, value_name = "NAME")]
     pub surface: Vec<String>,
     /// Only the first so many tasks.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_TASKS))]
     pub tasks: Option<u64>,
     /// Stop before it costs more than this, in US dollars.
     #[arg(long, value_name = "USD")]

@@ -458,6 +458,12 @@ pub const KEYS: &[Key] = &[
         Project::Never,
         "How often a request is made at most before it counts as failed. Deadlines mostly come first: 30 s for broken connections, 60 s for a provider in trouble, provider.deadline_ms for one that asks to wait or loads.",
     ),
+    count(
+        "provider.unreached_attempts",
+        (1, 100, 100),
+        Project::Never,
+        "How often at most a server is tried that no connection can be made to, such as one that is not running.",
+    ),
     Key {
         name: "notify",
         kind: Kind::Word(&["bell", "desktop", "off"]),
@@ -538,7 +544,7 @@ pub const KEYS: &[Key] = &[
     ),
     of_model(
         "models.*.small",
-        Kind::Word(&["yes", "no"]),
+        Kind::Flag,
         "Of [models.\"provider/name\"]: whether it is given six tools and a short beginning.",
     ),
     of_model(

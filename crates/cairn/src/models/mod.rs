@@ -7,6 +7,8 @@ pub mod probes;
 mod show;
 mod update;
 
+pub use probe::MOST_TASKS;
+
 use crate::config::{Config, ConfigError};
 use crate::private::{self, Seen};
 use crate::run::Usage;

@@ -4,20 +4,23 @@ use super::outcome::Watch;
 use crate::to_wire;
 use cairn_protocol::{Envelope, Event as Wire, RunResult};
 use cairn_runtime::{Driver, Event, Sink};
-use cairn_types::{RunId, SessionId};
 use std::io::Write;
 use std::sync::OnceLock;
 
 /// Events on stdout.
 #[derive(Default)]
 pub struct Json {
-    place: OnceLock<(SessionId, RunId)>,
+    place: OnceLock<to_wire::Place>,
     pub(super) watch: Watch,
 }
 
 impl Json {
     pub(super) fn began(&self, driver: &Driver, remarks: &[String]) {
-        let _ = self.place.set((driver.session_id().clone(), driver.run_id().clone()));
+        let _ = self.place.set(to_wire::Place {
+            session: driver.session_id().clone(),
+            run: driver.run_id().clone(),
+            store: driver.store().clone(),
+        });
         for remark in remarks {
             self.event(&Event::Notice(remark.clone()));
         }
@@ -37,8 +40,8 @@ impl Json {
 impl Sink for Json {
     fn event(&self, event: &Event) {
         self.watch.look(event);
-        if let Some((session, run)) = self.place.get() {
-            print(&to_wire::event(event, session, run));
+        if let Some(place) = self.place.get() {
+            print(&to_wire::event(event, place));
         }
     }
 }

@@ -17,7 +17,7 @@ use cairn_runtime::{Driver, Event, Sink};
 use cairn_store::Store;
 use cairn_types::{
     Approval, Body, By, Coord, Decision, Drive, Fact, Hooked, Intent, OpName, Outcome, PicoUsd,
-    Proposal, ProposalKind, Remember, Settled, Verdict, Writer,
+    Proposal, ProposalKind, Remember, Settled, Surface, Verdict, Writer,
 };
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
@@ -74,6 +74,8 @@ struct State {
     hinting: Option<(Coord, Instant)>,
     /// The turn that the model was last asked for.
     turn: (u32, u32),
+    /// How the model writes ops.
+    surface: Option<Surface>,
     /// The last fault that was told.
     fault: String,
 }
@@ -97,6 +99,7 @@ impl Screen {
         state.store = Some(driver.store().clone());
         state.pen = Pen::new(crate::place::env("NO_COLOR").is_none());
         state.streams = std::io::stdout().is_terminal();
+        state.surface = Some(driver.engine().surface());
         state.remember_open_ops(driver);
         for line in remarks {
             state.pen.line(Tone::Dim, line);
@@ -326,7 +329,12 @@ impl State {
             (true, Approval::Yolo) => ", asks nothing",
             (true, Approval::Nobody) => ", nobody to ask",
         };
-        self.pen.line(Tone::Dim, &format!("run {}, model {}, {mode}{asks}", fact.run, drive.model));
+        let written = match self.surface.filter(|surface| surface.is_text()) {
+            Some(surface) => format!(", written in {surface}"),
+            None => String::new(),
+        };
+        let (run, model) = (&fact.run, &drive.model);
+        self.pen.line(Tone::Dim, &format!("run {run}, model {model}, {mode}{asks}{written}"));
     }
 
     /// What a person asked for. They know it: of what was piped in, the beginning is enough.

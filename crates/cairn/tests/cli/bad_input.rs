@@ -126,12 +126,7 @@ fn wrong_words_on_the_command_line_are_told_with_the_fix_and_change_nothing() {
         ),
         (&["run"], &[], 2, "there is no task; write it in quotes"),
         (&["run", " \n"], &[], 2, "there is no task; write it in quotes"),
-        (
-            &["run", "-c"],
-            &[],
-            2,
-            "nothing left to do, or stopped at its cap; give it a task: cairn run --resume",
-        ),
+        (&["run", "-c"], &[], 2, "nothing left to do; give it a task: cairn run --resume"),
         (&["run", "x", "--cwd", "nowhere"], &[], 2, "the folder nowhere cannot be opened"),
         (
             &["run", "x", "--cwd", "a.txt"],

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const GARBAGE: &str = "I am not sure what to do here.";
 
@@ -142,6 +142,9 @@ fn the_surface_that_a_model_does_best_on_is_kept_and_used() {
     assert_eq!((&found["surface"], &found["small"]), (&json!("tags"), &json!(false)));
     assert_eq!(kept(&bench).unwrap()["openai/test"], *found);
     assert!(probe.err.contains("tags, small profile: task 2 of 3, create\n"), "{}", probe.err);
+    let third = |line: &&str| line.starts_with("tags, small profile: task 3 of 3, ");
+    let third = probe.err.lines().find(third).unwrap();
+    assert!(third.ends_with("; less than a minute left"), "{third}");
     assert!(is_untouched(&bench));
     let before = bench.requests().len();
     let run = bench.cairn(&["run", "--mode", "accept-edits", "Create the file hello.txt, please"]);
@@ -218,19 +221,23 @@ fn whether_decoding_is_held_is_found_out_kept_and_used() {
 #[test]
 fn what_ends_early_records_nothing() {
     let nothing = |bench: &Bench| kept(bench).is_none() && is_untouched(bench);
-    let bench = of_tags();
-    bench.model.delay(Duration::from_secs(20));
-    let place = bench.temp.path().join("temporary");
-    fs::create_dir(&place).unwrap();
-    let mut command = bench.command(&["models", "probe", "openai/test"]);
-    let mut child = command.env("TMPDIR", &place).spawn().unwrap();
-    let mut told = String::new();
-    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
-    assert!(told.starts_with("native, small profile: task 1 of 40"), "{told}");
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    let ended = done(child.wait_with_output().unwrap());
-    assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(nothing(&bench) && fs::read_dir(&place).unwrap().next().is_none());
+    for signal in [Signal::INT, Signal::TERM] {
+        let bench = of_tags();
+        bench.model.delay(Duration::from_secs(20));
+        let place = bench.temp.path().join("temporary");
+        fs::create_dir(&place).unwrap();
+        let mut command = bench.command(&["models", "probe", "openai/test", "--json"]);
+        let mut child = command.env("TMPDIR", &place).spawn().unwrap();
+        let mut told = String::new();
+        BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
+        assert!(told.starts_with("native, small profile: task 1 of 40"), "{told}");
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let ended = done(child.wait_with_output().unwrap());
+        assert_eq!(ended.code, 3, "{ended:?}");
+        let row = &lines(&ended.out)[0];
+        assert_eq!((&row["tasks"], &row["correct"]), (&json!(0), &Value::Null), "{row}");
+        assert!(nothing(&bench) && fs::read_dir(&place).unwrap().next().is_none());
+    }
 
     let bench = of_tags();
     let args = ["models", "probe", "openai/gpt-5-mini", "--tasks", "2", "--max-cost", "0.000001"];
@@ -259,6 +266,26 @@ fn what_ends_early_records_nothing() {
 }
 
 // keeps: probe-clean
+#[test]
+fn a_server_that_nobody_runs_ends_it_at_once_with_the_reason() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let bench = of_tags();
+    let mut command = bench.command(&["models", "probe", "openai/test", "--tasks", "2", "--json"]);
+    let began = Instant::now();
+    let url = format!("http://{nobody}/v1");
+    let ended = done(command.env("OPENAI_BASE_URL", url).output().unwrap());
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let told = "Connection refused (os error 111); check that it runs";
+    assert!(ended.err.contains("cannot reach ") && ended.err.contains(told), "{}", ended.err);
+    let all = lines(&ended.out);
+    assert_eq!(all.len(), 2, "no other way is tried: {}", ended.out);
+    assert!(all[0]["problem"].as_str().unwrap().contains(told), "{}", all[0]);
+    assert_eq!((&all[0]["replies"], &all[0]["valid"]), (&json!(0), &Value::Null));
+    assert!(all[1]["why"].as_str().unwrap().contains(told), "{}", all[1]);
+}
+
+// keeps: probe-clean
 // keeps: bad-input
 #[test]
 fn wrong_input_is_told_and_a_dry_run_asks_nothing() {
@@ -271,6 +298,14 @@ fn wrong_input_is_told_and_a_dry_run_asks_nothing() {
         "{}",
         dry.out
     );
+    // It needs no key, and says the same to programs.
+    let dry = bench.cairn(&["models", "probe", "groq/x", "--tasks", "2", "--dry-run", "--json"]);
+    assert_eq!(dry.code, 0, "{dry:?}");
+    let expected = json!({"type": "dry-run", "model": "groq/x", "settings": 5, "tasks": 2,
+        "runs": 12, "input": 28800, "output": 2160, "cost": null});
+    assert_eq!(lines(&dry.out), [expected]);
+    let keyless = bench.cairn(&["models", "probe", "groq/x"]);
+    assert!(!keyless.err.contains("--model"), "{}", keyless.err);
     for (args, told) in [
         (&["test"][..], "\"test\" is not a model; write provider/name"),
         (&["nobody/x"], "there is no provider \"nobody\""),
@@ -279,7 +314,8 @@ fn wrong_input_is_told_and_a_dry_run_asks_nothing() {
         (&["openai/test", "--surface", "xml"], "xml"),
         (&["openai/test", "--max-cost", "1"], "no price of openai/test is known"),
         (&["openai/gpt-5-mini", "--max-cost", "much"], "max_cost must be US dollars"),
-        (&["openai/test", "--tasks", "0"], "0 is not in 1..=1000"),
+        (&["openai/test", "--tasks", "0"], "0 is not in 1..=40"),
+        (&["openai/test", "--tasks", "99"], "99 is not in 1..=40"),
     ] {
         let refused = bench.cairn(&[&["models", "probe"], args].concat());
         assert_eq!(refused.code, 2, "{args:?}: {refused:?}");

@@ -16,6 +16,19 @@ fn killed_at_a_question(bench: &Bench) -> String {
     question["run"].as_str().unwrap().to_owned()
 }
 
+#[test]
+fn a_run_that_stopped_at_its_cap_says_so_when_there_is_nothing_to_go_on_with() {
+    let bench = Bench::new(json!([bash("true"), {"say": "ok"}]));
+    assert_eq!(bench.cairn(&["run", "--yolo", "--max-turns", "1", "work"]).code, 4);
+    let capped = bench.cairn(&["run", "-c", "--yolo"]);
+    assert_eq!(capped.code, 2, "{capped:?}");
+    assert!(capped.err.contains(" stopped at its cap ("), "{}", capped.err);
+    assert!(!capped.err.contains("nothing left to do"), "{}", capped.err);
+    assert_eq!(bench.cairn(&["run", "-c", "--yolo", "go on"]).code, 0);
+    let done = bench.cairn(&["run", "-c", "--yolo"]);
+    assert!(done.err.contains(" has nothing left to do; give it a task"), "{}", done.err);
+}
+
 // keeps: resumes-in-place
 #[test]
 fn a_run_goes_on_in_its_own_folder_wherever_it_is_called_from() {

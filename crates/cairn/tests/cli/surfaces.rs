@@ -88,6 +88,55 @@ fn whatever_is_read_the_exit_code_is_0_and_only_a_wrong_command_line_is_refused(
         with_input(&bench, &["parse", "--surface", "native", "--tools", "none.json"], b"{}");
     assert_eq!(missing.code, 2);
     assert!(missing.err.starts_with("cairn: none.json cannot be read: "), "{}", missing.err);
+    for (text, told) in [
+        ("[{", "cairn: tools.json: the tools are not JSON: EOF while parsing an object at line 1"),
+        ("{}", "cairn: tools.json: the tools are not a list\n"),
+        ("[{\"name\":\"a\"},{}]", "cairn: tools.json: the tool 2 of the list has no name\n"),
+    ] {
+        bench.temp.write("tools.json", text);
+        let args = ["parse", "--surface", "native", "--tools", "tools.json"];
+        let wrong = with_input(&bench, &args, b"{}");
+        assert_eq!((wrong.code, wrong.out.as_str()), (2, ""), "{text}");
+        assert!(wrong.err.starts_with(told), "{}", wrong.err);
+    }
+}
+
+// keeps: parse-shows
+#[test]
+fn what_is_no_message_and_what_is_no_text_gives_a_problem_and_no_op() {
+    let bench = bench();
+    for (message, kind, told) in [
+        ("{}", "not_a_message", "neither content nor tool_calls"),
+        (r#"{"tool":"read","args":{"path":"a"},"nonce":"n"}"#, "not_a_message", "neither"),
+        (
+            r#"{"choices":[{"message":{"content":"x"}}]}"#,
+            "not_a_message",
+            "give choices[0].message",
+        ),
+        (
+            r#"{"role":"assistant","content":[{"type":"tool_use","name":"read","input":{}}]}"#,
+            "not_text",
+            "\"tool_use\" is not text",
+        ),
+    ] {
+        let said = parsed(&bench, "native", &[], message);
+        assert_eq!((&said["ops"], &said["terminal"]), (&json!([]), &Value::Null), "{said}");
+        assert_eq!(said["problems"][0]["kind"], kind, "{said}");
+        assert!(said["problems"][0]["note"].as_str().unwrap().contains(told), "{said}");
+    }
+    for surface in ["tags", "heredoc", "envelope", "native"] {
+        let reply = b"ol\xc3\xa1\n<set path=\"a\">\xe9</set> <get path=\"b\"/>";
+        let said = with_input(&bench, &["parse", "--surface", surface, "--json"], reply);
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{surface}");
+        let said: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!((&said["ops"], &said["terminal"]), (&json!([]), &Value::Null), "{said}");
+        let problem = &said["problems"][0];
+        assert_eq!(
+            (&problem["kind"], &problem["line"], &problem["column"]),
+            (&json!("not_utf8"), &json!(2), &json!(15)),
+            "{said}"
+        );
+    }
 }
 
 #[test]
@@ -116,7 +165,7 @@ fn every_surface_shows_what_a_model_is_told() {
         ("tags", "<get path="),
         ("heredoc", "<<READ("),
         ("envelope", "{\"tool\":NAME"),
-        ("native", "\"name\":\"read\""),
+        ("native", "\n    \"name\": \"read\""),
     ] {
         let told = bench.cairn(&["surface", "show", name]);
         assert_eq!(told.code, 0);
@@ -127,6 +176,16 @@ fn every_surface_shows_what_a_model_is_told() {
         assert!(
             said["tokens"].as_u64().unwrap() > 100 && !said["tools"].as_array().unwrap().is_empty()
         );
+        let read = said["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "read");
+        let read = read.unwrap_or_else(|| panic!("{name}: {said}"));
+        assert!(read["description"].is_string(), "{read}");
+        assert_eq!(read["parameters"]["properties"]["path"]["type"], "string", "{read}");
+        // What is shown is what can be given.
+        bench.temp.write("tools.json", said["tools"].to_string());
+        let call =
+            r#"{"tool_calls":[{"function":{"name":"read","arguments":"{\"path\":\"a\"}"}}]}"#;
+        let called = parsed(&bench, "native", &["--tools", "tools.json"], call);
+        assert_eq!(called["ops"], json!([{"op": "read", "attrs": {"path": "a"}}]), "{called}");
     }
     let unknown = bench.cairn(&["surface", "show", "xml"]);
     assert_eq!(unknown.code, 2);
@@ -165,11 +224,20 @@ fn the_configuration_says_how_a_model_writes_and_a_flag_says_otherwise() {
     let bench = Bench::new(json!([
         {"say": "<<SEND[200]:done:SEND"},
     ]));
-    bench.own("cairn.toml", "[models.\"openai/test\"]\nsurface = \"heredoc\"\nsmall = \"yes\"\n");
+    bench.own("cairn.toml", "[models.\"openai/test\"]\nsurface = \"heredoc\"\nsmall = true\n");
     let ran = bench.cairn(&["run", "--yolo", "say done"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let system = bench.requests()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
     assert!(system.contains("<<READ("), "{system}");
+    for (text, told) in [
+        ("[models.\"openai/test\"]\nsmall = \"yes\"\n", "must be true or false"),
+        ("[models.\"qwen3\"]\nsmall = true\n", "write [models.\"provider/name\"]"),
+    ] {
+        bench.own("cairn.toml", text);
+        let wrong = bench.cairn(&["run", "--yolo", "say done"]);
+        assert_eq!(wrong.code, 2, "{wrong:?}");
+        assert!(wrong.err.contains(told), "{}", wrong.err);
+    }
     let by_flag = Bench::new(json!([{"say": "done"}]));
     by_flag.own("cairn.toml", "[models.\"openai/test\"]\nsurface = \"heredoc\"\n");
     assert_eq!(by_flag.cairn(&["run", "--surface", "native", "--yolo", "say done"]).code, 0);
@@ -181,6 +249,8 @@ fn the_configuration_says_how_a_model_writes_and_a_flag_says_otherwise() {
     by_flag.own("cairn.toml", "");
     for (flags, told) in [
         (&["run", "--allowed-tools", "paint", "--yolo", "x"][..], "there is no tool \"paint\""),
+        (&["run", "--allowed-tools", "raed", "--yolo", "x"], "the nearest are read;"),
+        (&["run", "--allowed-tools", "read", "--skip-tools", "x"], "cannot be used with"),
         (&["run", "--require-tool", "--yolo", "x"], "--require-tool is for the envelope"),
         (&["run", "-c", "--allowed-tools", "read", "--yolo", "x"], "are for a new run"),
         (&["run", "-c", "--skip-tools", "--yolo", "x"], "are for a new run"),
@@ -237,4 +307,43 @@ fn what_could_not_be_read_is_no_answer_and_leaves_one_line_in_what_the_model_see
     assert!(told(1).contains("## said by you, not read: tool_call_nonce_invalid\n"), "{}", told(1));
     assert!(told(1).contains("# Problems\n## tool_call_nonce_invalid at "), "{}", told(1));
     assert!(!told(2).contains("old1"), "{}", told(2));
+    assert!(
+        done.err.contains(", model openai/test, act, asks nothing, written in envelope\n"),
+        "{}",
+        done.err
+    );
+    let shown = bench.cairn(&["show", "log:///1/1"]).out;
+    assert!(shown.contains("\nnot read: tool_call_nonce_invalid at 1:"), "{shown}");
+}
+
+// keeps: json-complete
+#[test]
+fn a_program_is_told_how_a_run_is_written_and_what_could_not_be_read() {
+    let bench = Bench::new(json!([
+        {"say": "<get path=\"a\"/>\n</set>"},
+        {"say": "<update status=\"200\">Done.</update>"},
+    ]));
+    let args = ["run", "--yolo", "--json", "--surface", "tags", "--small", "work"];
+    let events = bench.events(&args);
+    let of = |kind: &'static str| events.iter().filter(move |event| event["type"] == kind);
+    let started = of("run/started").next().unwrap();
+    assert_eq!((&started["surface"], &started["small"]), (&json!("tags"), &json!(true)));
+    let tools = json!(["read", "write", "edit", "remove", "bash", "send"]);
+    let names = |list: &Value| -> std::collections::BTreeSet<String> {
+        list.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&started["tools"]), names(&tools));
+    let replied: Vec<&Value> = of("turn/replied").collect();
+    let problem = &replied[0]["problems"][0];
+    for key in ["kind", "note", "snippet"] {
+        assert!(problem[key].as_str().is_some_and(|said| !said.is_empty()), "{}", replied[0]);
+    }
+    assert_eq!((&problem["line"], &problem["column"]), (&json!(2), &json!(1)), "{problem}");
+    assert_eq!((&replied[1]["problems"], &replied[1]["repairs"]), (&Value::Null, &json!([])));
+
+    let native = Bench::new(json!([{"say": "Done."}]));
+    let events = native.events(&["run", "--yolo", "--json", "work"]);
+    let started = events.iter().find(|event| event["type"] == "run/started").unwrap();
+    assert_eq!((&started["surface"], &started["small"]), (&json!("native"), &json!(false)));
+    assert!(names(&started["tools"]).contains("bash"), "{started}");
 }

@@ -1,30 +1,27 @@
 //! `cairn models probe`: has a model do small tasks in every way of writing, says how many came out right, and keeps
 //! what serves it best for `cairn run`. Nothing of the user's home or project is touched.
 
+mod plan;
 mod report;
+mod signals;
 mod tasks;
 mod trial;
 
-use super::{catalogue, probes};
-use crate::cli;
-use crate::config::{Config, Layer, Value};
-use crate::out::say;
-use crate::run::{Usage, block_on, no_price};
-use crate::{model, place, secrets};
+pub use tasks::MOST_TASKS;
+
+use super::probes;
+use crate::config::Config;
+use crate::run::block_on;
+use crate::{cli, model, place, secrets};
 use anyhow::Result;
 use cairn_provider::Provider;
 use cairn_types::{PicoUsd, Surface};
+use plan::Plan;
 use report::Report;
+use signals::Signals;
 use std::process::ExitCode;
 use std::sync::Arc;
-use tasks::{TASKS, Task};
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use trial::{Bench, Stopped, Temporary};
-
-/// The longest answer of a task, in tokens.
-const ANSWER: u64 = 512;
-/// The same of a model that thinks before it answers.
-const THOUGHT: u64 = 4096;
+use trial::{Bench, Stopped, Temporary, Tried};
 
 /// One way to use a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,14 +56,26 @@ struct Row {
 }
 
 impl Row {
-    /// Of a hundred tasks, how many came out right.
-    fn correct(&self) -> f64 {
-        f64::from(share(self.correct, self.tasks)) / 10.0
+    /// Counts a task. One that was interrupted is not counted, but for what it cost.
+    fn take(&mut self, tried: &Tried) {
+        self.tally.add_all(&tried.tally);
+        if matches!(tried.stopped, Some(Stopped::Interrupted | Stopped::Unreachable(_))) {
+            return;
+        }
+        (self.replies, self.valid) = (self.replies + tried.replies, self.valid + tried.valid);
+        (self.tasks, self.correct) = (self.tasks + 1, self.correct + u64::from(tried.correct));
+        // A model that never replied was not tried, though it was asked.
+        self.problem = tried.silence.clone().filter(|_| self.replies == 0);
     }
 
-    /// Of a hundred replies, how many could be admitted.
-    fn valid(&self) -> f64 {
-        f64::from(share(self.valid, self.replies)) / 10.0
+    /// Of a hundred tasks, how many came out right; of none nobody knows.
+    fn correct(&self) -> Option<f64> {
+        (self.tasks > 0).then(|| f64::from(share(self.correct, self.tasks)) / 10.0)
+    }
+
+    /// Of a hundred replies, how many could be admitted; of none nobody knows.
+    fn valid(&self) -> Option<f64> {
+        (self.replies > 0).then(|| f64::from(share(self.valid, self.replies)) / 10.0)
     }
 
     /// What counts first: tasks, then replies.
@@ -83,12 +92,13 @@ fn share(part: u64, of: u64) -> u32 {
 
 /// Runs the command.
 pub fn probe(args: &cli::ModelsProbe) -> Result<ExitCode> {
-    let probing = Probing::new(args)?;
+    let plan = Plan::new(args)?;
     if args.dry_run {
-        say!("{}", probing.dry_run());
+        plan.tell(args.json);
         return Ok(ExitCode::SUCCESS);
     }
-    let mut report = Report::new(&probing.bench.model, args.json);
+    let mut report = Report::new(&plan, args.json);
+    let probing = Probing::new(plan)?;
     let found = block_on(probing.all(&mut report))??;
     report.rows();
     let (way, row) = match found {
@@ -99,8 +109,8 @@ pub fn probe(args: &cli::ModelsProbe) -> Result<ExitCode> {
         surface: way.surface,
         small: way.small,
         constrained: way.constrained,
-        valid: row.valid(),
-        correct: row.correct(),
+        valid: row.valid().unwrap_or_default(),
+        correct: row.correct().unwrap_or_default(),
         at: cairn_runtime::now_ms(),
     };
     probes::record(&probing.bench.model, found.clone())?;
@@ -119,72 +129,37 @@ enum Nothing {
 
 /// A probe of one model.
 struct Probing {
+    plan: Plan,
     bench: Bench,
     /// The model as it is configured, and with nothing that holds its decoding.
     held: Arc<dyn Provider>,
     free: Arc<dyn Provider>,
-    ways: Vec<Way>,
-    tasks: &'static [Task],
-    /// It may cost so much.
-    most: Option<PicoUsd>,
 }
 
 impl Probing {
-    fn new(args: &cli::ModelsProbe) -> Result<Probing> {
-        // A project has no say in how a model is used elsewhere.
-        let mut config = Config::load(&place::config_files(None), &place::env)?;
-        config.lay(Layer::flag("fallback_model", "probe", Value::Text(String::new()))?)?;
-        if args.name.starts_with("scripted/") {
-            let why = "is a script and no provider's model: there is nothing to find out";
-            return Err(Usage(format!("{} {why}", args.name)).into());
-        }
-        let wanted: Vec<Surface> =
-            args.surface.iter().map(|name| named(name)).collect::<Result<_, _>>()?;
-        let scrubber = secrets::scrubber(&config, [0; 32]);
-        let chosen = model::choose(&args.name, &config, &place::env, &scrubber)?;
+    fn new(plan: Plan) -> Result<Probing> {
+        let (name, config) = (&plan.model, &plan.config);
+        let scrubber = secrets::scrubber(config, [0; 32]);
+        let choose = |config: &Config| model::choose(name, config, &place::env, &scrubber);
         let mut unheld = config.clone();
-        model::leave_unheld(&chosen.name, &mut unheld)?;
-        let free = model::choose(&chosen.name, &unheld, &place::env, &scrubber)?.provider;
-        let can_hold = model::is_held(&chosen.name, &config);
-        let is_wanted = |surface| wanted.is_empty() || wanted.contains(&surface);
-        let ways =
-            WAYS.into_iter().filter(|(surface, held)| is_wanted(*surface) && (!held || can_hold));
-        let most = match &args.max_cost {
-            Some(usd) => {
-                config.lay(Layer::flag("max_cost", "max-cost", Value::Text(usd.clone()))?)?;
-                config.money("max_cost")
-            }
-            None => None,
+        model::leave_unheld(name, &mut unheld)?;
+        let (held, free) = (choose(config)?.provider, choose(&unheld)?.provider);
+        let bench = Bench {
+            config: config.clone(),
+            model: name.clone(),
+            most: plan.answer,
+            scrubber,
+            place: Temporary::new()?,
         };
-        if most.is_some() && chosen.provider.price().is_none() {
-            return Err(no_price(&chosen.name).into());
-        }
-        let thinks = catalogue(&config)?.model(&chosen.name).and_then(|entry| entry.reasoning);
-        let answer = if thinks == Some(true) { THOUGHT } else { ANSWER };
-        Ok(Probing {
-            held: chosen.provider,
-            free,
-            ways: ways
-                .map(|(surface, constrained)| Way { surface, constrained, small: true })
-                .collect(),
-            tasks: first(args.tasks),
-            most,
-            bench: Bench {
-                config,
-                model: chosen.name,
-                most: answer,
-                scrubber,
-                place: Temporary::new()?,
-            },
-        })
+        Ok(Probing { plan, bench, held, free })
     }
 
     /// Tries every way with the small profile, the best once more with the full one, and gives the best of all.
     async fn all(&self, report: &mut Report) -> Result<Result<(Way, Row), Nothing>> {
-        let mut interrupts = signal(SignalKind::interrupt())?;
+        let mut signals = Signals::new()?;
         let mut best: Option<(Way, Row)> = None;
-        for way in &self.ways {
-            let row = match self.row(*way, report, &mut interrupts).await? {
+        for way in &self.plan.ways {
+            let row = match self.row(*way, report, &mut signals).await? {
                 Ok(row) => row,
                 Err(stopped) => return Ok(Err(Nothing::Stopped(stopped))),
             };
@@ -193,13 +168,13 @@ impl Probing {
             }
         }
         let Some((way, row)) = best.filter(|(_, row)| row.correct > 0) else {
-            return Ok(Err(match report.unreachable() {
-                Some(why) => Nothing::Stopped(Stopped::Unreachable(why)),
+            return Ok(Err(match report.refused() {
+                Some(why) => Nothing::Stopped(Stopped::Refused(why)),
                 None => Nothing::Useless,
             }));
         };
         let whole = Way { small: false, ..way };
-        Ok(match self.row(whole, report, &mut interrupts).await? {
+        Ok(match self.row(whole, report, &mut signals).await? {
             // What can hold everything is given everything.
             Ok(full) if full.problem.is_none() && full.score() >= row.score() => Ok((whole, full)),
             Ok(_) => Ok((way, row)),
@@ -207,76 +182,44 @@ impl Probing {
         })
     }
 
-    /// Tries all tasks in one way. A model that cannot be had so is not asked for the others.
+    /// Tries all tasks in one way. A model that refuses to be used so is not asked for the others.
     async fn row(
         &self,
         way: Way,
         report: &mut Report,
-        interrupts: &mut Signal,
+        signals: &mut Signals,
     ) -> Result<Result<Row, Stopped>> {
         let provider = if way.constrained { &self.held } else { &self.free };
         let mut row = Row::default();
-        for (n, task) in self.tasks.iter().enumerate() {
-            report.progress(way, (n + 1, self.tasks.len()), task.name);
-            let left = match self.most.map(|most| most.0.checked_sub(report.spent(&row))) {
+        report.begin();
+        for (n, task) in self.plan.tasks.iter().enumerate() {
+            report.progress(way, (n, self.plan.tasks.len()), task.name);
+            let left = match self.plan.most.map(|most| most.0.checked_sub(report.spent(&row))) {
                 None => None,
                 Some(Some(left)) => Some(PicoUsd(left)),
                 Some(None) => return Ok(Err(Stopped::Cost)),
             };
             let how = (way, provider.clone());
-            let tried = self.bench.tries(task, how, (left, &mut *interrupts)).await?;
-            row.tally.add_all(&tried.tally);
-            (row.replies, row.valid) = (row.replies + tried.replies, row.valid + tried.valid);
-            (row.tasks, row.correct) = (row.tasks + 1, row.correct + u64::from(tried.correct));
+            let tried = self.bench.tries(task, how, (left, &mut *signals)).await?;
+            row.take(&tried);
             match tried.stopped {
                 None => {}
-                Some(Stopped::Unreachable(why)) => {
+                Some(Stopped::Refused(why)) => {
+                    // What was not tried is not right.
+                    row.tasks = self.plan.tasks.len() as u64;
                     row.problem = Some(why);
                     break;
                 }
                 Some(stopped) => {
+                    if let Stopped::Unreachable(why) = &stopped {
+                        row.problem = Some(why.clone());
+                    }
                     report.add(way, row);
                     return Ok(Err(stopped));
                 }
             }
         }
-        if row.problem.is_some() {
-            // What was not tried is not right.
-            row.tasks = self.tasks.len() as u64;
-        }
         report.add(way, row.clone());
         Ok(Ok(row))
     }
-
-    /// How much would be asked.
-    fn dry_run(&self) -> String {
-        // A task takes about three requests, each about as long as a small first one, and short answers.
-        const REQUESTS: u64 = 3;
-        const SENT: u64 = 800;
-        const SAID: u64 = 60;
-        let runs = (self.ways.len() as u64 + 1) * self.tasks.len() as u64;
-        let (sent, said) = (runs * REQUESTS * SENT, runs * REQUESTS * SAID);
-        let cost = self.held.price().map(|price| {
-            let cost = price.input.0.saturating_mul(sent);
-            PicoUsd(cost.saturating_add(price.output.0.saturating_mul(said)))
-        });
-        let cost = cost.map_or("at an unknown price".to_owned(), |cost| {
-            format!("{} at its price", crate::money::shown(cost))
-        });
-        format!(
-            "{} tasks on each of {} settings and the best once more: {runs} runs, about {sent} tokens in and {said} out, {cost}. Nothing was asked.",
-            self.tasks.len(),
-            self.ways.len()
-        )
-    }
-}
-
-fn named(name: &str) -> Result<Surface, Usage> {
-    name.parse().map_err(|why: cairn_types::NoSuchSurface| Usage(why.to_string()))
-}
-
-/// The first so many tasks.
-fn first(wanted: Option<u64>) -> &'static [Task] {
-    let wanted = wanted.and_then(|n| usize::try_from(n).ok()).unwrap_or(TASKS.len());
-    TASKS.get(..wanted).unwrap_or(TASKS)
 }

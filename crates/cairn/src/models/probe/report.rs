@@ -1,5 +1,6 @@
 //! What a probe tells: how far it is, what came of each way, and what was recorded.
 
+use super::plan::Plan;
 use super::trial::Stopped;
 use super::{Nothing, Row, Way};
 use crate::models::probes::Found;
@@ -11,6 +12,7 @@ use cairn_types::Surface;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// What is known so far, for people or for programs.
 pub struct Report {
@@ -19,18 +21,50 @@ pub struct Report {
     rows: Vec<(Way, Row)>,
     /// Progress is drawn over the line before.
     is_drawn: bool,
+    /// How many runs there may be, and how many were over before this row.
+    runs: (u64, u64),
+    /// When this row began.
+    began: Instant,
 }
+
+/// After so many tasks of a row it is said how long the rest will take.
+const ENOUGH: usize = 2;
 
 impl Report {
     /// Nothing yet, of this model.
-    pub fn new(model: &str, is_json: bool) -> Report {
-        let is_drawn = std::io::stderr().is_terminal();
-        Report { model: model.to_owned(), is_json, rows: Vec::new(), is_drawn }
+    pub fn new(plan: &Plan, is_json: bool) -> Report {
+        Report {
+            model: plan.model.clone(),
+            is_json,
+            rows: Vec::new(),
+            is_drawn: std::io::stderr().is_terminal(),
+            runs: (plan.runs(), 0),
+            began: Instant::now(),
+        }
     }
 
-    /// Says which task comes now.
-    pub fn progress(&self, way: Way, (n, of): (usize, usize), task: &str) {
-        let said = format!("{}: task {n} of {of}, {task}", way.told());
+    /// A row begins.
+    pub fn begin(&mut self) {
+        self.began = Instant::now();
+    }
+
+    /// About how long the rest takes, as long as this row takes for each of its tasks.
+    fn rest(&self, done: usize) -> Option<String> {
+        let (runs, before) = self.runs;
+        let left = runs.saturating_sub(before).saturating_sub(done as u64);
+        let spent = self.began.elapsed().as_secs_f64();
+        let minutes = spent / done as f64 * left as f64 / 60.0;
+        (done >= ENOUGH).then(|| match minutes {
+            _ if minutes < 1.0 => "; less than a minute left".to_owned(),
+            _ if minutes < 90.0 => format!("; about {minutes:.0} min left"),
+            _ => format!("; about {:.1} h left", minutes / 60.0),
+        })
+    }
+
+    /// Says which task comes now, after so many of how many.
+    pub fn progress(&self, way: Way, (done, of): (usize, usize), task: &str) {
+        let rest = self.rest(done).unwrap_or_default();
+        let said = format!("{}: task {} of {of}, {task}{rest}", way.told(), done + 1);
         let mut out = std::io::stderr().lock();
         let _ = match self.is_drawn {
             true => write!(out, "\r\u{1b}[K{said}").and_then(|()| out.flush()),
@@ -43,6 +77,7 @@ impl Report {
         if self.is_json {
             say!("{}", self.as_json(way, &row));
         }
+        self.runs.1 += row.tasks;
         self.rows.push((way, row));
     }
 
@@ -54,7 +89,7 @@ impl Report {
     }
 
     /// Why the model could not be had in any way, if that is so.
-    pub fn unreachable(&self) -> Option<String> {
+    pub fn refused(&self) -> Option<String> {
         let mut problems = self.rows.iter().map(|(_, row)| row.problem.clone());
         let first = problems.next()??;
         problems.all(|problem| problem.is_some()).then_some(first)
@@ -107,7 +142,7 @@ impl Report {
     pub fn nothing(&self, why: &Nothing) -> Result<ExitCode> {
         let (said, code) = match why {
             Nothing::Useless => ("no task came out right".to_owned(), None),
-            Nothing::Stopped(Stopped::Unreachable(why)) => {
+            Nothing::Stopped(Stopped::Refused(why) | Stopped::Unreachable(why)) => {
                 (format!("{} could not be had: {why}", self.model), None)
             }
             Nothing::Stopped(Stopped::Interrupted) => ("it was interrupted".to_owned(), Some(3)),
@@ -170,6 +205,10 @@ fn profile(small: bool) -> &'static str {
     if small { "small" } else { "full" }
 }
 
+fn percent(share: Option<f64>) -> String {
+    share.map_or("-".to_owned(), |share| format!("{share}%"))
+}
+
 fn drawn(way: Way, row: &Row) -> Vec<String> {
     let constrained = match (way.surface, way.constrained) {
         (Surface::Envelope, true) => "yes",
@@ -185,9 +224,9 @@ fn drawn(way: Way, row: &Row) -> Vec<String> {
         constrained.to_owned(),
         profile(way.small).to_owned(),
         row.replies.to_string(),
-        format!("{}%", row.valid()),
+        percent(row.valid()),
         row.tasks.to_string(),
-        format!("{}%", row.correct()),
+        percent(row.correct()),
         tokens(row.tally.usage.input),
         tokens(row.tally.usage.output),
         row.tally.cost.map_or("?".to_owned(), money::shown),

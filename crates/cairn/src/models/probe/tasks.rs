@@ -1,6 +1,9 @@
 //! The tasks of a probe: small, each with an outcome that can be checked without judging words. What a task does not
 //! name must be as it was.
 
+/// So many tasks there are.
+pub const MOST_TASKS: u64 = TASKS.len() as u64;
+
 /// A task, what it begins with, and what must hold when it is over.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {

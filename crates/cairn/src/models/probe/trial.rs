@@ -2,6 +2,7 @@
 //! became of it, and whether its replies could be admitted.
 
 use super::Way;
+use super::signals::Signals;
 use super::tasks::Task;
 use crate::config::Config;
 use crate::run::{Watch, world_settings};
@@ -9,7 +10,7 @@ use crate::tally::Tally;
 use crate::{manner, place, policy, sandbox};
 use anyhow::{Context, Result};
 use cairn_engine::policy::Rulebook;
-use cairn_provider::Provider;
+use cairn_provider::{FaultClass, Provider};
 use cairn_runtime::{
     Command, Driver, Event, Longest, Manner, Place, Settings, Sink, Start, new_run_id,
 };
@@ -25,7 +26,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::signal::unix::Signal;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
@@ -59,6 +59,8 @@ pub struct Tried {
     pub correct: bool,
     /// What the replies took.
     pub tally: Tally,
+    /// That no reply came in all the time there was, if none did.
+    pub silence: Option<String>,
     /// Why there was no trying, if there was none.
     pub stopped: Option<Stopped>,
 }
@@ -70,7 +72,9 @@ pub enum Stopped {
     Interrupted,
     /// It would have cost more than it may.
     Cost,
-    /// The model could not be had.
+    /// The model could not be had in this way.
+    Refused(String),
+    /// Nothing answers where the model should be.
     Unreachable(String),
 }
 
@@ -80,7 +84,7 @@ impl Bench {
         &self,
         task: &Task,
         (way, provider): (Way, Arc<dyn Provider>),
-        (cost, interrupts): (Option<PicoUsd>, &mut Signal),
+        (cost, signals): (Option<PicoUsd>, &mut Signals),
     ) -> Result<Tried> {
         let place = Temporary::within(self.place.path())?;
         let root = place.path().join("work");
@@ -90,18 +94,26 @@ impl Bench {
             self.start((place.path(), &root), (way, provider), (cost, heard.clone())).await?;
         let new = Place::New { new_session: true, name: None };
         let (mut driver, commands) = start.take(new, Some(task.prompt)).await?;
-        let interrupted = driven(&mut driver, &commands, interrupts).await?;
+        let ending = driven(&mut driver, &commands, signals).await?;
         let ended = driver.engine().ended().cloned();
         drop(driver);
         let mut tried = heard.tried(way.surface);
         let is_done = ended.as_ref().is_some_and(|end| end.status.is_success());
         tried.correct = is_done && holds(task, &root, &heard.watch.seen().answer)?;
         tried.stopped = match ended {
-            _ if interrupted => Some(Stopped::Interrupted),
+            _ if ending == Ending::Interrupted => Some(Stopped::Interrupted),
             Some(end) if end.rail == Some(Rail::Cost) => Some(Stopped::Cost),
-            Some(end) if end.status == Status::FAILED => Some(Stopped::Unreachable(end.why)),
+            Some(end) if end.status == Status::FAILED => Some(match heard.is_unreached() {
+                true => Stopped::Unreachable(end.why),
+                false => Stopped::Refused(end.why),
+            }),
+            _ if ending == Ending::Late => heard.trouble().map(Stopped::Refused),
             _ => None,
         };
+        if ending == Ending::Late && tried.replies == 0 {
+            let seconds = LONGEST.as_secs();
+            tried.silence = Some(format!("the model did not reply within {seconds} s"));
+        }
         Ok(tried)
     }
 
@@ -167,27 +179,38 @@ impl Way {
     }
 }
 
-/// Drives a run to its end; whether a person ended it.
+/// Who ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The model, or a rule.
+    Own,
+    /// Whoever started the probe.
+    Interrupted,
+    /// The clock.
+    Late,
+}
+
+/// Drives a run to its end.
 async fn driven(
     driver: &mut Driver,
     commands: &UnboundedSender<Command>,
-    interrupts: &mut Signal,
-) -> Result<bool> {
+    signals: &mut Signals,
+) -> Result<Ending> {
     let deadline = Instant::now() + LONGEST;
-    let (mut is_interrupted, mut is_late) = (false, false);
+    let mut ending = Ending::Own;
     let mut driving = Box::pin(driver.drive(None));
     loop {
         tokio::select! {
             ended = &mut driving => {
                 ended?;
-                return Ok(is_interrupted);
+                return Ok(ending);
             }
-            Some(()) = interrupts.recv() => {
-                is_interrupted = true;
+            () = signals.one() => {
+                ending = Ending::Interrupted;
                 let _ = commands.send(Command::Abort("interrupted".to_owned()));
             }
-            () = tokio::time::sleep_until(deadline), if !is_late => {
-                is_late = true;
+            () = tokio::time::sleep_until(deadline), if ending == Ending::Own => {
+                ending = Ending::Late;
                 let _ = commands.send(Command::Abort("the task took too long".to_owned()));
             }
         }
@@ -199,18 +222,40 @@ async fn driven(
 struct Heard {
     watch: Watch,
     facts: Mutex<Vec<Fact>>,
+    /// Why the model is asked once more, until it replies.
+    trouble: Mutex<Option<String>>,
 }
 
 impl Sink for Heard {
     fn event(&self, event: &Event) {
         self.watch.look(event);
-        if let (Event::Fact { fact, .. }, Ok(mut facts)) = (event, self.facts.lock()) {
+        if let (Event::Retrying { why, .. }, Ok(mut trouble)) = (event, self.trouble.lock()) {
+            *trouble = Some(why.clone());
+        }
+        let Event::Fact { fact, .. } = event else { return };
+        if let (Body::Reply(_), Ok(mut trouble)) = (&fact.body, self.trouble.lock()) {
+            *trouble = None;
+        }
+        if let Ok(mut facts) = self.facts.lock() {
             facts.push((**fact).clone());
         }
     }
 }
 
 impl Heard {
+    /// What the provider last complained about, if no reply came since.
+    fn trouble(&self) -> Option<String> {
+        self.trouble.lock().ok().and_then(|trouble| trouble.clone())
+    }
+
+    /// Whether it ended because no connection could be made.
+    fn is_unreached(&self) -> bool {
+        let unreached = FaultClass::Unreachable.as_str();
+        let is_it =
+            |fact: &Fact| matches!(&fact.body, Body::Fault(fault) if fault.class == unreached);
+        self.facts.lock().is_ok_and(|facts| facts.iter().any(is_it))
+    }
+
     /// How its replies were. One is admitted if nothing in it makes no sense and, where only what is asked for
     /// counts, it asks for something.
     fn tried(&self, surface: Surface) -> Tried {
