@@ -31,8 +31,8 @@ impl Scan<'_, '_> {
                         "a statement between two backticks is quoted by them",
                     );
                     self.look_for_strays(from, to);
-                } else {
-                    self.look_for_ends(from, to);
+                } else if !self.marks.is_closer(from, to) {
+                    self.look_for_begun(from, to);
                 }
                 self.at = quote.end;
             }
@@ -43,9 +43,15 @@ impl Scan<'_, '_> {
                 self.read_fence(quote);
             }
             Some(_) => {
+                // Behind the marks of a fence, in their line, there may be anything as well.
+                let from = self.at + run;
                 match quote.is_closed {
                     true if self.half_fenced.is_some() => self.half_quote(from, to),
-                    true => {}
+                    // The closer alone is spoken of.
+                    true if self.marks.is_closer(quote.body.0, to) => {
+                        self.look_for_begun(from, quote.body.0);
+                    }
+                    true => self.look_for_begun(from, to),
                     false => self.quote_unclosed(from),
                 }
                 self.at = quote.end;
@@ -82,7 +88,9 @@ impl Scan<'_, '_> {
         let (at, (from, to)) = (self.at, quote.body);
         let mut inner = Scan::new(&self.text[from..to], from.max(1), self.found);
         inner.begun = self.begun.keys().map(|name| (*name, 0)).collect();
+        inner.bodied = self.bodied.clone();
         let left = inner.run();
+        self.bodied.extend(left.bodied);
         self.quoted = self.quoted.or(left.quoted);
         for name in left.begun {
             self.begun.entry(name).or_insert(at);
@@ -141,6 +149,20 @@ impl Scan<'_, '_> {
             self.closes_nothing(stray.name, self.base + stray.at);
         }
         self.look_for_ends(from, to);
+    }
+
+    /// The same where what is passed over is closed itself: then only what was begun by that name can end in it.
+    pub(super) fn look_for_begun(&mut self, from: usize, to: usize) {
+        self.look_for_closers(from, to);
+        self.look_for_ends(from, to);
+    }
+
+    pub(super) fn look_for_closers(&mut self, from: usize, to: usize) {
+        for stray in self.marks.strays_within(from, to) {
+            if self.bodied.contains(stray.name) {
+                self.closes_nothing(stray.name, self.base + stray.at);
+            }
+        }
     }
 
     /// The same of calls in other formats, where there were any.

@@ -381,3 +381,20 @@ fn reading_takes_time_linear_in_the_text() {
         assert!(clock::is_linear(parse, &small, &large), "{piece:?} takes more than linear time");
     }
 }
+
+/// Texts whose parts are not alike, by their length.
+fn mixed(bytes: usize) -> [String; 3] {
+    let gets = "<get path=\"a\"/>".repeat(bytes / 30);
+    let stray = format!("{gets}<sh>a</sh>{}", "</sh>".repeat(bytes / 10));
+    let role = format!("x {}[{}", "{\"role\":".repeat(120), "1,".repeat(bytes / 2));
+    [stray, role, "<gett path=\"a\"> ".repeat(bytes / 16)]
+}
+
+#[test]
+fn reading_takes_time_linear_in_texts_of_several_parts() {
+    let parse = |text: &str| drop(std::hint::black_box(tags::parse(text, 50)));
+    for (small, large) in mixed(128 << 10).iter().zip(&mixed(512 << 10)) {
+        let start: String = large.chars().take(40).collect();
+        assert!(clock::is_linear(parse, small, large), "{start:?} takes more than linear time");
+    }
+}

@@ -1,0 +1,157 @@
+//! Bodies that held their own closer: wherever the real one stands, nothing read since is done.
+
+use super::notation::{Cases, check_all};
+
+#[test]
+fn what_follows_a_stray_closer_is_doubtful() {
+    check_all(WHAT_FOLLOWS_A_STRAY_CLOSER_IS_DOUBTFUL);
+}
+
+const WHAT_FOLLOWS_A_STRAY_CLOSER_IS_DOUBTFUL: Cases = &[
+    ("<sh>grep '</sh>' x</sh>\n<rm path=\"a\"/>", "!remove path=a ?closer_alone \"' x\""),
+    (
+        "<set path=\"x\">a</set>\nNote that </set> closes it.\n<rm path=\"a\"/>\n<get path=\"b\"/>",
+        "!remove path=a; read path=b ?closer_alone \"Note that  closes it.\"",
+    ),
+];
+
+#[test]
+fn the_line_of_a_fence_may_hold_the_closer() {
+    check_all(THE_LINE_OF_A_FENCE_MAY_HOLD_THE_CLOSER);
+}
+
+const THE_LINE_OF_A_FENCE_MAY_HOLD_THE_CLOSER: Cases = &[
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n```</set>\nDone.\n",
+        "- ?quote_unclosed ?closer_alone \"```</set>\\nDone.\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n~~~</set>\nDone.\n",
+        "- ?quote_unclosed ?closer_alone \"~~~</set>\\nDone.\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n```tool_code </set>\nDone.\n",
+        "- ?quote_unclosed ?closer_alone \"```tool_code </set>\\nDone.\"",
+    ),
+];
+
+#[test]
+fn a_head_that_makes_no_sense_or_a_pair_that_says_nothing_may_hold_the_closer() {
+    check_all(A_HEAD_THAT_MAKES_NO_SENSE_OR_A_PAIR_THAT_SAYS_NOTHING_MAY_HOLD_THE_CLOSER);
+}
+
+const A_HEAD_THAT_MAKES_NO_SENSE_OR_A_PAIR_THAT_SAYS_NOTHING_MAY_HOLD_THE_CLOSER: Cases = &[
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\nsee <get ...> ok</set>\nDone.\n",
+        "- ?tag_malformed ?closer_alone \"see\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<get path=\"></set>\nok",
+        "- ?tag_malformed ?closer_alone",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<sh -c> ok</set>\nok",
+        "- ?tag_malformed ?closer_alone",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set ...></set>\nok",
+        "- ?tag_malformed ?closer_alone \"ok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=“y”>b</set>\nok",
+        "- ?tag_malformed ?closer_alone \"ok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\nuse <set></set>",
+        "- ?arguments ?closer_alone \"use\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\nuse <set>b</set>",
+        "- ?arguments ?closer_alone \"use\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"y\"><</set>",
+        "- ?bracket_stray ?closer_alone",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"y\"></set",
+        "- ~closer_unended ?closer_alone",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"y\">b</set>",
+        "write path=x content=a; remove path=victim; write path=y content=b",
+    ),
+];
+
+#[test]
+fn a_closer_too_many_is_forgiven_only_where_no_body_came_before() {
+    check_all(A_CLOSER_TOO_MANY_IS_FORGIVEN_ONLY_WHERE_NO_BODY_CAME_BEFORE);
+}
+
+const A_CLOSER_TOO_MANY_IS_FORGIVEN_ONLY_WHERE_NO_BODY_CAME_BEFORE: Cases = &[
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"y\"/></set>\nok",
+        "- ?arguments ?closer_alone \"ok\"",
+    ),
+    ("<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set/></set>", "- ?arguments ?closer_alone"),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set manifest path=\"y\"/></set>",
+        "- ?closer_alone",
+    ),
+    ("<set path=\"y\"/></set>", "- ~closer_extra ?arguments"),
+];
+
+#[test]
+fn closers_with_more_than_their_name_are_closers() {
+    check_all(CLOSERS_WITH_MORE_THAN_THEIR_NAME_ARE_CLOSERS);
+}
+
+const CLOSERS_WITH_MORE_THAN_THEIR_NAME_ARE_CLOSERS: Cases = &[
+    (
+        "<set path=\"x\">a</set x>\n<get path=\"b\"/>",
+        "write path=x content=a; read path=b ~closer_sloppy",
+    ),
+    ("<set path=\"x\">a</ set>", "write path=x content=a ~closer_sloppy"),
+    ("<set path=\"x\">a</set/>\n", "write path=x content=a ~closer_sloppy"),
+    ("<set path=\"x\">a</set\u{a0}>\n", "write path=x content=a ~closer_sloppy"),
+];
+
+#[test]
+fn what_is_quoted_thought_or_called_may_hold_the_closer() {
+    check_all(WHAT_IS_QUOTED_THOUGHT_OR_CALLED_MAY_HOLD_THE_CLOSER);
+}
+
+const WHAT_IS_QUOTED_THOUGHT_OR_CALLED_MAY_HOLD_THE_CLOSER: Cases = &[
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n```\n</set>\nNow run:\n```sh\nmake\n```\n",
+        "- ?closer_alone \"```\\n</set>\\nNow run:\\n```sh\\nmake\\n```\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\nsee `</set> I wrote `x`.",
+        "- ?closer_alone \"see `</set> I wrote `x`.\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\nsee `</set>` ok",
+        "write path=x content=a; remove path=victim \"see `</set>` ok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\nsee `<set>b</set>` ok",
+        "write path=x content=a; remove path=victim \"see `<set>b</set>` ok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<think></set>\n<think>hm</think>\nok",
+        "- ?closer_alone \"ok\" (</set>\\n<think>hm)",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<|channel|>analysis<|message|></set><|end|>",
+        "- ?closer_alone (</set>)",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<invoke name=\"q\"><parameter name=\"a\"></set>\n</parameter></invoke>",
+        "- ?unknown_tool ?closer_alone \"<invoke name=\"q\"><parameter name=\"a\"></set>\\n</parameter></invoke>\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<invoke name=\"read\"><parameter name=\"path\"></set>\n</parameter></invoke>",
+        "- ?target_refused ?closer_alone",
+    ),
+];
