@@ -208,6 +208,12 @@ impl<'a> Marks<'a> {
         at == 0 || self.text.as_bytes()[at - 1] == b'\n'
     }
 
+    /// Whether nothing but blanks stands before this byte in its line.
+    pub(super) fn leads_line(&self, at: usize) -> bool {
+        let mut before = self.text[..at].chars().rev();
+        before.find(|c| !is_blank(*c)).is_none_or(|c| matches!(c, '\n' | '\r'))
+    }
+
     /// Where the next line begins that a tag opens, or the text is over.
     fn limit(&self, from: usize) -> usize {
         let next = self.lines.partition_point(|line| *line < from);

@@ -2,12 +2,19 @@
 //! looked for: the end of something that was opened before, and statements that may have been meant.
 
 use super::foreign;
+use super::marks::Mark;
 use super::meaning;
 use super::scan::Scan;
+use crate::native;
 use crate::prose::Quote;
+use crate::thinking::COMMON;
 
 /// A fence whose inside is read.
 const READ_FENCE: &str = "tool_code";
+/// No word of the surface of heredocs is longer, with what tells it from others.
+const LONGEST_WORD: usize = 24;
+/// The ends of so many of its statements are looked for.
+const MOST_OTHERS: usize = 64;
 
 impl Scan<'_, '_> {
     pub(super) fn quote(&mut self) {
@@ -114,6 +121,45 @@ impl Scan<'_, '_> {
         true
     }
 
+    /// Whether a name of thoughts stands here that is a word as well, in the middle of a line, and closes nowhere.
+    pub(super) fn is_word(&self) -> bool {
+        let is_open = |mark: &Mark| !mark.is_close() && COMMON.contains(&mark.name);
+        let Some(mark) = self.marks.at(self.at).filter(is_open) else { return false };
+        let is_closed = self.marks.last_close(mark.name, mark.at, self.text.len()).is_some();
+        !is_closed && !self.marks.leads_line(mark.at)
+    }
+
+    /// Passes over a statement of the surface of heredocs, if one begins the line here: what stands in it is its body.
+    pub(super) fn other_surface(&mut self) -> bool {
+        let at = self.at;
+        let Some(inner) = self.text[at..].strip_prefix("<<") else { return false };
+        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let length = inner.bytes().take(LONGEST_WORD).take_while(is_name).count();
+        let (name, rest) = inner.split_at(length);
+        // What follows a word, and is no letter, tells one statement from another.
+        let is_known = || {
+            let is_suffix = |c: char| c.is_ascii_digit() || c == '_';
+            native::is_word(name) || native::is_word(name.trim_end_matches(is_suffix))
+        };
+        if !rest.starts_with(['(', '[', ':']) || !self.marks.leads_line(at) || !is_known() {
+            return false;
+        }
+        // To look for the end of each would take more than linear time.
+        self.others += 1;
+        let is_sought = self.others <= MOST_OTHERS;
+        let end = is_sought.then(|| closed_within(rest, name)).flatten();
+        let end = end.map(|end| self.text.len() - rest.len() + end);
+        if self.others == 1 {
+            let note = "this is written in heredoc, and replies are read as tags here";
+            self.problem(at, "other_surface", note);
+        }
+        let end = end.unwrap_or(self.text.len());
+        self.note_quoted(at, end);
+        self.look_for_strays(at, end);
+        self.at = end;
+        true
+    }
+
     pub(super) fn holds_ops(&self, from: usize, to: usize) -> bool {
         self.first_op(from, to).is_some()
     }
@@ -191,4 +237,19 @@ impl Scan<'_, '_> {
             self.problem(at, "statement_quoted", note);
         }
     }
+}
+
+/// Where a statement of the surface of heredocs is closed, if it is closed once.
+fn closed_within(text: &str, name: &str) -> Option<usize> {
+    let (open, close) = (format!("<<{name}"), format!(":{name}"));
+    let closer = |from: usize| {
+        let is_over = |(at, _): &(usize, &str)| {
+            let behind = text[from + at + close.len()..].chars().next();
+            !behind.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        text[from..].match_indices(&close).find(is_over).map(|(at, _)| from + at + close.len())
+    };
+    let end = closer(0)?;
+    let next = text[end..].find(&open).map_or(text.len(), |at| end + at);
+    closer(end).is_none_or(|again| again > next).then_some(end)
 }

@@ -52,6 +52,8 @@ pub(super) struct Scan<'a, 'f> {
     pub(super) quoted: Option<usize>,
     /// How many tags of no name were met.
     unknown: usize,
+    /// How many statements of another surface were.
+    pub(super) others: usize,
     /// The names of closers that close nothing.
     pub(super) strays: Vec<&'static str>,
 }
@@ -89,6 +91,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             half_fenced: None,
             quoted: None,
             unknown: 0,
+            others: 0,
             strays: Vec::new(),
         }
     }
@@ -166,6 +169,12 @@ impl<'a, 'f> Scan<'a, 'f> {
         // A thought is one all the same: nothing in it is meant.
         if self.is_escaped() && thinking::mark_at(self.text, self.at).is_none() {
             return self.leave();
+        }
+        if self.is_word() {
+            return self.leave();
+        }
+        if self.other_surface() {
+            return;
         }
         // A message to a function is a call, though its channel is that of thoughts.
         if self.foreign() || self.thought() {

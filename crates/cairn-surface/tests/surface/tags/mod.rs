@@ -7,6 +7,7 @@ mod foreign;
 mod heads;
 mod labels;
 mod notation;
+mod others;
 mod own_closers;
 mod properties;
 mod prose;

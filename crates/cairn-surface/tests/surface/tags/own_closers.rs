@@ -155,3 +155,116 @@ const WHAT_IS_QUOTED_THOUGHT_OR_CALLED_MAY_HOLD_THE_CLOSER: Cases = &[
         "- ?target_refused ?closer_alone",
     ),
 ];
+
+#[test]
+fn wherever_it_stands_the_closer_takes_back() {
+    check_all(WHEREVER_IT_STANDS_THE_CLOSER_TAKES_BACK);
+}
+
+const WHEREVER_IT_STANDS_THE_CLOSER_TAKES_BACK: Cases = &[
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<get path=\"</set>\nDone",
+        "- ?tag_malformed ?closer_alone \"Done\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"</set>",
+        "- ?tag_malformed ?closer_alone",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"y\" </set>",
+        "- ?tag_malformed ?closer_alone",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<get path=\"b\">\n```\n</set>\n```",
+        "- ?unclosed ?closer_alone \"```\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n> </set>\nok",
+        "- ?closer_alone \"> </set>\\nok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<!-- </set> -->\nok",
+        "- ?closer_alone \"<!-- </set> -->\\nok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<output></set></output>",
+        "- ?closer_alone \"<output></set></output>\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n{\"a\":\"</set>\"}\nok",
+        "- ?closer_alone \"{\"a\":\"</set>\"}\\nok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<gett path=\"a\"></set>\nok",
+        "- ?tag_unknown ?closer_alone \"<gett path=\"a\">\\nok\"",
+    ),
+    ("<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n</ set>", "- ?closer_alone"),
+    ("<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n</set x>ok", "- ?closer_alone \"ok\""),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n`</set x>` ok",
+        "write path=x content=a; remove path=victim \"`</set x>` ok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n```\nx\n</set>\n```\nok",
+        "- ?closer_alone \"```\\nx\\n</set>\\n```\\nok\"",
+    ),
+    ("<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n\\</set>", "- ?closer_alone \"\\\""),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<think>a</think></set>",
+        "- ?closer_alone (a)",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<<SEND:\n</set>\n:SEND",
+        "- ?other_surface ?closer_alone \"<<SEND:\\n</set>\\n:SEND\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n[INST]</set>[/INST]",
+        "- ?closer_alone \"[INST]</set>[/INST]\"",
+    ),
+    ("<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n</set", "- ?closer_alone"),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n</se",
+        "write path=x content=a; remove path=victim \"</se\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<|python_tag|>{\"name\":\"q\",\"arguments\":{\"a\":\"</set>\"}}",
+        "- ?unknown_tool ?closer_alone \"{\"name\":\"q\",\"arguments\":{\"a\":\"</set>\"}}\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"y\"/>\n</set>\nok",
+        "- ?arguments ?closer_alone \"ok\"",
+    ),
+    ("<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n</SET>", "- ?closer_alone"),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n&lt;/set>",
+        "write path=x content=a; remove path=victim \"&lt;/set>\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"y\">\n<set path=\"z\">\n</set>\nok",
+        "write path=x content=a; remove path=victim; !write path=z content= ?arguments \"ok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<sh>ls</sh>\n<set path=\"y\"/></set>",
+        "- ?arguments ?closer_alone",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"y\">b</set>\n```\n<set path=\"y\">b</set>\n```\nok",
+        "write path=x content=a; remove path=victim; write path=y content=b \"```\\n<set path=\"y\">b</set>\\n```\\nok\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<set path=\"y\">b</set>\nThen `<set path=\"z\">` starts and `</set>` ends it.",
+        "write path=x content=a; remove path=victim; write path=y content=b \"Then `<set path=\"z\">` starts and `</set>` ends it.\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\nSee:\n```xml\n<set path=\"y\">\nb\n</set>\n```\n",
+        "write path=x content=a; remove path=victim \"See:\\n```xml\\n<set path=\"y\">\\nb\\n</set>\\n```\"",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n<think>I used <set> and </set> now</think>",
+        "write path=x content=a; remove path=victim (I used <set> and </set> now)",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n1. Use\n   ```\n   </set>\n   ```\nok",
+        "write path=x content=a; remove path=victim \"1. Use\\n   ```\\n   </set>\\n   ```\\nok\"",
+    ),
+];

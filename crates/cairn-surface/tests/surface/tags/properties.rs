@@ -383,11 +383,15 @@ fn reading_takes_time_linear_in_the_text() {
 }
 
 /// Texts whose parts are not alike, by their length.
-fn mixed(bytes: usize) -> [String; 3] {
+fn mixed(bytes: usize) -> [String; 6] {
     let gets = "<get path=\"a\"/>".repeat(bytes / 30);
     let stray = format!("{gets}<sh>a</sh>{}", "</sh>".repeat(bytes / 10));
     let role = format!("x {}[{}", "{\"role\":".repeat(120), "1,".repeat(bytes / 2));
-    [stray, role, "<gett path=\"a\"> ".repeat(bytes / 16)]
+    let held = format!("{}</output>", "<output>a</output><output>".repeat(bytes / 26));
+    let unknown = "<gett path=\"a\"> ".repeat(bytes / 16);
+    let others = "<<EDIT(a):\n".repeat(bytes / 11);
+    let words = "a <analysis> ".repeat(bytes / 13);
+    [stray, role, held, unknown, others, words]
 }
 
 #[test]
