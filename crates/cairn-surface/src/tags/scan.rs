@@ -345,7 +345,6 @@ impl<'a, 'f> Scan<'a, 'f> {
         let mut note = format!("</{name}> closes nothing");
         if count > 0 {
             note.push_str(&format!("; {} before it may stand in what it closes", ops(count)));
-            self.found.beware();
         }
         self.found.problem(place, "closer_alone", note);
         self.strays.push(name);
@@ -356,11 +355,16 @@ impl<'a, 'f> Scan<'a, 'f> {
         self.begun.contains_key(name)
     }
 
-    /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were.
+    /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were. What
+    /// follows is doubtful then.
     pub(super) fn take_back(&mut self, name: &str) -> usize {
         let begun = self.begun.get(name).copied().unwrap_or_default();
         let from = self.trace.map_or(begun, |trace| trace.min(begun));
-        self.found.withdraw(self.base + from)
+        let count = self.found.withdraw(self.base + from);
+        if count > 0 || self.bodied.contains(name) {
+            self.found.beware();
+        }
+        count
     }
 
     /// Takes the mark of a thought, if one stands here.

@@ -43,6 +43,19 @@ const WHAT_IS_LIKE_A_QUOTE_IS_NONE: Cases = &[
         "- ~thought_unclosed ?thought_unclosed (foo\\n<rm path=\"a\"/>)",
     ),
     ("see <analysis> x </analysis>\n<rm path=\"a\"/>", "remove path=a \"see\" (x)"),
+    (
+        "- Do:\n\n  <rm path=\"a\"/>\n\n- Then\n\n    <rm path=\"b\"/>\n\nText\n\n    <rm path=\"c\"/>",
+        "remove path=a; remove path=b \"- Do:\\n\\n  \\n\\n- Then\\n\\n    \\n\\nText\\n\\n    <rm path=\"c\"/>\"",
+    ),
+    ("* a\n  * b\n\n    <rm path=\"a\"/>\n", "remove path=a \"* a\\n  * b\""),
+    ("10. a\n\n     <rm path=\"a\"/>\n", "remove path=a \"10. a\""),
+    ("- a\n\n\t<rm path=\"a\"/>\n", "remove path=a \"- a\""),
+    (
+        "- a\n- b\n\nText.\n\n    <rm path=\"a\"/>\n",
+        "- ?statement_quoted \"- a\\n- b\\n\\nText.\\n\\n    <rm path=\"a\"/>\"",
+    ),
+    ("- a\n\n      <rm path=\"a\"/>", "- ?statement_quoted \"- a\\n\\n      <rm path=\"a\"/>\""),
+    ("1. a\n\n\t\t<rm path=\"a\"/>", "- ?statement_quoted \"1. a\\n\\n\\t\\t<rm path=\"a\"/>\""),
 ];
 
 #[test]
@@ -134,4 +147,8 @@ const STATEMENTS_OF_ANOTHER_SURFACE_HOLD_NO_OPS: Cases = &[
         "read path=c ?other_surface \"<<EDIT(x):\\na\\n:EDIT\\n<<EDIT(y):\\nb\\n:EDIT\"",
     ),
     ("a <<EDIT(x): b\n<get path=\"c\"/>", "read path=c \"a <<EDIT(x): b\""),
+    ("<<READ(a)\n<get path=\"a\"/>", "- ?other_surface \"<<READ(a)\\n<get path=\"a\"/>\""),
+    ("cat <<EOF\n<get path=\"a\"/>\nEOF", "read path=a \"cat <<EOF\\nEOF\""),
+    ("  <<KILL(a)::KILL\n<get path=\"b\"/>", "read path=b ?other_surface \"<<KILL(a)::KILL\""),
+    ("<<EDIT1(a):x:EDIT1\n<get path=\"b\"/>", "read path=b ?other_surface \"<<EDIT1(a):x:EDIT1\""),
 ];

@@ -13,6 +13,19 @@ const WHAT_FOLLOWS_A_STRAY_CLOSER_IS_DOUBTFUL: Cases = &[
         "<set path=\"x\">a</set>\nNote that </set> closes it.\n<rm path=\"a\"/>\n<get path=\"b\"/>",
         "!remove path=a; read path=b ?closer_alone \"Note that  closes it.\"",
     ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n```tool_code\n</set>\n```\n<rm path=\"b\"/>",
+        "!remove path=b ~foreign_call ?closer_alone",
+    ),
+    (
+        "<set path=\"x\">a</set>\n<rm path=\"victim\"/>\n```tool_code\nx</set>\n```\n<rm path=\"b\"/>\n<get path=\"c\"/>",
+        "!remove path=b; read path=c ~foreign_call ?closer_alone \"x\"",
+    ),
+    ("</set>\n<rm path=\"a\"/>", "remove path=a ?closer_alone"),
+    (
+        "<set>b</set>\nsee </set>\n<rm path=\"v\"/>",
+        "!remove path=v ?arguments ?closer_alone \"see\"",
+    ),
 ];
 
 #[test]
@@ -114,6 +127,8 @@ const CLOSERS_WITH_MORE_THAN_THEIR_NAME_ARE_CLOSERS: Cases = &[
     ("<set path=\"x\">a</ set>", "write path=x content=a ~closer_sloppy"),
     ("<set path=\"x\">a</set/>\n", "write path=x content=a ~closer_sloppy"),
     ("<set path=\"x\">a</set\u{a0}>\n", "write path=x content=a ~closer_sloppy"),
+    ("<set path=\"x\">a</set y\n</set>", "write path=x content=a</set y\\n"),
+    ("<set path=\"x\">if a </ b then</set>", "write path=x content=if a </ b then"),
 ];
 
 #[test]
