@@ -5,13 +5,20 @@ use crate::prose::{Closers, fence_in, is_blank, leading_fence, lines, unlisted};
 use std::collections::HashMap;
 
 /// What holds what was said by others, by the name of its tag, whatever the case of the letters.
-const HOLDERS: [Holder; 12] = [
+const HOLDERS: [Holder; 19] = [
     Holder::of("tool_response"),
     Holder::of("tool_result"),
     Holder::of("tool_results"),
     Holder::of("tool_output"),
     Holder::of("function_result"),
     Holder::of("function_results"),
+    Holder::of("function_response"),
+    Holder::of("tool-result"),
+    Holder::of("file_content"),
+    Holder::of("document_content"),
+    Holder::common("stdout", Ends::Last),
+    Holder::common("observation", Ends::Last),
+    Holder::common("results", Ends::Last),
     Holder::common("output", Ends::Last),
     Holder::common("result", Ends::Last),
     Holder::common("document", Ends::Last),
@@ -20,21 +27,28 @@ const HOLDERS: [Holder; 12] = [
     Holder::common("code", Ends::First),
 ];
 /// The same between marks of other kinds.
-const PAIRS: [(&str, &str, Ends); 3] = [
+const PAIRS: [(&str, &str, Ends); 5] = [
     ("<!--", "-->", Ends::First),
     ("<![CDATA[", "]]>", Ends::First),
     ("[TOOL_RESULTS]", "[/TOOL_RESULTS]", Ends::Last),
+    ("<|tool_response>", "<tool_response|>", Ends::Last),
+    ("[INST]", "[/INST]", Ends::Last),
 ];
 /// What begins a turn; the name of who speaks follows.
 const TURNS: [&str; 4] = ["<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|start|>"];
+/// What begins a turn and names who speaks itself.
+const NAMED_TURNS: [&str; 4] = ["<|user|>", "<|system|>", "<|tool|>", "<|observation|>"];
+const OWN_TURN: &str = "<|assistant|>";
 /// Who speaks for themselves.
 const SELF: [&str; 2] = ["assistant", "model"];
 /// What a row of the log begins with, as it is shown to models.
 const ROW: &str = "## log:///";
-/// What stands above what is shown to models, if a heading of the second rank follows.
+/// What stands above what is shown to models, if a heading of the second rank follows, and in the lines next to that
+/// what is shown: a row, a frame, or lines with their numbers.
 const SHOWN: [&str; 2] = ["# Visible", "# Log"];
 /// What texts are framed with that are shown, and how many digits of their hash follow.
 const FRAME: (&str, usize) = ("text-", 12);
+const NEXT: usize = 8;
 /// So many blanks before a line make it code, where a blank line stands before it.
 const CODE: usize = 4;
 
@@ -48,6 +62,8 @@ pub(crate) struct Asides<'a> {
     shown: Vec<usize>,
     /// Of each holder, where its closers begin and end.
     closers: HashMap<&'static str, Vec<(usize, usize)>>,
+    /// Of each holder, from where on each is closed before the next opens.
+    paired: HashMap<&'static str, usize>,
     /// Where the one who writes goes on speaking.
     turns: Vec<usize>,
 }
@@ -91,7 +107,9 @@ pub(crate) struct Aside {
 impl<'a> Asides<'a> {
     pub(crate) fn new(text: &'a str) -> Asides<'a> {
         let (lines, shown) = quoted_lines(text);
-        Asides { text, lines, shown, closers: closers_of(text), turns: own_turns(text) }
+        let (closers, turns) = (closers_of(text), own_turns(text));
+        let paired = paired_from(text, &closers);
+        Asides { text, lines, shown, closers, paired, turns }
     }
 
     /// What is not said from this byte on. `from` is where what was said last was over: a line that begins before it
@@ -137,14 +155,15 @@ impl<'a> Asides<'a> {
         let holder = holder_of(rest).filter(|_| !rest.starts_with('/'))?;
         let closers = self.closers.get(holder.name).map(Vec::as_slice).unwrap_or_default();
         let closers = &closers[closers.partition_point(|(start, _)| *start < at)..];
-        let last = match holder.ends {
-            Ends::First => closers.first(),
-            Ends::Last => closers.last(),
-        };
+        // Words that are common stand around several things, one behind the other.
+        let is_paired =
+            holder.is_common && self.paired.get(holder.name).is_some_and(|from| *from <= at);
+        let is_first = holder.ends == Ends::First || is_paired;
+        let last = if is_first { closers.first() } else { closers.last() };
         let before = &self.text[..at];
         match last {
             Some((_, end)) => {
-                let is_sure = holder.ends == Ends::First || closers.len() == 1;
+                let is_sure = is_first || closers.len() == 1;
                 Some(Aside { end: *end, is_sure })
             }
             // A word in angle brackets that closes nowhere.
@@ -162,7 +181,7 @@ fn begins(text: &str, mark: &str) -> bool {
 /// The holder whose name stands here, in a tag that opens or behind the slash of one that closes.
 fn holder_of(text: &str) -> Option<Holder> {
     let text = text.strip_prefix('/').unwrap_or(text);
-    let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let is_name = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-');
     let length = text.bytes().take(24).take_while(is_name).count();
     let is_over = text[length..].starts_with(['>', ' ', '\t', '\n', '\r']);
     let holder = HOLDERS.iter().find(|holder| holder.name.eq_ignore_ascii_case(&text[..length]))?;
@@ -182,6 +201,35 @@ fn closers_of(text: &str) -> HashMap<&'static str, Vec<(usize, usize)>> {
     closers
 }
 
+/// Of each holder, from where on to the end each is closed before the next opens.
+fn paired_from(
+    text: &str,
+    closers: &HashMap<&'static str, Vec<(usize, usize)>>,
+) -> HashMap<&'static str, usize> {
+    let mut openers: HashMap<&'static str, Vec<usize>> = HashMap::new();
+    for (at, _) in text.match_indices('<') {
+        let rest = &text[at + 1..];
+        if let Some(holder) = holder_of(rest).filter(|_| !rest.starts_with('/')) {
+            openers.entry(holder.name).or_default().push(at);
+        }
+    }
+    let from = |(name, openers): (&'static str, Vec<usize>)| {
+        let closers = closers.get(name)?;
+        let (mut from, mut above) = (None, usize::MAX);
+        let before = closers.iter().rev().skip(1).map(|(close, _)| Some(*close)).chain([None]);
+        let pairs = openers.iter().rev().zip(closers.iter().rev()).zip(before);
+        for ((open, (close, _)), before) in pairs {
+            // Nothing of the name stands within, and nothing is closed again.
+            if open >= close || *close >= above || before.is_some_and(|before| before > *open) {
+                break;
+            }
+            (from, above) = (Some(*open), *open);
+        }
+        Some((name, from?))
+    };
+    openers.into_iter().filter_map(from).collect()
+}
+
 /// Where the one who writes begins to speak.
 fn own_turns(text: &str) -> Vec<usize> {
     let turns = text.match_indices('<').map(|(at, _)| at);
@@ -190,8 +238,14 @@ fn own_turns(text: &str) -> Vec<usize> {
 
 /// Whether a turn that begins here is of the one who writes.
 fn is_own_turn(text: &str) -> Option<bool> {
+    if begins(text, OWN_TURN) {
+        return Some(true);
+    }
+    if NAMED_TURNS.iter().any(|mark| begins(text, mark)) {
+        return Some(false);
+    }
     let mark = TURNS.iter().find(|mark| begins(text, mark))?;
-    let role = text[mark.len()..].trim_start_matches([' ', '\t']);
+    let role = text[mark.len()..].trim_start_matches([' ', '\t', '\r', '\n']);
     let is_own = SELF.iter().any(|own| begins(role, own));
     (is_own || role.starts_with(|c: char| c.is_alphabetic())).then_some(is_own)
 }
@@ -201,6 +255,8 @@ fn quoted_lines(text: &str) -> (Vec<(usize, usize)>, Vec<usize>) {
     let (closers, frames) = (Closers::new(text), frames_of(text));
     let (mut found, mut shown, mut told) = (Vec::new(), Vec::new(), 0);
     let (mut is_parted, mut is_code) = (false, false);
+    // Where what stands in the list before begins in its lines.
+    let mut listed = 0;
     // The fence that is open in the quoted lines before.
     let mut fence: Option<(u8, usize)> = None;
     for (start, end, next) in lines(text) {
@@ -211,7 +267,10 @@ fn quoted_lines(text: &str) -> (Vec<(usize, usize)>, Vec<usize>) {
             || leading_fence(line).is_some_and(|fence| closers.next(fence, next).is_some());
         is_code = match is_empty {
             true => is_code,
-            false => is_indented(line) && (is_parted || is_code) && !is_fence(),
+            false => {
+                listed = listed_behind(line, listed, is_parted);
+                indent(line) >= listed + CODE && (is_parted || is_code) && !is_fence()
+            }
         };
         let over = match (quoted(line), fence.take()) {
             (Some(inner), open) => {
@@ -238,27 +297,34 @@ fn quoted_lines(text: &str) -> (Vec<(usize, usize)>, Vec<usize>) {
 /// Whether what was shown before begins in a line, before this rest.
 fn is_shown(line: &str, rest: &str) -> bool {
     line.starts_with(ROW)
-        || (SHOWN.contains(&line.trim_end()) && rest.trim_start().starts_with("## "))
+        || (SHOWN.contains(&line.trim_end())
+            && rest.trim_start().starts_with("## ")
+            && lines(rest).take(NEXT).any(|(start, end, _)| is_showing(&rest[start..end])))
 }
 
-/// A line as files are shown: its number and a tab stand before it.
+/// Whether a line is one of what is shown to models.
+fn is_showing(line: &str) -> bool {
+    line.starts_with(ROW) || is_numbered(line) || frame_of(line).is_some()
+}
+
+/// The hash in a line that frames a text.
+fn frame_of(line: &str) -> Option<&str> {
+    let hash = line.trim_end().strip_prefix(FRAME.0).filter(|hash| hash.len() == FRAME.1)?;
+    hash.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(hash)
+}
+
+/// A line as files are shown: its number stands before it, and a tab, an arrow or a bar.
 fn is_numbered(line: &str) -> bool {
     let line = line.trim_start_matches(is_blank);
     let digits = line.bytes().take(9).take_while(u8::is_ascii_digit).count();
-    digits > 0 && line[digits..].starts_with('\t')
+    digits > 0 && ["\t", "→", "| "].iter().any(|mark| line[digits..].starts_with(mark))
 }
 
 /// Where framed texts begin and end. One whose end was not said again goes on to the end.
 fn frames_of(text: &str) -> HashMap<usize, usize> {
     let (mut open, mut frames): (HashMap<&str, usize>, HashMap<usize, usize>) = Default::default();
     for (start, end, next) in lines(text) {
-        let line = text[start..end].trim_end();
-        let Some(hash) = line.strip_prefix(FRAME.0).filter(|hash| hash.len() == FRAME.1) else {
-            continue;
-        };
-        if !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            continue;
-        }
+        let Some(hash) = frame_of(&text[start..end]) else { continue };
         match open.remove(hash) {
             Some(from) => frames.insert(from, next),
             None => open.insert(hash, start),
@@ -268,10 +334,23 @@ fn frames_of(text: &str) -> HashMap<usize, usize> {
     frames
 }
 
-fn is_indented(line: &str) -> bool {
-    let line = line.trim_start_matches('\u{FEFF}');
-    let blanks = line.chars().take_while(|c| is_blank(*c) && *c != '\t').count();
-    blanks >= CODE || line.chars().nth(blanks) == Some('\t')
+/// How far in a line begins.
+fn indent(line: &str) -> usize {
+    let blanks = line.trim_start_matches('\u{FEFF}').chars().take_while(|c| is_blank(*c));
+    blanks.fold(0, |width, c| if c == '\t' { width / CODE * CODE + CODE } else { width + 1 })
+}
+
+/// How far in what stands in a list begins, from this line on, if it began there before.
+fn listed_behind(line: &str, listed: usize, is_parted: bool) -> usize {
+    let blanks = line.len() - line.trim_start_matches(is_blank).len();
+    let marks = line.len() - unlisted(line).len();
+    let indent = indent(line);
+    match marks > blanks {
+        // A mark that is as far in as code is part of that.
+        true if indent < listed + CODE => indent + (marks - blanks).min(CODE + 1),
+        false if is_parted && indent < listed.min(CODE / 2) => 0,
+        _ => listed,
+    }
 }
 
 /// What a quoted line says.
@@ -366,7 +445,15 @@ mod tests {
             ("a\n## log:///1/2/1 read a.md, 200\nb", "a\n{?}"),
             ("## log/a\nb", "## log/a\nb"),
             ("1\ta\n 20\tb\n3 c", "{}{}3 c"),
-            ("# Visible\n## a.md\nb", "{?}"),
+            ("# Visible\n## a.md\n1\tb", "{?}"),
+            ("# Visible\n## a.md\nb", "# Visible\n## a.md\nb"),
+            ("1. a\n\n    b\n\n        c\nd\n\ne\n\n    f", "1. a\n\n    b\n\n{}d\n\ne\n\n{}"),
+            ("<output>a</output>b<output>c</output>d", "{}b{}d"),
+            ("<output>a</output>b</output>c<output>d</output>", "{?}"),
+            ("<output>a</output>b</output>c", "{?}c"),
+            ("<output>a<output>b</output>c</output>d", "{?}d"),
+            ("<|user|>a<|assistant|>b", "{}<|assistant|>b"),
+            ("  3→a\n4| b\n5 | c", "{}{}5 | c"),
             ("# Log\nb", "# Log\nb"),
             ("text-0123456789ab\n# a\ntext-0123456789ab\nb", "{}b"),
             ("text-0123456789ab\n# a\n", "{?}"),

@@ -2,23 +2,28 @@
 //! only at top level: what stands in a body or a quote is no mark.
 
 /// The names of what holds thoughts, `<think>` and `</think>`, whatever the case of the letters.
-pub(crate) const NAMES: [&str; 9] = [
+pub(crate) const NAMES: [&str; 11] = [
     "think",
     "thinking",
-    "thought",
     "reasoning",
+    "thought",
+    "thoughts",
     "seed:think",
     "analysis",
     "scratchpad",
     "antthinking",
     "reflection",
+    concat!("ant", "ml:thinking"),
 ];
+/// Those that are words as well: where one stands in a line and closes nowhere, it is one.
+pub(crate) const COMMON: [&str; 3] = ["reasoning", "analysis", "reflection"];
 /// How many of them stand in square brackets as well.
-const BRACKETED: usize = 2;
+const BRACKETED: usize = 3;
 /// Thoughts between marks of other kinds.
-const PAIRS: [(&str, &str); 3] = [
+const PAIRS: [(&str, &str); 4] = [
     ("<|channel>thought", TURN_END),
     ("◁think▷", "◁/think▷"),
+    ("<|think|>", "<|/think|>"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
 ];
 /// An end that says nothing where it stands alone.
@@ -37,7 +42,7 @@ const ENDS: [&str; 5] = ["<|end|>", "<|return|>", "<|call|>", "<|start|>", CHANN
 const START: &str = "<|start|>";
 const STARTS: [&str; 4] = [START, "<|im_start|>", "<|start_header_id|>", "<start_of_turn>"];
 /// Marks that say nothing by themselves.
-const LONE: [&str; 8] = [
+const LONE: [&str; 9] = [
     MESSAGE,
     "<|im_end|>",
     "<|end_header_id|>",
@@ -46,6 +51,7 @@ const LONE: [&str; 8] = [
     "<|eom_id|>",
     "<end_of_turn>",
     "<|end_of_text|>",
+    "<|assistant|>",
 ];
 
 /// A mark.

@@ -58,6 +58,8 @@ pub(super) struct Found {
     settled: usize,
     /// A statement began whose end is not known: whatever follows may stand in it.
     is_tainted: bool,
+    /// Something was taken back: what changes something since may stand where that does.
+    is_wary: bool,
 }
 
 impl Found {
@@ -72,12 +74,18 @@ impl Found {
             reasoning: String::new(),
             settled: 0,
             is_tainted: false,
+            is_wary: false,
         }
     }
 
     /// From here on no op is known to stand outside of something that was lost.
     pub(super) fn taint(&mut self) {
         self.is_tainted = true;
+    }
+
+    /// From here on no op that changes something is.
+    pub(super) fn beware(&mut self) {
+        self.is_wary = true;
     }
 
     /// The ops that begin from this byte on may stand in a body; how many there are.
@@ -87,7 +95,7 @@ impl Found {
     }
 
     pub(super) fn op(&mut self, at: usize, mut op: Written) {
-        op.is_unclosed |= self.is_tainted;
+        op.is_unclosed |= self.is_tainted || (self.is_wary && !op.parsed.effect.is_read_only());
         match self.ops.len() < self.cap.saturating_add(MOST_NAMED) {
             true => self.ops.push((at, op)),
             false => self.over.push(at),
@@ -118,8 +126,9 @@ impl Found {
     /// Takes back the ops that begin from this byte on; how many there were.
     pub(super) fn withdraw(&mut self, from: usize) -> usize {
         let before = self.ops.len() + self.over.len();
-        self.ops.retain(|(at, _)| *at < from);
-        self.over.retain(|at| *at < from);
+        // They were taken down in the order of the text.
+        self.ops.truncate(self.ops.partition_point(|(at, _)| *at < from));
+        self.over.truncate(self.over.partition_point(|at| *at < from));
         before - self.ops.len() - self.over.len()
     }
 
@@ -130,8 +139,8 @@ impl Found {
         let mut reasoning = std::mem::take(&mut self.reasoning);
         reasoning.truncate(self.settled);
         let problems = std::mem::take(&mut self.problems);
-        let is_tainted = self.is_tainted;
-        *self = Found { reasoning, problems, is_tainted, ..Found::new(self.cap) };
+        let (is_tainted, is_wary) = (self.is_tainted, self.is_wary);
+        *self = Found { reasoning, problems, is_tainted, is_wary, ..Found::new(self.cap) };
         self.thought(since);
         self.settled = self.reasoning.len();
         count

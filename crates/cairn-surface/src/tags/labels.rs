@@ -2,6 +2,7 @@
 //! body's end; anything else that does not hold together is refused. What labels do is the edit language's.
 
 use cairn_text::patch;
+use std::collections::HashSet;
 
 /// Names of labels that look for a text: where one ends cannot be guessed.
 const LOOKING: [&str; 2] = ["SEARCH", "DELETE"];
@@ -17,6 +18,7 @@ pub(super) enum Framed {
 pub(super) fn framed(body: &str) -> Result<Framed, String> {
     let Err(problem) = patch::parse(body) else { return Ok(Framed::AsWritten) };
     let closed = last_open(body).filter(|name| !LOOKING.iter().any(|word| name.starts_with(word)));
+    let closed = closed.filter(|_| !is_closed_by_another(body));
     let closed = closed.map(|name| {
         let line_end = if body.ends_with('\n') { "" } else { "\n" };
         (format!("{body}{line_end}{name}\n"), name)
@@ -27,6 +29,22 @@ pub(super) fn framed(body: &str) -> Result<Framed, String> {
         }
         _ => Err(problem.to_string()),
     }
+}
+
+/// Whether the name of another label stands alone in a line behind the last that opens: where that ends is doubtful.
+fn is_closed_by_another(body: &str) -> bool {
+    let (mut names, mut is_closed) = (HashSet::new(), false);
+    for line in body.lines().map(str::trim) {
+        match line.strip_prefix("<<").filter(|_| patch::is_labelled(line)) {
+            Some(name) => {
+                let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                names.insert(&name[..name.find(|c| !is_name(c)).unwrap_or(name.len())]);
+                is_closed = false;
+            }
+            None => is_closed |= names.contains(line),
+        }
+    }
+    is_closed
 }
 
 /// The name of the last label that opens, if it stands alone in its line and something stands behind it: what was not

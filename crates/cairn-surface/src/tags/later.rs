@@ -9,11 +9,13 @@ pub(super) struct Later<'a> {
     known: HashMap<&'static str, (usize, Option<usize>)>,
     /// Up to here something that began like JSON goes, and is none: what begins in it is not tried again.
     pub(super) tried: usize,
+    /// How often something began in it.
+    pub(super) again: usize,
 }
 
 impl<'a> Later<'a> {
     pub(super) fn new(text: &'a str) -> Later<'a> {
-        Later { text, known: HashMap::new(), tried: 0 }
+        Later { text, known: HashMap::new(), tried: 0, again: 0 }
     }
 
     /// Where this mark next occurs from here on.

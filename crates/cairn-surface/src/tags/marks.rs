@@ -3,12 +3,14 @@
 
 use super::head::{self, Head, Shape};
 use crate::native;
-use crate::prose::{fence_in, lines};
+use crate::prose::{fence_in, is_blank, lines};
 use crate::thinking::NAMES as THOUGHTS;
 use std::collections::HashMap;
 
 /// Ops in fences are passed over up to this many: looking further would take too long in all.
 const MOST_PASSED: usize = 64;
+/// No more than this stands in a closer behind its name.
+const LONGEST_REST: usize = 64;
 /// Longer fences than this are all taken to be of one length.
 const LONGEST_FENCE: usize = 8;
 
@@ -31,6 +33,8 @@ pub(super) struct Mark {
     pub(super) name: &'static str,
     /// Written in another case.
     pub(super) is_shouted: bool,
+    /// A closer with more in it than its name.
+    pub(super) is_sloppy: bool,
     pub(super) kind: Kind,
     /// The closer of an opener, by its number.
     pub(super) mate: Option<usize>,
@@ -133,27 +137,25 @@ impl<'a> Marks<'a> {
         let (name, is_shouted, from) = opens_at(self.text, at)?;
         let head = head::read(self.text, from, self.limit(from));
         let kind = Kind::Head(head.shape);
-        Some(Mark { at, end: head.end, name, is_shouted, kind, mate: None })
+        Some(Mark { at, end: head.end, name, is_shouted, is_sloppy: false, kind, mate: None })
     }
 
     fn close_at(&self, at: usize) -> Option<Mark> {
-        let rest = &self.text.as_bytes()[at + 2..];
-        let length = name_length(rest);
-        let (name, is_shouted) = known(&self.text[at + 2..at + 2 + length])?;
-        let mut end = at + 2 + length;
-        let blank = |end: usize| {
-            let byte = self.text.as_bytes().get(end);
-            byte.copied().filter(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+        let inner = self.text[at + 2..].trim_start_matches(is_blank);
+        let length = name_length(inner.as_bytes());
+        let (name, is_shouted) = known(&inner[..length])?;
+        let behind = &inner[length..];
+        let rest = behind.trim_start_matches([' ', '\t', '\r']);
+        let (kind, rest, is_loose) = match rest.as_bytes().first() {
+            Some(b'>') => (Kind::Close, &rest[1..], false),
+            None | Some(b'\n' | b'<') => (Kind::CloseUnended, rest, false),
+            Some(_) => (Kind::Close, behind_rest(behind)?, true),
         };
-        while blank(end).is_some() {
-            end += 1;
-        }
-        let (kind, end) = match self.text.as_bytes().get(end) {
-            Some(b'>') => (Kind::Close, end + 1),
-            None | Some(b'\n' | b'<') => (Kind::CloseUnended, end),
-            Some(_) => return None,
-        };
-        Some(Mark { at, end, name, is_shouted, kind, mate: None })
+        let end = self.text.len() - rest.len();
+        let is_sloppy = is_loose || inner.len() < self.text.len() - at - 2;
+        // Thoughts have closers of their own.
+        let is_mark = !is_sloppy || (kind == Kind::Close && !THOUGHTS.contains(&name));
+        is_mark.then_some(Mark { at, end, name, is_shouted, is_sloppy, kind, mate: None })
     }
 
     fn pair(&mut self) {
@@ -204,6 +206,12 @@ impl<'a> Marks<'a> {
     /// Whether this byte is the first of its line.
     pub(super) fn begins_line(&self, at: usize) -> bool {
         at == 0 || self.text.as_bytes()[at - 1] == b'\n'
+    }
+
+    /// Whether nothing but blanks stands before this byte in its line.
+    pub(super) fn leads_line(&self, at: usize) -> bool {
+        let mut before = self.text[..at].chars().rev();
+        before.find(|c| !is_blank(*c)).is_none_or(|c| matches!(c, '\n' | '\r'))
     }
 
     /// Where the next line begins that a tag opens, or the text is over.
@@ -268,6 +276,13 @@ impl<'a> Marks<'a> {
         strays
     }
 
+    /// Whether a closer, and nothing else, stands between two bytes.
+    pub(super) fn is_closer(&self, from: usize, to: usize) -> bool {
+        let said = self.text[from..to].trim();
+        let at = to - self.text[from..to].trim_start().len();
+        self.at(at).is_some_and(|mark| mark.is_close() && mark.end == at + said.len())
+    }
+
     /// Whether a fence that opens between two places is not closed there.
     pub(super) fn is_fenced(&self, from: usize, to: usize) -> bool {
         let before = |lines: &[usize], at: usize| lines.partition_point(|line| *line < at);
@@ -301,6 +316,14 @@ impl<'a> Marks<'a> {
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
+}
+
+/// What stands behind a closer in which more stands than its name, from the end of that on.
+fn behind_rest(text: &str) -> Option<&str> {
+    text.starts_with(|c| is_blank(c) || c == '/').then_some(())?;
+    let mut near = text.char_indices().take(LONGEST_REST);
+    let (at, end) = near.find(|(_, c)| matches!(c, '<' | '>' | '\n'))?;
+    (end == '>').then(|| &text[at + 1..])
 }
 
 /// Where lines begin with a tag that opens.

@@ -2,12 +2,19 @@
 //! looked for: the end of something that was opened before, and statements that may have been meant.
 
 use super::foreign;
+use super::marks::Mark;
 use super::meaning;
 use super::scan::Scan;
+use crate::native;
 use crate::prose::Quote;
+use crate::thinking::COMMON;
 
 /// A fence whose inside is read.
 const READ_FENCE: &str = "tool_code";
+/// No word of the surface of heredocs is longer, with what tells it from others.
+const LONGEST_WORD: usize = 24;
+/// The ends of so many of its statements are looked for.
+const MOST_OTHERS: usize = 64;
 
 impl Scan<'_, '_> {
     pub(super) fn quote(&mut self) {
@@ -31,8 +38,8 @@ impl Scan<'_, '_> {
                         "a statement between two backticks is quoted by them",
                     );
                     self.look_for_strays(from, to);
-                } else {
-                    self.look_for_ends(from, to);
+                } else if !self.marks.is_closer(from, to) {
+                    self.look_for_begun(from, to);
                 }
                 self.at = quote.end;
             }
@@ -43,9 +50,15 @@ impl Scan<'_, '_> {
                 self.read_fence(quote);
             }
             Some(_) => {
+                // Behind the marks of a fence, in their line, there may be anything as well.
+                let from = self.at + run;
                 match quote.is_closed {
                     true if self.half_fenced.is_some() => self.half_quote(from, to),
-                    true => {}
+                    // The closer alone is spoken of.
+                    true if self.marks.is_closer(quote.body.0, to) => {
+                        self.look_for_begun(from, quote.body.0);
+                    }
+                    true => self.look_for_begun(from, to),
                     false => self.quote_unclosed(from),
                 }
                 self.at = quote.end;
@@ -82,7 +95,9 @@ impl Scan<'_, '_> {
         let (at, (from, to)) = (self.at, quote.body);
         let mut inner = Scan::new(&self.text[from..to], from.max(1), self.found);
         inner.begun = self.begun.keys().map(|name| (*name, 0)).collect();
+        inner.bodied = self.bodied.clone();
         let left = inner.run();
+        self.bodied.extend(left.bodied);
         self.quoted = self.quoted.or(left.quoted);
         for name in left.begun {
             self.begun.entry(name).or_insert(at);
@@ -103,6 +118,45 @@ impl Scan<'_, '_> {
         self.note_quoted(at, aside.end);
         self.look_for_strays(at, aside.end);
         self.at = aside.end;
+        true
+    }
+
+    /// Whether a name of thoughts stands here that is a word as well, in the middle of a line, and closes nowhere.
+    pub(super) fn is_word(&self) -> bool {
+        let is_open = |mark: &Mark| !mark.is_close() && COMMON.contains(&mark.name);
+        let Some(mark) = self.marks.at(self.at).filter(is_open) else { return false };
+        let is_closed = self.marks.last_close(mark.name, mark.at, self.text.len()).is_some();
+        !is_closed && !self.marks.leads_line(mark.at)
+    }
+
+    /// Passes over a statement of the surface of heredocs, if one begins the line here: what stands in it is its body.
+    pub(super) fn other_surface(&mut self) -> bool {
+        let at = self.at;
+        let Some(inner) = self.text[at..].strip_prefix("<<") else { return false };
+        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let length = inner.bytes().take(LONGEST_WORD).take_while(is_name).count();
+        let (name, rest) = inner.split_at(length);
+        // What follows a word, and is no letter, tells one statement from another.
+        let is_known = || {
+            let is_suffix = |c: char| c.is_ascii_digit() || c == '_';
+            native::is_word(name) || native::is_word(name.trim_end_matches(is_suffix))
+        };
+        if !rest.starts_with(['(', '[', ':']) || !self.marks.leads_line(at) || !is_known() {
+            return false;
+        }
+        // To look for the end of each would take more than linear time.
+        self.others += 1;
+        let is_sought = self.others <= MOST_OTHERS;
+        let end = is_sought.then(|| closed_within(rest, name)).flatten();
+        let end = end.map(|end| self.text.len() - rest.len() + end);
+        if self.others == 1 {
+            let note = "this is written in heredoc, and replies are read as tags here";
+            self.problem(at, "other_surface", note);
+        }
+        let end = end.unwrap_or(self.text.len());
+        self.note_quoted(at, end);
+        self.look_for_strays(at, end);
+        self.at = end;
         true
     }
 
@@ -143,6 +197,20 @@ impl Scan<'_, '_> {
         self.look_for_ends(from, to);
     }
 
+    /// The same where what is passed over is closed itself: then only what was begun by that name can end in it.
+    pub(super) fn look_for_begun(&mut self, from: usize, to: usize) {
+        self.look_for_closers(from, to);
+        self.look_for_ends(from, to);
+    }
+
+    pub(super) fn look_for_closers(&mut self, from: usize, to: usize) {
+        for stray in self.marks.strays_within(from, to) {
+            if self.bodied.contains(stray.name) {
+                self.closes_nothing(stray.name, self.base + stray.at);
+            }
+        }
+    }
+
     /// The same of calls in other formats, where there were any.
     fn look_for_ends(&mut self, from: usize, to: usize) {
         for (name, at) in self.ends.strays_within(from, to) {
@@ -169,4 +237,19 @@ impl Scan<'_, '_> {
             self.problem(at, "statement_quoted", note);
         }
     }
+}
+
+/// Where a statement of the surface of heredocs is closed, if it is closed once.
+fn closed_within(text: &str, name: &str) -> Option<usize> {
+    let (open, close) = (format!("<<{name}"), format!(":{name}"));
+    let closer = |from: usize| {
+        let is_over = |(at, _): &(usize, &str)| {
+            let behind = text[from + at + close.len()..].chars().next();
+            !behind.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        text[from..].match_indices(&close).find(is_over).map(|(at, _)| from + at + close.len())
+    };
+    let end = closer(0)?;
+    let next = text[end..].find(&open).map_or(text.len(), |at| end + at);
+    closer(end).is_none_or(|again| again > next).then_some(end)
 }

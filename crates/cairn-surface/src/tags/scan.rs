@@ -10,7 +10,7 @@ use crate::asides::Asides;
 use crate::native::{self, Given};
 use crate::prose::Quotes;
 use crate::thinking;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// No more tags of no name than this are looked into.
 const MOST_UNKNOWN: usize = 64;
@@ -44,12 +44,16 @@ pub(super) struct Scan<'a, 'f> {
     last: Option<(&'static str, usize)>,
     /// Of each name, where its first statement begins. Any since may be the one that is open.
     pub(super) begun: HashMap<&'static str, usize>,
+    /// The names of statements that had a body.
+    pub(super) bodied: HashSet<&'static str>,
     /// The first statement whose body ends in a fence: it may go on behind that.
     pub(super) half_fenced: Option<usize>,
     /// The first statement that is quoted: it may have been meant.
     pub(super) quoted: Option<usize>,
     /// How many tags of no name were met.
     unknown: usize,
+    /// How many statements of another surface were.
+    pub(super) others: usize,
     /// The names of closers that close nothing.
     pub(super) strays: Vec<&'static str>,
 }
@@ -60,6 +64,8 @@ pub(super) struct Left {
     pub(super) strays: Vec<&'static str>,
     /// The names of statements in it.
     pub(super) begun: Vec<&'static str>,
+    /// The names of those that had a body.
+    pub(super) bodied: HashSet<&'static str>,
     /// The first statement that is quoted in it.
     pub(super) quoted: Option<usize>,
 }
@@ -81,9 +87,11 @@ impl<'a, 'f> Scan<'a, 'f> {
             trace: None,
             last: None,
             begun: HashMap::new(),
+            bodied: HashSet::new(),
             half_fenced: None,
             quoted: None,
             unknown: 0,
+            others: 0,
             strays: Vec::new(),
         }
     }
@@ -118,7 +126,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             self.found.problem(place, "statement_quoted", note);
         }
         let begun = self.begun.into_keys().collect();
-        Left { strays: self.strays, begun, quoted: self.quoted }
+        Left { strays: self.strays, begun, bodied: self.bodied, quoted: self.quoted }
     }
 
     /// Leaves an angle bracket as prose.
@@ -162,6 +170,12 @@ impl<'a, 'f> Scan<'a, 'f> {
         if self.is_escaped() && thinking::mark_at(self.text, self.at).is_none() {
             return self.leave();
         }
+        if self.is_word() {
+            return self.leave();
+        }
+        if self.other_surface() {
+            return;
+        }
         // A message to a function is a call, though its channel is that of thoughts.
         if self.foreign() || self.thought() {
             return;
@@ -182,8 +196,14 @@ impl<'a, 'f> Scan<'a, 'f> {
 
     /// A tag of no name that is much like one: it is told, and nothing in it is an op.
     fn unknown_tag(&mut self) {
-        let Some((length, name)) = near_at(&self.text[self.at..]) else { return self.leave() };
-        let (at, written) = (self.at, self.text[self.at + 1..self.at + length].trim());
+        let Some(written) = named_at(&self.text[self.at..]) else { return self.leave() };
+        // To compare each with all names, and to look for its end, would take long in all.
+        if self.unknown >= MOST_UNKNOWN {
+            self.found.taint();
+            return self.leave();
+        }
+        let Some(name) = nearest(written) else { return self.leave() };
+        let at = self.at;
         self.problem(
             at,
             "tag_unknown",
@@ -191,13 +211,8 @@ impl<'a, 'f> Scan<'a, 'f> {
         );
         self.unknown += 1;
         let closer = format!("</{written}>");
-        // To look for the end of each would take more than linear time.
-        let is_sought = self.unknown <= MOST_UNKNOWN;
-        let close = is_sought.then(|| self.text[at..].find(&closer)).flatten();
+        let close = self.text[at..].find(&closer);
         self.leave();
-        if !is_sought {
-            self.found.taint();
-        }
         if let Some(close) = close {
             self.look_for_strays(at, at + close);
             self.at = at + close + closer.len();
@@ -231,6 +246,9 @@ impl<'a, 'f> Scan<'a, 'f> {
         if body.is_some_and(|(from, to)| self.marks.is_fenced(from, to)) {
             self.half_fenced.get_or_insert(mark.at);
         }
+        if close.is_some_and(|close| close.is_sloppy) {
+            repairs.push(("closer_sloppy", format!("read as </{}>", mark.name)));
+        }
         let body = body.map(|(from, to)| &self.text[from..to]);
         // A bracket too many, or too early: it is doubtful where the tag ends and the body begins.
         let is_stray = |body: &str| body.starts_with('>') || body.ends_with('<') || goes_on(body);
@@ -238,12 +256,25 @@ impl<'a, 'f> Scan<'a, 'f> {
             let note = format!("it is doubtful where the body of <{}> begins or ends", mark.name);
             self.problem(mark.at, "bracket_stray", note);
             self.found.taint();
+            self.closes_another(mark, close);
             return self.done(mark, end);
         }
         // What the end of the text cuts may be the closer of something else.
         let is_cut = is_unended && end == self.text.len();
+        let (count, _) = self.found.counts();
         self.say(mark, body, repairs, if is_cut { Ending::Missing } else { Ending::Written });
+        let is_bare = is_cut && body.is_some_and(|body| body.trim().is_empty());
+        if is_bare || self.found.counts().0 == count {
+            self.closes_another(mark, close);
+        }
         self.done(mark, end);
+    }
+
+    /// A pair that says nothing is spoken of, perhaps, and its closer that of a body which seemed to be over before.
+    fn closes_another(&mut self, mark: Mark, close: Option<Mark>) {
+        if let Some(close) = close.filter(|_| self.bodied.contains(mark.name)) {
+            self.closes_nothing(close.name, self.base + close.at);
+        }
     }
 
     /// Takes down what a statement says.
@@ -288,13 +319,18 @@ impl<'a, 'f> Scan<'a, 'f> {
     /// Goes on behind a statement.
     pub(super) fn done(&mut self, mark: Mark, end: usize) {
         self.begun.entry(mark.name).or_insert(mark.at);
+        if matches!(mark.kind, Kind::Head(Shape::Open | Shape::Broken)) {
+            self.bodied.insert(mark.name);
+        }
         self.last = (mark.kind == Kind::Head(Shape::Whole)).then_some((mark.name, end));
         self.tell(mark.at, end);
     }
 
-    /// A closer that closes nothing. Directly behind a tag of its name that has no body it is one too many.
+    /// A closer that closes nothing. Directly behind a tag of its name that has no body it is one too many, if none
+    /// before had a body that may end here.
     fn orphan(&mut self, close: Mark) {
-        if self.last == Some((close.name, close.at)) && self.trace.is_none() {
+        let is_behind = self.last == Some((close.name, close.at)) && self.trace.is_none();
+        if is_behind && !self.bodied.contains(close.name) {
             self.repair(close.at, "closer_extra", format!("</{}> closes nothing", close.name));
         } else {
             self.closes_nothing(close.name, self.base + close.at);
@@ -319,11 +355,16 @@ impl<'a, 'f> Scan<'a, 'f> {
         self.begun.contains_key(name)
     }
 
-    /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were.
+    /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were. What
+    /// follows is doubtful then.
     pub(super) fn take_back(&mut self, name: &str) -> usize {
         let begun = self.begun.get(name).copied().unwrap_or_default();
         let from = self.trace.map_or(begun, |trace| trace.min(begun));
-        self.found.withdraw(self.base + from)
+        let count = self.found.withdraw(self.base + from);
+        if count > 0 || self.bodied.contains(name) {
+            self.found.beware();
+        }
+        count
     }
 
     /// Takes the mark of a thought, if one stands here.
@@ -338,6 +379,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             }
             thinking::Mark::Thought { said, end, .. } => {
                 self.found.thought(said);
+                self.look_for_begun(at, end);
                 self.tell(at, end);
             }
         }
@@ -390,6 +432,7 @@ impl<'a, 'f> Scan<'a, 'f> {
                     let note = format!("{format} read as a call of {name}");
                     is_known |= meaning::take_call(&name, args, place, self.found, note);
                 }
+                self.look_for_closers(at, end);
                 // What calls nothing that there is stays prose.
                 if !is_known {
                     self.at = end;
@@ -420,9 +463,8 @@ impl<'a, 'f> Scan<'a, 'f> {
     }
 }
 
-/// The length of the name in a tag that there is not, and the one it is most like. Only one that works on something
-/// is told from other markup.
-fn near_at(text: &str) -> Option<(usize, &'static str)> {
+/// The name in a tag that there is not. Only one that works on something is told from other markup.
+fn named_at(text: &str) -> Option<&str> {
     let inner = text[1..].trim_start_matches(' ');
     let blanks = text.len() - 1 - inner.len();
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -434,11 +476,15 @@ fn near_at(text: &str) -> Option<(usize, &'static str)> {
     {
         return None;
     }
+    Some(name)
+}
+
+/// The tag or tool that a name is most like.
+fn nearest(name: &str) -> Option<&'static str> {
     let tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
     let own = native::skins().iter().map(|skin| skin.tool.name);
     let near = native::nearest(name, tags.chain(own).map(|tag| (tag, &[][..])));
-    let near = native::tool(name).map(|tool| tool.name).or(near.first().copied())?;
-    Some((1 + blanks + length, near))
+    native::tool(name).map(|tool| tool.name).or(near.first().copied())
 }
 
 /// So many ops, in words.

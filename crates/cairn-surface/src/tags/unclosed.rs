@@ -97,6 +97,12 @@ impl<'a> Scan<'a, '_> {
         if close.is_none() && !is_whole {
             self.found.taint();
         }
+        // Its own closer, too, where a body of its name may have held it.
+        for stray in self.marks.strays_within(mark.at, end) {
+            if stray.name != mark.name || self.bodied.contains(stray.name) {
+                self.closes_nothing(stray.name, self.place(stray.at));
+            }
+        }
         self.done(mark, end);
     }
 }

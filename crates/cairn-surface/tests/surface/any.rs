@@ -55,7 +55,7 @@ fn a_reply_in_the_form_of_another_surface_is_told_of_that() {
         (Surface::Tags, "Now:\n<<READ(a)::READ\n", "!other_surface"),
         (Surface::Heredoc, "Now:\n<get path=\"a\"/>\n", "!other_surface"),
         (Surface::Tags, r#"{"tool":"read","args":{"path":"a"},"nonce":"n0"}"#, "!other_surface"),
-        (Surface::Tags, "<get path=\"a\"/>\n<<READ(a)::READ\n", "read"),
+        (Surface::Tags, "<get path=\"a\"/>\n<<READ(a)::READ\n", "read !other_surface"),
         (Surface::Tags, "a << b, and that is all", ""),
         (Surface::Heredoc, "a < b, and that is all", ""),
     ] {

@@ -1,7 +1,7 @@
 //! Where calls in tags of other trainings open and close, wherever they stand: what is passed over may hold the end
 //! of a call that seemed to be over before.
 
-use super::xml::{CLOSERS, OPENERS};
+use super::xml::{CLOSERS, OPENERS, begins};
 use std::collections::HashMap;
 
 /// What opens or closes a call, by the name of that.
@@ -18,7 +18,7 @@ impl Ends {
         let end = |(at, _): (usize, &str)| {
             let rest = &text[at..];
             let of = |marks: &[(&'static str, &str)]| {
-                marks.iter().find(|(_, mark)| rest.starts_with(mark)).map(|(name, _)| *name)
+                marks.iter().find(|(_, mark)| begins(rest, mark)).map(|(name, _)| *name)
             };
             let close = of(&CLOSERS).map(|name| End { at, name, is_close: true });
             close.or_else(|| of(&OPENERS).map(|name| End { at, name, is_close: false }))

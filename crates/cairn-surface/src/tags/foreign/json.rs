@@ -19,6 +19,8 @@ pub(super) const PYTHON_TAG: &str = "<|python_tag|>";
 const CALL_ID: &str = "[CALL_ID]";
 /// So far is looked around the beginning of JSON.
 const DEEPEST: usize = 64;
+/// In what began like JSON and is none, no more calls than this are looked for.
+const MOST_AGAIN: usize = 8;
 /// So far from its beginning a call that is no JSON names its arguments.
 const FARTHEST: usize = 512;
 /// What arguments are called.
@@ -30,7 +32,10 @@ pub(super) fn read(text: &str, at: usize, later: &mut Later<'_>) -> Option<Met> 
     if text[at..].starts_with(TOOL_CALLS) {
         return Some(behind_mark(text, at + TOOL_CALLS.len(), later));
     }
-    let met = begins_a_call(&text[at..]).then(|| begun(text, at, later)).flatten();
+    // What is broken is so for all that is open in it: it is not read again for each.
+    later.again = if at < later.tried { later.again + 1 } else { 0 };
+    let is_tried = later.again <= MOST_AGAIN && begins_a_call(&text[at..]);
+    let met = is_tried.then(|| begun(text, at, later)).flatten();
     met.or_else(|| data(text, at, later))
 }
 

@@ -334,3 +334,94 @@ const A_CALL_THAT_CANNOT_BE_READ_SAYS_NOTHING_OF_ITS_TEXTS: Cases = &[
         "- ?foreign_malformed",
     ),
 ];
+
+#[test]
+fn calls_with_names_in_a_space_of_their_own_are_read() {
+    check_all(CALLS_WITH_NAMES_IN_A_SPACE_OF_THEIR_OWN_ARE_READ);
+}
+
+const CALLS_WITH_NAMES_IN_A_SPACE_OF_THEIR_OWN_ARE_READ: Cases = &[
+    (
+        concat!(
+            "<",
+            "ant",
+            "ml:",
+            "function_calls>\n<",
+            "ant",
+            "ml:",
+            "invoke name=\"write\"><",
+            "ant",
+            "ml:",
+            "parameter name=\"content\">\n<rm path=\"victim\"/>\n</",
+            "ant",
+            "ml:",
+            "parameter></",
+            "ant",
+            "ml:",
+            "invoke></",
+            "ant",
+            "ml:",
+            "function_calls>"
+        ),
+        "- ?arguments",
+    ),
+    (
+        concat!(
+            "<",
+            "ant",
+            "ml:",
+            "function_calls>\n<",
+            "ant",
+            "ml:",
+            "invoke name=\"read\">\n<",
+            "ant",
+            "ml:",
+            "parameter name=\"path\">a</",
+            "ant",
+            "ml:",
+            "parameter>\n</",
+            "ant",
+            "ml:",
+            "invoke>\n</",
+            "ant",
+            "ml:",
+            "function_calls>\nok"
+        ),
+        "read path=a ~foreign_call \"ok\"",
+    ),
+    (
+        "<Function_Calls id=\"1\"><Invoke id=\"2\" name=\"read\"><parameter string=\"true\" name=\"path\">a</parameter></Invoke></Function_Calls>",
+        "read path=a ~foreign_call",
+    ),
+    (
+        concat!("<", "ant", "ml:", "thinking>\n<rm path=\"a\"/></", "ant", "ml:", "thinking>ok"),
+        "- \"ok\" (<rm path=\"a\"/>)",
+    ),
+    (
+        concat!(
+            "<",
+            "ant",
+            "ml:",
+            "invoke name=\"write\"><",
+            "ant",
+            "ml:",
+            "parameter name=\"content\">x</",
+            "ant",
+            "ml:",
+            "parameter>\n<rm path=\"a\"/>"
+        ),
+        "- ?foreign_malformed",
+    ),
+    (
+        concat!(
+            "<",
+            "ant",
+            "ml:",
+            "parameter name=\"content\">\n<rm path=\"a\"/></",
+            "ant",
+            "ml:",
+            "parameter>"
+        ),
+        concat!("- ?closer_alone \"<", "ant", "ml:", "parameter name=\"content\">\""),
+    ),
+];

@@ -195,3 +195,19 @@ proptest! {
         prop_assert!(!reading.ops.is_empty() || !reading.problems.is_empty(), "{body}");
     }
 }
+
+#[test]
+fn a_label_that_the_name_of_another_may_close_is_refused() {
+    check_all(A_LABEL_THAT_THE_NAME_OF_ANOTHER_MAY_CLOSE_IS_REFUSED);
+}
+
+const A_LABEL_THAT_THE_NAME_OF_ANOTHER_MAY_CLOSE_IS_REFUSED: Cases = &[
+    (
+        "<set path=\"x\">\n<<SEARCH\na\nSEARCH\n<<REPLACE\nb\nREPLACE\n<<APPEND\nevil\nREPLACE\n</set>",
+        "- ?label_broken",
+    ),
+    (
+        "<set path=\"x\">\n<<APPEND\nfine\n</set>",
+        "edit path=x patch=<<APPEND\\nfine\\nAPPEND\\n ~label_closed",
+    ),
+];

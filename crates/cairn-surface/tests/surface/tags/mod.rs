@@ -7,6 +7,8 @@ mod foreign;
 mod heads;
 mod labels;
 mod notation;
+mod others;
+mod own_closers;
 mod properties;
 mod prose;
 mod quotes;

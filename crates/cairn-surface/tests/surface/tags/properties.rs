@@ -381,3 +381,24 @@ fn reading_takes_time_linear_in_the_text() {
         assert!(clock::is_linear(parse, &small, &large), "{piece:?} takes more than linear time");
     }
 }
+
+/// Texts whose parts are not alike, by their length.
+fn mixed(bytes: usize) -> [String; 6] {
+    let gets = "<get path=\"a\"/>".repeat(bytes / 30);
+    let stray = format!("{gets}<sh>a</sh>{}", "</sh>".repeat(bytes / 10));
+    let role = format!("x {}[{}", "{\"role\":".repeat(120), "1,".repeat(bytes / 2));
+    let held = format!("{}</output>", "<output>a</output><output>".repeat(bytes / 26));
+    let unknown = "<gett path=\"a\"> ".repeat(bytes / 16);
+    let others = "<<EDIT(a):\n".repeat(bytes / 11);
+    let words = "a <analysis> ".repeat(bytes / 13);
+    [stray, role, held, unknown, others, words]
+}
+
+#[test]
+fn reading_takes_time_linear_in_texts_of_several_parts() {
+    let parse = |text: &str| drop(std::hint::black_box(tags::parse(text, 50)));
+    for (small, large) in mixed(128 << 10).iter().zip(&mixed(512 << 10)) {
+        let start: String = large.chars().take(40).collect();
+        assert!(clock::is_linear(parse, small, large), "{start:?} takes more than linear time");
+    }
+}
