@@ -270,6 +270,7 @@ impl<'a> Reader<'a> {
             End::Mention => Step::Prose(behind),
             End::Body(body) => self.with_body(opener, &slots, body),
             End::Broken(at) => {
+                self.doubt_begun(name, start);
                 self.found.fault(slots.fault.unwrap_or_else(|| {
                     Fault::new("slot_unknown", start, format!("<<{name} is not understood"))
                 }));
@@ -282,6 +283,7 @@ impl<'a> Reader<'a> {
         let Opener { name, .. } = opener;
         if let Some(end) = self.unfenced(opener, body) {
             let note = format!("the body of <<{name} is not closed; an empty body is \"::\"");
+            self.doubt_begun(name, opener.start);
             self.found.fault(Fault::new("body_unfenced", opener.start, note));
             self.found.taint();
             return Step::Past(end);
@@ -327,6 +329,7 @@ impl<'a> Reader<'a> {
     ) {
         let is_unclosed = ending == Ending::Missing;
         if let Some(fault) = &slots.fault {
+            self.doubt_begun(name, start);
             self.found.fault(fault.clone());
             if is_unclosed {
                 self.found.taint();
@@ -342,6 +345,7 @@ impl<'a> Reader<'a> {
         let mut repairs = Vec::new();
         match meant(Framed { word, slots, body, start: (start, at) }, &mut repairs) {
             Err(fault) => {
+                self.doubt_begun(name, start);
                 self.found.fault(fault);
                 if is_unclosed {
                     self.found.taint();
