@@ -147,6 +147,10 @@ impl<'a> Reader<'a> {
             self.not_read(at);
         }
         self.skip(at, end, Ending::of(is_sure));
+        // It may have begun in prose, and end in a body.
+        if self.index.opens_across(at, end) {
+            self.found.taint();
+        }
         Step::Prose(end)
     }
 

@@ -333,6 +333,16 @@ const SOUPS: &[&str] = &[
     "<<EDIT(a):x:EDIT\n:edit   ",
     "<<EDIT(a):x:EDIT <<READ[[(x):b:EDIT c:READ\n",
     "x:OPEN ",
+    "<set path=\"a\">",
+    "\n<set path=\"a\">x",
+    "\n<set path=\"a\">x</set>",
+    "<function name=\"",
+    "<tool_call name=\"a\">{",
+    "<tool_call>{</tool_call>\n",
+    "- {\n",
+    "x: {\"\n",
+    "[[",
+    "{\"a\":\"\n\"}\n",
 ];
 
 fn is_linear(small: &str, large: &str) -> bool {
