@@ -41,8 +41,18 @@ pub(super) struct Met {
     pub(super) end: usize,
     /// Whether that is beyond doubt.
     pub(super) is_sure: bool,
-    /// Whether it is a call.
-    pub(super) is_call: bool,
+    pub(super) form: Form,
+}
+
+/// What something in another form is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A call of another training.
+    Call,
+    /// A statement of the tags surface.
+    Tag,
+    /// Text.
+    Text,
 }
 
 /// The frames of a text. Asked from left to right, the answers take time linear in the text.
@@ -105,7 +115,8 @@ impl<'a> Foreign<'a> {
 
     /// A call in a frame: up to what closes it, if no text in it can hold that.
     fn framed(&mut self, at: usize, head: &Head) -> Option<Met> {
-        let met = |end, is_sure| Some(Met { end, is_sure, is_call: true });
+        let form = if native::is_tag(&head.key) { Form::Tag } else { Form::Call };
+        let met = |end, is_sure| Some(Met { end, is_sure, form });
         if head.is_tag && !begins_line(self.text, at) {
             return None;
         }
@@ -136,8 +147,8 @@ impl<'a> Foreign<'a> {
         let rest = &self.text[from..];
         let begins = rest.find(['{', '[', '\n', '<']).filter(|at| !rest[*at..].starts_with('\n'));
         match begins.and_then(|begins| self.extent(from + begins)) {
-            Some(end) => Met { end, is_sure: true, is_call: true },
-            None => Met { end: self.text.len(), is_sure: false, is_call: true },
+            Some(end) => Met { end, is_sure: true, form: Form::Call },
+            None => Met { end: self.text.len(), is_sure: false, form: Form::Call },
         }
     }
 
@@ -150,13 +161,15 @@ impl<'a> Foreign<'a> {
             return None;
         }
         if self.looks == 0 {
-            return Some(Met { end: self.text.len(), is_sure: false, is_call: false });
+            return Some(Met { end: self.text.len(), is_sure: false, form: Form::Text });
         }
         if let Some(end) = self.closed(at, Texts::OfOneLine) {
-            return Some(Met { end, is_sure: true, is_call: is_call(&self.text[at..end]) });
+            let is_call = is_call(&self.text[at..end]);
+            let form = if is_call { Form::Call } else { Form::Text };
+            return Some(Met { end, is_sure: true, form });
         }
         let end = self.closed(at, Texts::OfLines)?;
-        Some(Met { end, is_sure: false, is_call: false })
+        Some(Met { end, is_sure: false, form: Form::Text })
     }
 
     /// Where an object or a list is over that begins at this byte and is JSON as a whole.

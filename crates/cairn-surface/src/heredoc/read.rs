@@ -1,7 +1,7 @@
 //! Reads a reply from left to right: statements, thoughts, quotes and prose. Never fails, and takes time linear in the
 //! text. What is not closed, or closes nothing, is `recover`'s.
 
-use super::foreign::{Foreign, Met, is_message_to_function};
+use super::foreign::{Foreign, Form, Met, is_message_to_function};
 use super::gather::Gathered;
 use super::index::Index;
 use super::meant::{Framed, meant};
@@ -142,9 +142,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes over what is written in another form.
-    fn foreign(&mut self, at: usize, Met { end, is_sure, is_call }: Met) -> Step {
-        if is_call || self.index.opens_any(at, end) {
-            self.not_read(at);
+    fn foreign(&mut self, at: usize, Met { end, is_sure, form }: Met) -> Step {
+        match form {
+            Form::Tag => {
+                let note = "this is written in tags, and was not read";
+                self.found.fault(Fault::new("other_surface", at, note));
+            }
+            Form::Text if !self.index.opens_any(at, end) => {}
+            Form::Call | Form::Text => self.not_read(at),
         }
         self.skip(at, end, Ending::of(is_sure));
         // It may have begun in prose, and end in a body.
