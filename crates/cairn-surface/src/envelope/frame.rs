@@ -21,6 +21,13 @@ const ENDS: [&str; 10] = [
     "<end_of_turn>",
     "</s>",
 ];
+/// What begins a turn; the name of who speaks follows.
+const TURNS: [&str; 4] = ["<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "<|start|>"];
+/// Who speaks for themselves.
+const SELF: [&str; 2] = ["assistant", "model"];
+/// Turns of others that are told by the name alone.
+const OTHERS: [&str; 6] =
+    ["<|user|>", "<|system|>", "<|tool|>", "<|observation|>", "<|developer|>", "<|ipython|>"];
 /// How models begin that think aloud, in small letters.
 const PREFACES: [&str; 22] = [
     "we need to",
@@ -151,7 +158,7 @@ impl Framed<'_> {
 
 /// A thought that a text begins with, and what follows. Its opening may be missing: some models are given it.
 fn thought(text: &str) -> Option<(&str, &str)> {
-    if text.starts_with(['{', '`']) {
+    if text.starts_with(['{', '`']) || other_turn(text).is_some() {
         return None;
     }
     match mark_at(text, 0) {
@@ -164,6 +171,21 @@ fn thought(text: &str) -> Option<(&str, &str)> {
         let end = closer_at(text, at)?;
         Some((&text[..at], &text[end..]))
     })
+}
+
+/// The header of a turn of somebody else that a text begins with: what they say asks for nothing.
+pub(super) fn other_turn(text: &str) -> Option<&str> {
+    let begins =
+        |mark: &&&str| text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));
+    if let Some(mark) = OTHERS.iter().find(begins) {
+        return text.get(..mark.len());
+    }
+    let mark = TURNS.iter().find(begins)?;
+    let from = text[mark.len()..].trim_start_matches([' ', '\t']);
+    let role = from.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    let is_own = role.is_empty() || SELF.iter().any(|own| own.eq_ignore_ascii_case(role));
+    let end = text.len() - from.len() + role.len();
+    text.get(..end).filter(|_| !is_own)
 }
 
 /// Whether a text begins with a thought. Where that was not taken away, its end is missing.

@@ -2,7 +2,7 @@
 //! first thing that is wrong refuses the whole reply.
 
 use super::cut::boundary;
-use super::frame::{framed, is_open_thought, is_preface};
+use super::frame::{framed, is_open_thought, is_preface, other_turn};
 use super::{ACTION, ARGS, FINAL, NONCE, Reject, Stage, TOOL, Turn};
 use crate::json::{Exact, Fields, objects, place_of, short};
 use crate::native::{self, Tool};
@@ -83,6 +83,10 @@ fn fields(body: &str) -> Result<Vec<(String, &RawValue)>, Refused<'_>> {
         Ok(fields) => return Ok(fields.0),
         Err(error) => error,
     };
+    if let Some(turn) = other_turn(body) {
+        let note = format!("{:?} stands before it: a turn of somebody else", short(turn));
+        return refused(Reject::InvalidFormat, body, note);
+    }
     let mut found = objects(body);
     let (first, second) = (found.next(), found.next());
     if let (Some(_), Some(second)) = (first, second) {

@@ -50,6 +50,8 @@ pub(super) struct Gathered<'a> {
     settled: Vec<&'a str>,
     /// A statement began whose end is not known: whatever follows may stand in its body.
     is_tainted: bool,
+    /// Ops were taken back, as a body may have held them: whatever follows may go without them, or stand in it.
+    is_wary: bool,
 }
 
 impl<'a> Gathered<'a> {
@@ -61,7 +63,8 @@ impl<'a> Gathered<'a> {
     /// Adds an op. One that `looks` does no more than that, and has no body that could be longer than it seems.
     pub(super) fn op(&mut self, span: Range<usize>, written: Option<Written>, looks: bool) {
         let written = written.map(|op| {
-            let is_unclosed = op.is_unclosed || self.is_tainted;
+            let is_doubtful = self.is_wary && !op.parsed.effect.is_read_only();
+            let is_unclosed = op.is_unclosed || self.is_tainted || is_doubtful;
             Box::new(Written { is_unclosed, ..op })
         });
         if !looks {
@@ -144,6 +147,7 @@ impl<'a> Gathered<'a> {
                 self.count -= live;
             }
         }
+        self.is_wary |= self.count < before;
         before - self.count
     }
 

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(super) struct Named<'a> {
     first: HashMap<&'a str, First>,
+    /// The names that statements began with, by their capital letters.
+    begun: HashMap<String, &'a str>,
     /// How many names of the text are dealt with.
     next: usize,
 }
@@ -37,7 +39,25 @@ impl<'a> Named<'a> {
     ) {
         self.spoken(names, start);
         self.add(name, start, looks);
+        self.begun.insert(name.to_ascii_uppercase(), name);
         self.pass(names, end);
+    }
+
+    /// A statement began here that was not understood.
+    pub(super) fn began(&mut self, names: &[(usize, &'a str)], (name, start): (&'a str, usize)) {
+        self.spoken(names, start);
+        self.add(name, start, false);
+        self.begun.insert(name.to_ascii_uppercase(), name);
+    }
+
+    /// The name that a statement began with before, in whatever letters this one is written.
+    pub(super) fn begun_like(&self, name: &str) -> Option<&'a str> {
+        self.begun.get(&name.to_ascii_uppercase()).copied()
+    }
+
+    /// Whether a statement of this name began before that may have had a body.
+    pub(super) fn had_body(&self, name: &str) -> bool {
+        self.begun_like(name) == Some(name) && !self.only_looks(name)
     }
 
     /// What stands before this byte opens nothing.

@@ -1,7 +1,7 @@
 //! Reads a reply from left to right: statements, thoughts, quotes and prose. Never fails, and takes time linear in the
 //! text. What is not closed, or closes nothing, is `recover`'s.
 
-use super::foreign::{Foreign, Met, is_message_to_function};
+use super::foreign::{Foreign, Form, Met, is_message_to_function};
 use super::gather::Gathered;
 use super::index::Index;
 use super::meant::{Framed, meant};
@@ -142,11 +142,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes over what is written in another form.
-    fn foreign(&mut self, at: usize, Met { end, is_sure, is_call }: Met) -> Step {
-        if is_call || self.index.opens_any(at, end) {
-            self.not_read(at);
+    fn foreign(&mut self, at: usize, Met { end, is_sure, form }: Met) -> Step {
+        match form {
+            Form::Tag => {
+                let note = "this is written in tags, and was not read";
+                self.found.fault(Fault::new("other_surface", at, note));
+            }
+            Form::Text if !self.index.opens_any(at, end) => {}
+            Form::Call | Form::Text => self.not_read(at),
         }
         self.skip(at, end, Ending::of(is_sure));
+        // It may have begun in prose, and end in a body.
+        if self.index.opens_across(at, end) {
+            self.found.taint();
+        }
         Step::Prose(end)
     }
 
@@ -270,6 +279,7 @@ impl<'a> Reader<'a> {
             End::Mention => Step::Prose(behind),
             End::Body(body) => self.with_body(opener, &slots, body),
             End::Broken(at) => {
+                self.doubt_begun(name, start);
                 self.found.fault(slots.fault.unwrap_or_else(|| {
                     Fault::new("slot_unknown", start, format!("<<{name} is not understood"))
                 }));
@@ -282,6 +292,7 @@ impl<'a> Reader<'a> {
         let Opener { name, .. } = opener;
         if let Some(end) = self.unfenced(opener, body) {
             let note = format!("the body of <<{name} is not closed; an empty body is \"::\"");
+            self.doubt_begun(name, opener.start);
             self.found.fault(Fault::new("body_unfenced", opener.start, note));
             self.found.taint();
             return Step::Past(end);
@@ -327,6 +338,7 @@ impl<'a> Reader<'a> {
     ) {
         let is_unclosed = ending == Ending::Missing;
         if let Some(fault) = &slots.fault {
+            self.doubt_begun(name, start);
             self.found.fault(fault.clone());
             if is_unclosed {
                 self.found.taint();
@@ -342,6 +354,7 @@ impl<'a> Reader<'a> {
         let mut repairs = Vec::new();
         match meant(Framed { word, slots, body, start: (start, at) }, &mut repairs) {
             Err(fault) => {
+                self.doubt_begun(name, start);
                 self.found.fault(fault);
                 if is_unclosed {
                     self.found.taint();

@@ -7,6 +7,7 @@ use super::read::{Ending, Opener, Reader, Step};
 use super::slots::Slots;
 use super::{name_at, shown, word_of};
 use crate::thinking::closer_at;
+use std::collections::HashSet;
 
 /// Where a statement without its end must be over at the latest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl<'a> Reader<'a> {
         if is_doubtful {
             self.lose(opener, said, bound);
             // Closers without a suffix are what makes it doubtful; they need not be another's, unless there was one.
-            self.skip(body - 1, over, Ending::Written);
+            self.doubt_all(&self.strays(body - 1, over, |name| self.is_likely(name)));
             self.doubt_before(opener, over);
         } else {
             self.take(opener, slots, (body, close), over, Ending::Missing);
@@ -104,17 +105,32 @@ impl<'a> Reader<'a> {
         self.found.taint();
     }
 
-    /// A closer of a word at top level closes nothing.
+    /// A closer of a word at top level closes nothing. In small letters it is one where the line ends behind it and a
+    /// statement of that word began before.
     pub(super) fn closer(&mut self, at: usize) -> Step {
-        let name = name_at(self.text, at + 1);
-        if word_of(name).is_none() || self.is_path(name, at) {
-            return Step::Prose(at + 1);
+        let written = name_at(self.text, at + 1);
+        let end = at + 1 + written.len();
+        let name = match word_of(written) {
+            Some(_) if self.is_path(written, at) => None,
+            Some(_) => Some(written),
+            None if self.ends_line(end) => self.named.begun_like(written),
+            None => None,
+        };
+        match name.map(|name| self.doubt(name, at)) {
+            None => Step::Prose(at + 1),
+            Some(None | Some(Doubt::Changes)) => Step::Prose(end),
+            Some(Some(Doubt::All)) => Step::Past(end),
         }
-        let end = at + 1 + name.len();
-        match self.doubt(name, at) {
-            Doubt::Changes => Step::Prose(end),
-            Doubt::All => Step::Past(end),
-        }
+    }
+
+    fn ends_line(&self, at: usize) -> bool {
+        let rest = self.text[at..].trim_start_matches([' ', '\t', '\r']);
+        rest.is_empty() || rest.starts_with('\n')
+    }
+
+    fn begins_line(&self, at: usize) -> bool {
+        let before = self.text[..at].trim_end_matches([' ', '\t']);
+        before.is_empty() || before.ends_with('\n')
     }
 
     /// Whether it is the last part of a path in prose such as `Kind::OPEN`, and nothing before it may have opened it.
@@ -127,60 +143,105 @@ impl<'a> Reader<'a> {
     }
 
     /// What is passed over as a whole may hold a closer of what was opened before it. If its own end is written, only a
-    /// closer with a suffix is taken for that, or one of a body that ended within a fence: the others are spoken of too
-    /// often.
+    /// closer with a suffix is taken for that, one of a body that ended within a fence, or one of a word that began
+    /// before with a body: the others are spoken of too often.
     pub(super) fn skip(&mut self, from: usize, to: usize, ending: Ending) {
-        let closes = |at: &usize| {
-            let name = name_at(self.text, *at + 1);
-            let is_suffixed = word_of(name).is_some_and(|word| word.len() < name.len());
-            let is_likely = is_suffixed || self.half_fenced.contains(name);
-            ((is_likely || ending == Ending::Missing) && !self.index.opens(name, from, *at))
-                .then_some((name, *at))
+        if ending == Ending::Written && self.is_lone_closer(from, to) {
+            return;
+        }
+        let is_stray = |name: &str| {
+            ending == Ending::Missing || self.is_likely(name) || self.named.had_body(name)
         };
-        let strays = self.index.closers_of_words(from, to).iter().filter_map(closes);
-        for (name, at) in strays.collect::<Vec<_>>() {
-            self.doubt(name, at);
+        self.doubt_all(&self.strays(from, to, is_stray));
+    }
+
+    /// Whether a code span holds a closer and nothing else: so it is spoken of.
+    fn is_lone_closer(&self, from: usize, to: usize) -> bool {
+        let said = &self.text[from..to];
+        let inner = said.trim_matches('`');
+        let name = inner.trim_matches(' ').strip_prefix(':').unwrap_or_default();
+        let is_name = inner.len() < said.len() && name_at(name, 0) == name;
+        is_name && word_of(name) == Some(name)
+    }
+
+    fn is_likely(&self, name: &str) -> bool {
+        let is_suffixed = word_of(name).is_some_and(|word| word.len() < name.len());
+        is_suffixed || self.half_fenced.contains(name)
+    }
+
+    /// The closers between two bytes that nothing between them opens, each name once.
+    fn strays(
+        &self,
+        from: usize,
+        to: usize,
+        is_stray: impl Fn(&str) -> bool,
+    ) -> Vec<(&'a str, usize)> {
+        let mut told = HashSet::new();
+        let closers = self.index.closers_of_words(from, to).iter();
+        let closers = closers.map(|at| (name_at(self.text, *at + 1), *at));
+        let strays = closers.filter(|(name, at)| {
+            is_stray(name) && !self.index.opens(name, from, *at) && told.insert(*name)
+        });
+        strays.collect()
+    }
+
+    fn doubt_all(&mut self, strays: &[(&str, usize)]) {
+        for (name, at) in strays {
+            self.doubt(name, *at);
         }
     }
 
-    /// What is lost may hold the closer of a statement before it, whose body held its own closer and this opener.
+    /// What is lost may hold closers of statements before it, whose bodies held their own closers and this opener.
     fn doubt_before(&mut self, Opener { start, name, .. }: Opener<'a>, over: usize) {
-        let closers = self.index.closers_of_words(start, over).iter();
-        let closers = closers.map(|at| (name_at(self.text, *at + 1), *at));
-        let is_before = |(closer, at): &(&str, usize)| {
-            let is_open = !self.index.opens(closer, start, *at);
-            *closer != name && is_open && self.index.opens(closer, 0, start)
-        };
-        if let Some((closer, at)) = closers.into_iter().find(is_before) {
-            self.doubt(closer, at);
+        let is_before = |closer: &str| closer != name && self.index.opens(closer, 0, start);
+        self.doubt_all(&self.strays(start, over, is_before));
+    }
+
+    /// A statement that is not understood may stand in a body of its name that seemed to be over before, and its closer
+    /// be the end of that.
+    pub(super) fn doubt_begun(&mut self, name: &'a str, start: usize) {
+        if self.named.had_body(name) {
+            let first = self.named.first(name).unwrap_or_default();
+            let count = self.found.take_back(first, Doubt::All);
+            if count > 0 {
+                let note = format!("<<{name} is not understood, and began before{}", taken(count));
+                self.found.fault(Fault::new("closes_nothing", start, note));
+            }
         }
+        self.named.began(&self.index.names, (name, start));
     }
 
     /// Where something is closed that was not opened, some opener before was not understood, or a body was closed
     /// before its end. Which of those before it nobody can say, so that everything since the first may have been part of
-    /// that body, and is taken back.
-    fn doubt(&mut self, name: &str, at: usize) -> Doubt {
+    /// that body, and is taken back; what is, is answered.
+    fn doubt(&mut self, name: &str, at: usize) -> Option<Doubt> {
         self.named.spoken(&self.index.names, at);
-        let doubt = if self.is_spoken(name, at) { Doubt::Changes } else { Doubt::All };
-        let first = self.named.first(name).unwrap_or_default();
-        let count = self.found.take_back(first, doubt);
-        let taken = match count {
-            0 => String::new(),
-            1 => "; what was read before it may be part of a body, and is left out".to_owned(),
-            _ => format!(
-                "; what was read before it ({count}) may be part of a body, and is left out"
-            ),
+        let doubt = match () {
+            () if self.is_never_opened(name, at) => None,
+            () if self.is_spoken(name, at) => Some(Doubt::Changes),
+            () => Some(Doubt::All),
         };
-        let note = format!(":{name} closes nothing{taken}");
+        let first = self.named.first(name).unwrap_or_default();
+        let count = doubt.map_or(0, |doubt| self.found.take_back(first, doubt));
+        let note = format!(":{name} closes nothing{}", taken(count));
         let fault = Fault::new("closes_nothing", at, note);
         match doubt {
-            Doubt::Changes => {
+            None | Some(Doubt::Changes) => {
                 self.named.pass(&self.index.names, at + 1 + name.len());
                 self.found.spoken(fault);
             }
-            Doubt::All => self.found.fault(fault),
+            Some(Doubt::All) => self.found.fault(fault),
         }
         doubt
+    }
+
+    /// Whether nothing before a closer can have opened it: neither its name nor its word stands outside of bodies,
+    /// and everything was understood. Alone in its line it is meant all the same.
+    fn is_never_opened(&self, name: &str, at: usize) -> bool {
+        let is_alone = self.begins_line(at) && self.ends_line(at + 1 + name.len());
+        let is_named = [Some(name), word_of(name)].into_iter().flatten();
+        let is_named = is_named.into_iter().any(|name| self.named.first(name).is_some());
+        !is_alone && !is_named && !self.has_mention && !self.found.has_faults()
     }
 
     /// Whether a closer is likely a word of prose such as `status:OPEN`: it stands behind a word, and nothing before it
@@ -192,6 +253,15 @@ impl<'a> Reader<'a> {
             && !self.has_mention
             && !self.found.has_faults()
             && self.named.only_looks(name)
+    }
+}
+
+/// What is said of ops that were taken back.
+fn taken(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => "; what was read before it may be part of a body, and is left out".to_owned(),
+        _ => format!("; what was read before it ({count}) may be part of a body, and is left out"),
     }
 }
 

@@ -461,3 +461,30 @@ fn what_is_wrong_around_an_object_is_said() {
     check(&format!("[{OBJECT}]"), "invalid_format 1:1 a list of one; the object is wanted alone");
     check(&format!("[{OBJECT},{OBJECT}]"), "multiple 1:52 there is a second object");
 }
+
+#[test]
+fn what_somebody_else_says_is_refused() {
+    const OBJECT: &str = r#"{"tool":"read","args":{"path":"a"},@}"#;
+    for (header, name) in [
+        ("<|im_start|>user\n", "<|im_start|>user"),
+        ("<|im_start|> Tool\n", "<|im_start|> Tool"),
+        ("<|start_header_id|>ipython<|end_header_id|>\n\n", "<|start_header_id|>ipython"),
+        ("<|user|>\n", "<|user|>"),
+        ("<|observation|>", "<|observation|>"),
+        ("<start_of_turn>user\n", "<start_of_turn>user"),
+        ("<|start|>functions.read to=assistant<|message|>", "<|start|>functions"),
+        ("<|im_start|>user\nhm</think>", "<|im_start|>user"),
+    ] {
+        let note = format!("invalid_format 1:1 {name:?} stands before it: a turn of somebody else");
+        check(&format!("{header}{OBJECT}"), &note);
+    }
+    const OWN: &str = "read a  (repaired: thinking: thoughts taken out)";
+    for header in [
+        "<|im_start|>assistant\n",
+        "<start_of_turn>model\n",
+        "<|im_start|>\n",
+        "<|start|>Assistant",
+    ] {
+        check(&format!("{header}{OBJECT}"), OWN);
+    }
+}

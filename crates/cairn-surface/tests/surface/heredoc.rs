@@ -121,3 +121,19 @@ fn so_many_problems_are_told_and_no_more() {
     assert_eq!(reading.problems.len(), 33);
     assert_eq!(reading.problems[32].note, "68 more problems stand in the text");
 }
+
+#[test]
+fn a_call_in_a_frame_with_its_own_names_is_not_read() {
+    const SPACE: &str = concat!("ant", "ml:");
+    for name in ["function_calls", "invoke", "parameter", "Function_Calls"] {
+        for attributes in ["", " name=\"a\""] {
+            let text = format!(
+                "<{SPACE}{name}{attributes}>\n<<KILL(v)::KILL\n</{SPACE}{name}>\n<<READ(a)::READ"
+            );
+            let reading = heredoc::parse(&text, 50);
+            let tools: Vec<&str> = reading.ops.iter().map(|op| op.tool).collect();
+            let kinds: Vec<&str> = reading.problems.iter().map(|problem| problem.kind).collect();
+            assert_eq!((tools, kinds), (vec!["read"], vec!["foreign_call"]), "{text}");
+        }
+    }
+}
