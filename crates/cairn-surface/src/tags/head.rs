@@ -43,12 +43,16 @@ pub(super) fn read(text: &str, from: usize, limit: usize) -> Head<'_> {
     reader.head
 }
 
-/// Whether a body begins with attributes in quotes and a bracket: the head may go on there.
+/// Whether a body begins with attributes in quotes and a bracket, or with the value of one: the head may go on there.
 pub(super) fn goes_on(body: &str) -> bool {
     let line = &body[..body.find('\n').unwrap_or(body.len())];
-    let head = read(line, 0, line.len());
-    let is_head = matches!(head.shape, Shape::Open | Shape::Whole) && !head.attrs.is_empty();
-    is_head && line[..head.end].contains("=\"")
+    let value = line.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    let rest = value.map_or(line, |(_, rest)| rest);
+    let head = read(rest, 0, rest.len());
+    let is_head = matches!(head.shape, Shape::Open | Shape::Whole);
+    // A command may begin with quotes, and a redirection follow.
+    let is_over = value.is_some() && (rest.starts_with('>') || rest.starts_with("/>"));
+    is_head && (is_over || rest[..head.end].contains("=\""))
 }
 
 struct Reader<'a> {

@@ -5,7 +5,7 @@ use super::head::{self, Head, Shape};
 use crate::native;
 use crate::prose::{fence_in, is_blank, lines};
 use crate::thinking::NAMES as THOUGHTS;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Ops in fences are passed over up to this many: looking further would take too long in all.
 const MOST_PASSED: usize = 64;
@@ -65,6 +65,26 @@ pub(super) struct Marks<'a> {
     strays: HashMap<&'static str, Vec<usize>>,
     /// Those of all ops.
     stray_ops: Vec<usize>,
+}
+
+/// What stands behind a tag that opens, up to the next of its name.
+#[derive(Debug, Default)]
+struct Body {
+    /// Bare tags of that name before the first closer.
+    met: Vec<usize>,
+    closers: usize,
+}
+
+impl Body {
+    fn meets(&mut self, n: usize) {
+        if self.closers == 0 {
+            self.met.push(n);
+        }
+    }
+
+    fn mentions(self) -> Vec<usize> {
+        if self.closers == 1 { self.met } else { Vec::new() }
+    }
 }
 
 /// The tag of this name, whatever the case of its letters, and whether they are not as they should be.
@@ -159,10 +179,12 @@ impl<'a> Marks<'a> {
     }
 
     fn pair(&mut self) {
+        let mentions = self.mentions();
         let mut open: HashMap<&'static str, Vec<usize>> = HashMap::new();
         for n in 0..self.all.len() {
             let Mark { name, kind, .. } = self.all[n];
             match kind {
+                Kind::Head(Shape::Open) if mentions.contains(&n) => {}
                 Kind::Head(Shape::Open) => open.entry(name).or_default().push(n),
                 Kind::Head(_) => {}
                 Kind::Close | Kind::CloseUnended => {
@@ -178,6 +200,31 @@ impl<'a> Marks<'a> {
         let ops = self.strays.iter().filter(|(name, _)| is_op(name));
         self.stray_ops = ops.flat_map(|(_, strays)| strays.iter().copied()).collect();
         self.stray_ops.sort_unstable();
+    }
+
+    /// Bare tags within lines of a body whose statement has their name, and one closer up to the next that begins:
+    /// `#include <set>`. It is the statement's, and they are its text.
+    fn mentions(&self) -> HashSet<usize> {
+        let mut bodies: HashMap<&'static str, Body> = HashMap::new();
+        let mut mentions = HashSet::new();
+        for (n, mark) in self.all.iter().enumerate().filter(|(_, mark)| !mark.is_thought()) {
+            match (mark.kind, bodies.get_mut(mark.name)) {
+                (Kind::Head(Shape::Open), Some(body)) if self.is_bare(mark) => body.meets(n),
+                (Kind::Head(Shape::Open), _) => {
+                    let before = bodies.insert(mark.name, Body::default());
+                    mentions.extend(before.into_iter().flat_map(Body::mentions));
+                }
+                (Kind::Close | Kind::CloseUnended, Some(body)) => body.closers += 1,
+                _ => {}
+            }
+        }
+        mentions.extend(bodies.into_values().flat_map(Body::mentions));
+        mentions
+    }
+
+    /// Whether a tag says nothing but its name, and stands within a line.
+    fn is_bare(&self, mark: &Mark) -> bool {
+        mark.end - mark.at == mark.name.len() + 2 && !self.leads_line(mark.at)
     }
 
     fn clean_ops(&self) -> Vec<usize> {

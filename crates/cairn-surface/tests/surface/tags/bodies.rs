@@ -135,13 +135,22 @@ const TAGS_OF_THE_SAME_NAME_NEST: Cases = &[
     ),
     (r#"<set path="a">x <set path="b"/> y</set>"#, r#"write path=a content=x <set path="b"/> y"#),
     (r#"<get path="a"><get path="b"></get></get>"#, r#"read path=a matching=<get path="b"></get>"#),
-    (
-        "<sh>echo \"<sh>\"</sh>\n<sh>ls</sh>",
-        r#"!bash command=echo "<sh>"; bash command=ls ~unclosed"#,
-    ),
+    ("<sh>echo \"<sh>\"</sh>\n<sh>ls</sh>", r#"bash command=echo "<sh>"; bash command=ls"#),
     (
         "<set path=\"a\">\nwrite <set> here\n<get path=\"x\"/>\n</set>\n",
-        r#"!write path=a content=write <set> here\n<get path="x"/>\n ~unclosed"#,
+        r#"write path=a content=write <set> here\n<get path="x"/>\n"#,
+    ),
+    (
+        "<set path=\"a\">\n#include <set>\n#include <list>\n</set>\n<set path=\"b\">\n#include <set>\n</set>\n<rm path=\"c\"/>",
+        r#"write path=a content=#include <set>\n#include <list>\n; write path=b content=#include <set>\n; remove path=c"#,
+    ),
+    (
+        "<set path=\"a\">use <set>x</set> to write</set>\n<rm path=\"c\"/>",
+        r#"write path=a content=use <set>x</set> to write; remove path=c"#,
+    ),
+    (
+        "<set path=\"a\">\na <set> b</set>\n<rm path=\"v\"/>\n</set>\n",
+        r#"write path=a content=a <set> b</set>\n<rm path="v"/>\n"#,
     ),
     (r#"<sh>echo '<sh a="1"'</sh>"#, r#"bash command=echo '<sh a="1"'"#),
     (
