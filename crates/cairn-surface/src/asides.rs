@@ -58,6 +58,8 @@ pub(crate) struct Asides<'a> {
     text: &'a str,
     /// Where each begins and ends.
     lines: Vec<(usize, usize)>,
+    /// Where lines begin that are quoted by a fence in a line which is quoted otherwise.
+    doubtful: Vec<usize>,
     /// Where lines begin from which on everything was shown before, and is said again.
     shown: Vec<usize>,
     /// Of each holder, where its closers begin and end.
@@ -106,10 +108,10 @@ pub(crate) struct Aside {
 
 impl<'a> Asides<'a> {
     pub(crate) fn new(text: &'a str) -> Asides<'a> {
-        let (lines, shown) = quoted_lines(text);
+        let Quoted { lines, doubtful, shown } = quoted_lines(text);
         let (closers, turns) = (closers_of(text), own_turns(text));
         let paired = paired_from(text, &closers);
-        Asides { text, lines, shown, closers, paired, turns }
+        Asides { text, lines, doubtful, shown, closers, paired, turns }
     }
 
     /// What is not said from this byte on. `from` is where what was said last was over: a line that begins before it
@@ -122,7 +124,9 @@ impl<'a> Asides<'a> {
         let line = self.lines.partition_point(|(_, end)| *end <= at);
         match self.lines.get(line) {
             Some((start, end)) if (from..=at).contains(start) => {
-                Some(Aside { end: *end, is_sure: true })
+                let first = self.doubtful.partition_point(|line| line < start);
+                let is_sure = self.doubtful.get(first).is_none_or(|line| line >= end);
+                Some(Aside { end: *end, is_sure })
             }
             _ => self.pair(at).or_else(|| self.turn(at)).or_else(|| self.held(at)),
         }
@@ -251,9 +255,9 @@ fn is_own_turn(text: &str) -> Option<bool> {
 }
 
 /// The lines that are quoted, and those from which on everything was shown before.
-fn quoted_lines(text: &str) -> (Vec<(usize, usize)>, Vec<usize>) {
+fn quoted_lines(text: &str) -> Quoted {
     let (closers, frames) = (Closers::new(text), frames_of(text));
-    let (mut found, mut shown, mut told) = (Vec::new(), Vec::new(), 0);
+    let (mut found, mut doubtful, mut shown, mut told) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let (mut is_parted, mut is_code) = (false, false);
     // Where what stands in the list before begins in its lines.
     let mut listed = 0;
@@ -278,7 +282,10 @@ fn quoted_lines(text: &str) -> (Vec<(usize, usize)>, Vec<usize>) {
                 next
             }
             // It opened in a quoted line and closes in one that is not.
-            (None, Some(open)) => closers.next(open, start).map_or(told, |(_, end)| end),
+            (None, Some(open)) => {
+                doubtful.push(start);
+                closers.next(open, start).map_or(told, |(_, end)| end)
+            }
             _ if is_code && !is_empty || is_numbered(line) => next,
             _ => frames.get(&start).copied().unwrap_or(told),
         };
@@ -291,7 +298,14 @@ fn quoted_lines(text: &str) -> (Vec<(usize, usize)>, Vec<usize>) {
         }
         is_parted = is_empty && start > 0;
     }
-    (joined(text, found), shown)
+    Quoted { lines: joined(text, found), doubtful, shown }
+}
+
+/// The lines of a text that are quoted, as `Asides` keeps them.
+struct Quoted {
+    lines: Vec<(usize, usize)>,
+    doubtful: Vec<usize>,
+    shown: Vec<usize>,
 }
 
 /// Whether what was shown before begins in a line, before this rest.

@@ -140,7 +140,10 @@ impl<'a> Quotes<'a> {
             starts.push(start);
             closers.add(line, (start, next));
             let is_empty = line.chars().all(|c| is_blank(c) || c.is_whitespace());
-            if is_empty || leading_fence(line).is_some() {
+            // What ends lines only somewhere parts nothing: in doubt it is quoted.
+            let is_parting = (start == 0 || text[..start].ends_with('\n'))
+                && (next == text.len() || text[..next].ends_with('\n'));
+            if (is_empty && is_parting) || leading_fence(line).is_some() {
                 gaps.push(start);
             }
         }

@@ -77,7 +77,7 @@ struct Frame {
 /// What a frame begins with.
 struct Head {
     /// What its closers are found by.
-    key: String,
+    name: String,
     /// Where it is over.
     end: usize,
     /// Whether it opens and closes at once.
@@ -90,10 +90,10 @@ impl<'a> Foreign<'a> {
     pub(super) fn new(text: &'a str) -> Foreign<'a> {
         let mut frames: HashMap<String, Frame> = HashMap::new();
         for (at, _) in text.match_indices('<') {
-            if let Some((key, end)) = closer_at(text, at) {
-                frames.entry(key).or_default().closes.push((at, end));
+            if let Some((name, end)) = closer_at(text, at) {
+                frames.entry(name).or_default().closes.push((at, end));
             } else if let Some(head) = head_at(text, at).filter(|head| !head.is_whole) {
-                frames.entry(head.key).or_default().opens.push(at);
+                frames.entry(head.name).or_default().opens.push(at);
             }
         }
         Foreign { text, frames, looks: text.len().saturating_mul(LOOKS) }
@@ -115,7 +115,7 @@ impl<'a> Foreign<'a> {
 
     /// A call in a frame: up to what closes it, if no text in it can hold that.
     fn framed(&mut self, at: usize, head: &Head) -> Option<Met> {
-        let form = if native::is_tag(&head.key) { Form::Tag } else { Form::Call };
+        let form = if native::is_tag(&head.name) { Form::Tag } else { Form::Call };
         let met = |end, is_sure| Some(Met { end, is_sure, form });
         if head.is_tag && !begins_line(self.text, at) {
             return None;
@@ -126,12 +126,13 @@ impl<'a> Foreign<'a> {
         let inner = self.text[head.end..].trim_start();
         if let Some(end) = self.extent(self.text.len() - inner.len()) {
             let behind = self.text.len() - self.text[end..].trim_start().len();
-            if let Some((_, end)) = closer_at(self.text, behind).filter(|(key, _)| *key == head.key)
+            if let Some((_, end)) =
+                closer_at(self.text, behind).filter(|(name, _)| *name == head.name)
             {
                 return met(end, true);
             }
         }
-        let Frame { opens, closes } = self.frames.get(&head.key)?;
+        let Frame { opens, closes } = self.frames.get(&head.name)?;
         let opens = &opens[opens.partition_point(|open| *open < at)..];
         let closes = &closes[closes.partition_point(|(close, _)| *close < at)..];
         let next = opens.get(1).copied().unwrap_or(self.text.len());
@@ -234,23 +235,23 @@ fn head_at(text: &str, at: usize) -> Option<Head> {
     };
     if let Some((open, _)) = PAIRS.iter().find(|(open, _)| begins(open)) {
         let end = at + open.len();
-        return Some(Head { key: (*open).to_owned(), end, is_whole: false, is_tag: false });
+        return Some(Head { name: (*open).to_owned(), end, is_whole: false, is_tag: false });
     }
     if !begins("<") {
         return None;
     }
-    let (key, behind) = name_at(text, at + 1)?;
+    let (name, behind) = name_at(text, at + 1)?;
     let rest = &text[behind..];
-    let is_common = COMMON.contains(&&*key);
-    let is_call = is_common || TAGS.contains(&&*key);
+    let is_common = COMMON.contains(&&*name);
+    let is_call = is_common || TAGS.contains(&&*name);
     let may_follow = |c: char| c.is_whitespace() || matches!(c, '>' | '/') || (is_call && c == '=');
-    if !rest.starts_with(may_follow) || !(is_call || native::is_tag(&key)) {
+    if !rest.starts_with(may_follow) || !(is_call || native::is_tag(&name)) {
         return None;
     }
     let is_tag = !is_call || (is_common && rest.starts_with('>'));
     let over = head_length(rest);
     let is_whole = over.is_some_and(|over| rest[..over].ends_with("/>"));
-    Some(Head { key, end: behind + over.unwrap_or_default(), is_whole, is_tag })
+    Some(Head { name, end: behind + over.unwrap_or_default(), is_whole, is_tag })
 }
 
 /// How far the attributes of a tag go, with the bracket that closes it. Those in quotes may hold one.
@@ -274,9 +275,9 @@ fn closer_at(text: &str, at: usize) -> Option<(String, usize)> {
     if let Some((open, close)) = PAIRS.iter().find(|(_, close)| begins(close)) {
         return Some(((*open).to_owned(), at + close.len()));
     }
-    let (key, behind) = name_at(text, at + 2).filter(|_| rest.starts_with("</"))?;
+    let (name, behind) = name_at(text, at + 2).filter(|_| rest.starts_with("</"))?;
     let over = text[behind..].trim_start().strip_prefix('>')?;
-    Some((key, text.len() - over.len()))
+    Some((name, text.len() - over.len()))
 }
 
 /// Whether texts in brackets may go over lines.

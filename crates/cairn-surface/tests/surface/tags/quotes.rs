@@ -46,7 +46,7 @@ const A_FENCE_IS_ONE_WHEREVER_IT_OPENS: Cases = &[
     ),
     (
         "> ```\n<rm path=\"v\"/>\n```\n<get path=\"a\"/>",
-        r#"read path=a "> ```\n<rm path="v"/>\n```""#,
+        r#"read path=a ?quote_unclosed "> ```\n<rm path="v"/>\n```""#,
     ),
     ("- ```\n<rm path=\"v\"/>\n", r#"- ?quote_unclosed "- ```\n<rm path="v"/>""#),
     ("a\r> <rm path=\"v\"/>", r#"- ?statement_quoted "a\r> <rm path="v"/>""#),
