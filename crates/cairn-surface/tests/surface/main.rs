@@ -12,6 +12,7 @@ mod any;
 mod brief;
 mod calls;
 mod clock;
+mod documents;
 mod envelope;
 mod envelope_calls;
 mod envelope_forms;
