@@ -5,9 +5,12 @@ use serde_json::{Value, json};
 
 const SURFACES: [&str; 4] = ["native", "tags", "heredoc", "envelope"];
 
-/// A model that says it is done, however it has to say it.
-fn bench() -> Bench {
-    let said = "<update status=\"200\">ok</update> <<SEND[200]:ok:SEND";
+/// A model that says it is done, as it has to say it on this surface.
+fn bench(surface: &str) -> Bench {
+    let said = match surface {
+        "heredoc" => "<<SEND[200]:ok:SEND",
+        _ => "<update status=\"200\">ok</update>",
+    };
     Bench::new(json!([
         {"expect": "NONCE is", "say": "{\"action\":\"final\",\"nonce\":\"{NONCE}\"}", "else": {"say": said}},
         {"say": "ok"}
@@ -26,7 +29,7 @@ fn words(request: &Value) -> usize {
 #[test]
 fn the_first_request_to_a_small_model_is_short_and_has_six_tools_on_every_surface() {
     for surface in SURFACES {
-        let bench = bench();
+        let bench = bench(surface);
         bench.temp.write("AGENTS.md", "long ".repeat(2000));
         let task = "Rename draft.txt to final.txt, and say when it is done.";
         let run = bench.cairn(&["run", "--small", "--surface", surface, task]);
