@@ -24,4 +24,5 @@ mod heredoc_holds;
 mod heredoc_taught;
 mod injuries;
 mod messages;
+mod nameless;
 mod tags;
