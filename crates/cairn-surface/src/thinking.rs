@@ -13,8 +13,10 @@ pub(crate) const NAMES: [&str; 11] = [
     "scratchpad",
     "antthinking",
     "reflection",
-    concat!("ant", "ml:thinking"),
+    "antml:thinking",
 ];
+/// What one training puts before the names of its tags, of calls as of thoughts.
+pub(crate) const SPACE: &str = "antml:";
 /// Those that are words as well: where one stands in a line and closes nowhere, it is one.
 pub(crate) const COMMON: [&str; 3] = ["reasoning", "analysis", "reflection"];
 /// How many of them stand in square brackets as well.

@@ -3,6 +3,7 @@
 
 use crate::native;
 use crate::prose::unlisted;
+use crate::thinking::SPACE;
 use crate::thinking::mark_at;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -12,8 +13,6 @@ use std::collections::HashMap;
 const TAGS: [&str; 5] = ["tool_call", "tool_calls", "tool_use", "function_call", "function_calls"];
 /// The same, of names that are words of prose, too: bare they count only where they begin a line.
 const COMMON: [&str; 3] = ["function", "invoke", "parameter"];
-/// What may stand before the name of such a tag, in two parts.
-const SPACE: &str = concat!("ant", "ml:");
 /// What else stands around calls, by what it begins and ends with.
 const PAIRS: [(&str, &str); 2] =
     [("<|tool_call|>", "<|/tool_call|>"), ("<|tool_call>", "<tool_call|>")];

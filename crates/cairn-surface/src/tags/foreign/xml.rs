@@ -4,10 +4,9 @@
 use super::super::later::Later;
 use super::json::{calls, value_at};
 use super::{Frame, Met, over};
+use crate::thinking::SPACE;
 use serde_json::{Map, Value};
 
-/// What may stand before the names of tags.
-const SPACE: &str = concat!("ant", "ml:");
 /// Wrappers that say nothing.
 const WRAPPERS: [&str; 2] = ["function_calls", "tool_calls"];
 const INVOKE: &str = "invoke";

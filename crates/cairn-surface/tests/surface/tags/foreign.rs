@@ -1,6 +1,7 @@
 //! Calls in the formats of other trainings.
 
-use super::notation::{Cases, check_all};
+use super::notation::{CAP, Cases, check_all, notation};
+use cairn_surface::tags;
 
 #[test]
 fn json_calls_are_read_where_they_stand_alone() {
@@ -337,91 +338,33 @@ const A_CALL_THAT_CANNOT_BE_READ_SAYS_NOTHING_OF_ITS_TEXTS: Cases = &[
 
 #[test]
 fn calls_with_names_in_a_space_of_their_own_are_read() {
-    check_all(CALLS_WITH_NAMES_IN_A_SPACE_OF_THEIR_OWN_ARE_READ);
+    let put = |text: &str| text.replace('§', "antml:");
+    for (text, said) in CALLS_WITH_NAMES_IN_A_SPACE_OF_THEIR_OWN_ARE_READ {
+        assert_eq!(notation(&tags::parse(&put(text), CAP)), put(said), "{text}");
+    }
 }
 
+/// The sign stands for the space.
 const CALLS_WITH_NAMES_IN_A_SPACE_OF_THEIR_OWN_ARE_READ: Cases = &[
     (
-        concat!(
-            "<",
-            "ant",
-            "ml:",
-            "function_calls>\n<",
-            "ant",
-            "ml:",
-            "invoke name=\"write\"><",
-            "ant",
-            "ml:",
-            "parameter name=\"content\">\n<rm path=\"victim\"/>\n</",
-            "ant",
-            "ml:",
-            "parameter></",
-            "ant",
-            "ml:",
-            "invoke></",
-            "ant",
-            "ml:",
-            "function_calls>"
-        ),
+        "<§function_calls>\n<§invoke name=\"write\"><§parameter name=\"content\">\n<rm path=\"victim\"/>\n</§parameter></§invoke></§function_calls>",
         "- ?arguments",
     ),
     (
-        concat!(
-            "<",
-            "ant",
-            "ml:",
-            "function_calls>\n<",
-            "ant",
-            "ml:",
-            "invoke name=\"read\">\n<",
-            "ant",
-            "ml:",
-            "parameter name=\"path\">a</",
-            "ant",
-            "ml:",
-            "parameter>\n</",
-            "ant",
-            "ml:",
-            "invoke>\n</",
-            "ant",
-            "ml:",
-            "function_calls>\nok"
-        ),
+        "<§function_calls>\n<§invoke name=\"read\">\n<§parameter name=\"path\">a</§parameter>\n</§invoke>\n</§function_calls>\nok",
         "read path=a ~foreign_call \"ok\"",
     ),
     (
         "<Function_Calls id=\"1\"><Invoke id=\"2\" name=\"read\"><parameter string=\"true\" name=\"path\">a</parameter></Invoke></Function_Calls>",
         "read path=a ~foreign_call",
     ),
+    ("<§thinking>\n<rm path=\"a\"/></§thinking>ok", "- \"ok\" (<rm path=\"a\"/>)"),
     (
-        concat!("<", "ant", "ml:", "thinking>\n<rm path=\"a\"/></", "ant", "ml:", "thinking>ok"),
-        "- \"ok\" (<rm path=\"a\"/>)",
-    ),
-    (
-        concat!(
-            "<",
-            "ant",
-            "ml:",
-            "invoke name=\"write\"><",
-            "ant",
-            "ml:",
-            "parameter name=\"content\">x</",
-            "ant",
-            "ml:",
-            "parameter>\n<rm path=\"a\"/>"
-        ),
+        "<§invoke name=\"write\"><§parameter name=\"content\">x</§parameter>\n<rm path=\"a\"/>",
         "- ?foreign_malformed",
     ),
     (
-        concat!(
-            "<",
-            "ant",
-            "ml:",
-            "parameter name=\"content\">\n<rm path=\"a\"/></",
-            "ant",
-            "ml:",
-            "parameter>"
-        ),
-        concat!("- ?closer_alone \"<", "ant", "ml:", "parameter name=\"content\">\""),
+        "<§parameter name=\"content\">\n<rm path=\"a\"/></§parameter>",
+        "- ?closer_alone \"<§parameter name=\"content\">\"",
     ),
 ];

@@ -6,7 +6,7 @@
 use cairn_surface::{Reading, Written, tags};
 
 /// The most ops that a table takes of a text.
-const CAP: usize = 20;
+pub const CAP: usize = 20;
 
 /// Texts and what they say.
 pub type Cases = &'static [(&'static str, &'static str)];
