@@ -214,7 +214,6 @@ proptest! {
     }
 
     // keeps: surfaces-total
-
     #[test]
     fn every_text_is_read(text in any::<String>(), soup in soup(), cap in 0usize..4) {
         is_sound(&text, &tags::parse(&text, CAP));
@@ -259,7 +258,6 @@ proptest! {
     }
 
     // keeps: surfaces-quote
-
     #[test]
     fn nothing_that_is_quoted_is_an_op(
         ops in actions(),
@@ -274,7 +272,6 @@ proptest! {
     }
 
     // keeps: surfaces-quote
-
     #[test]
     fn nothing_in_a_body_is_an_op(inner in actions(), soup in soup()) {
         for (open, close) in [("<set path=\"doc.md\">", "</set>"), ("<sh>", "</sh>")] {
