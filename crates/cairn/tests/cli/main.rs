@@ -20,6 +20,7 @@ mod context;
 mod cost;
 mod decide;
 mod docs;
+mod fixture;
 mod flags;
 mod folders;
 mod hook_events;
