@@ -519,9 +519,7 @@ impl Engine {
         if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
             decision.removed = reach.removed;
             let same = |changed: &[String]| {
-                let reach =
-                    Reach { changed: changed.to_vec(), removed: reach.removed, ..Reach::default() };
-                self.leave(op, &reach).gates() == decision.gates
+                self.leave(op, &reach.limited_to(changed)).gates() == decision.gates
             };
             decision.also = match same(&[]) {
                 true => Vec::new(),
@@ -531,6 +529,7 @@ impl Engine {
                     one.map_or_else(|| reach.changed.clone(), |path| vec![path.clone()])
                 }
             };
+            decision.gone = reach.limited_to(&decision.also).gone;
         }
         recording
     }

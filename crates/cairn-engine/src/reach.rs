@@ -2,8 +2,9 @@
 //! change, and how much it would remove. Gates look at it; decisions and questions keep it.
 
 use crate::admit::Prepared;
+use crate::policy::is_removed;
 use crate::state::OpState;
-use cairn_types::{Change, Decision, Proposal, Removed, is_precious};
+use cairn_types::{Change, ChangeKind, Decision, Proposal, Removed, is_precious};
 
 /// How far an op reaches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,8 +30,19 @@ impl Reach {
             changed: kept.flat_map(Change::judged).cloned().collect(),
             // A directory that is made may be one with all that is in it.
             ignored: paths(|change| change.ignored),
-            gone: paths(|change| change.after.is_none()),
+            gone: paths(|change| change.kind == ChangeKind::Deleted),
             removed,
+        }
+    }
+
+    /// The same as if only these paths were changed.
+    pub(crate) fn limited_to(&self, changed: &[String]) -> Reach {
+        let gone = changed.iter().filter(|path| is_removed(path, &self.gone));
+        Reach {
+            gone: gone.cloned().collect(),
+            changed: changed.to_vec(),
+            removed: self.removed,
+            ..Reach::default()
         }
     }
 
@@ -57,7 +69,7 @@ impl From<&Prepared> for Reach {
 impl From<&Proposal> for Reach {
     fn from(proposal: &Proposal) -> Reach {
         let items = proposal.items.iter().flat_map(|item| [&item.change, &item.with]).flatten();
-        let gone = items.filter(|change| change.after.is_none());
+        let gone = items.filter(|change| change.kind == ChangeKind::Deleted);
         Reach {
             changed: proposal.paths(),
             gone: gone.map(|change| change.path.clone()).collect(),
@@ -69,8 +81,12 @@ impl From<&Proposal> for Reach {
 
 impl From<&Decision> for Reach {
     fn from(decision: &Decision) -> Reach {
-        let (changed, removed) = (decision.also.clone(), decision.removed);
-        Reach { changed, removed, ..Reach::default() }
+        Reach {
+            changed: decision.also.clone(),
+            gone: decision.gone.clone(),
+            removed: decision.removed,
+            ..Reach::default()
+        }
     }
 }
 

@@ -150,28 +150,16 @@ fn sentences(fact: &mut Body) -> Vec<&mut String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cairn_types::{By, Coord, Decision, Remember, Removed, Verdict};
+    use cairn_types::{By, Coord, Decision, Remember, Verdict};
 
     #[test]
     fn a_rule_that_is_remembered_holds_no_secret() {
         let secret = format!("sk-{}", "a1B2c3D4".repeat(5));
+        let at = Coord { lap: 1, turn: 1, seq: 1 };
         let decision = Decision {
-            at: Coord { lap: 1, turn: 1, seq: 1 },
-            proposal: None,
-            verdict: Verdict::Allow,
-            by: By::Nobody,
-            shown_hash: None,
-            items: Vec::new(),
-            texts: Vec::new(),
-            words: None,
             remember: Remember::Always,
             rule: Some(format!("exec login --with {secret}")),
-            until: None,
-            mode: None,
-            also: Vec::new(),
-            removed: Removed::default(),
-            hosts: Vec::new(),
-            gates: Vec::new(),
+            ..Decision::new(at, Verdict::Allow, By::Nobody, Vec::new())
         };
         let recording = scrubbed(&Scrubber::default(), Recording::of(Body::Decision(decision)));
         let [Body::Decision(decision)] = &recording.facts[..] else { panic!("{recording:?}") };

@@ -173,6 +173,9 @@ pub struct Decision {
     /// Paths besides those asked for that decided, found out by preparing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
+    /// Those of `also` that would be removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<String>,
     /// How much it would remove, where that was found out.
     #[serde(default, skip_serializing_if = "Removed::is_nothing")]
     pub removed: Removed,
@@ -222,6 +225,7 @@ impl Decision {
             until: None,
             mode: None,
             also: Vec::new(),
+            gone: Vec::new(),
             removed: Removed::default(),
             hosts: Vec::new(),
             gates,

@@ -42,10 +42,19 @@ pub(super) struct Touched {
 }
 
 impl Rulebook {
-    /// The rules' word on an op: what forbids it, else what asks, else what allows it, else what
-    /// holds where no rule speaks.
+    /// The rules' word on an op. An edit that removes files is judged as removing them, too.
     #[must_use]
     pub fn judge(&self, case: &Case<'_>, mode: Mode, now: u64) -> Judged {
+        let judged = self.judge_as_asked(case, mode, now);
+        if case.op != OpName::Edit || case.gone.is_empty() {
+            return judged;
+        }
+        judged.or_stricter(self.judge_as(OpName::Kill, case.gone, case, mode, now))
+    }
+
+    /// The rules' word on an op as it was asked for: what forbids it, else what asks, else what allows it,
+    /// else what holds where no rule speaks.
+    fn judge_as_asked(&self, case: &Case<'_>, mode: Mode, now: u64) -> Judged {
         let (mut forbidden, mut ceiling, mut asked) = (None, None, None);
         for (rule, source) in self.in_force(now) {
             let touch = match source.word {
@@ -69,8 +78,8 @@ impl Rulebook {
         if let Some((source, touch)) = ceiling {
             return Judged { ceiling: true, ..Judged::by_rule(RuleWord::Ask, source, touch) };
         }
-        if self.is_overlaid(case) && self.guards(case.changed, now) {
-            let why = "changes what says what runs next".to_owned();
+        if self.guards(&self.changed_files(case), now) {
+            let why = "changes a file that says what git or Cairn runs next".to_owned();
             let (word, ceiling) = (RuleWord::Ask, true);
             return Judged { word, why, from: None, ceiling, is_open: false };
         }
@@ -109,7 +118,7 @@ impl Rulebook {
     }
 
     /// A command that no rule is about runs over an overlay; what it changed is judged as an edit, and what
-    /// is gone also as removed. Of what git ignores only rules speak.
+    /// it removed as a removal. Of what git ignores only rules speak.
     fn overlaid(&self, case: &Case<'_>, mode: Mode, now: u64) -> Judged {
         let why = "runs over an overlay; what it changes is asked about".to_owned();
         let (word, is_open) = (RuleWord::Allow, !self.policy.no_yolo);
@@ -117,27 +126,41 @@ impl Rulebook {
         if case.effect.is_read_only() {
             return fine;
         }
-        let judged = |op: OpName, paths: &[String]| {
-            let subject = Subject { writes: paths.to_vec(), ..Subject::default() };
-            let (effect, ignored, gone) = (Effect::World, &[][..], &[][..]);
-            let case =
-                Case { op, effect, subject: &subject, changed: paths, ignored, gone, ..*case };
-            self.judge(&case, mode, now)
-        };
-        let mut strictest = match case.changed.is_empty() {
-            true => fine,
-            false => judged(OpName::Edit, case.changed),
-        };
-        let strictness = |judged: &Judged| (judged.word, judged.ceiling, !judged.is_open);
-        for (op, paths) in [(OpName::Edit, case.ignored), (OpName::Kill, case.gone)] {
-            let said = Some(paths).filter(|paths| !paths.is_empty()).map(|paths| judged(op, paths));
-            if let Some(said) = said.filter(|said| said.from.is_some())
-                && strictness(&said) > strictness(&strictest)
-            {
-                strictest = said;
+        let (removed, edited) = split_removed(case.changed, case.gone);
+        let ignored_removed: Vec<String> =
+            case.gone.iter().filter(|path| !removed.contains(path)).cloned().collect();
+        let parts = [
+            (OpName::Edit, &edited[..], false),
+            (OpName::Kill, &removed, false),
+            (OpName::Edit, case.ignored, true),
+            (OpName::Kill, &ignored_removed, true),
+        ];
+        let mut strictest = fine;
+        for (op, paths, only_rules) in parts {
+            if paths.is_empty() {
+                continue;
+            }
+            let said = self.judge_as(op, paths, case, mode, now);
+            if !only_rules || said.from.is_some() {
+                strictest = strictest.or_stricter(said);
             }
         }
         strictest
+    }
+
+    /// The rules' word on part of what an op changes, as if that were all and were done by this op.
+    fn judge_as(
+        &self,
+        op: OpName,
+        paths: &[String],
+        case: &Case<'_>,
+        mode: Mode,
+        now: u64,
+    ) -> Judged {
+        let subject = Subject { writes: paths.to_vec(), ..Subject::default() };
+        let (effect, ignored, gone) = (Effect::World, &[][..], &[][..]);
+        let part = Case { op, effect, subject: &subject, changed: paths, ignored, gone, ..*case };
+        self.judge_as_asked(&part, mode, now)
     }
 
     /// Whether one of these paths says what git or this program runs next, and nobody allowed everything.
@@ -190,6 +213,16 @@ impl Rulebook {
             (_, Effect::Network) => held(RuleWord::Ask, "reaches beyond this machine"),
             _ => held(RuleWord::Ask, "can change anything"),
         }
+    }
+
+    /// The files it would change, as far as that is known; of a command over an overlay what git ignores
+    /// is left out.
+    fn changed_files(&self, case: &Case<'_>) -> Vec<String> {
+        if self.is_overlaid(case) {
+            return case.changed.to_vec();
+        }
+        let written = self.touched(case).into_iter().filter(|touched| touched.write);
+        written.map(|touched| touched.path).filter(|path| scheme_of(path).is_none()).collect()
     }
 
     /// Whether all that it changes are entries, which stand on no disk.
@@ -392,6 +425,21 @@ impl Rulebook {
             _ => whole,
         }
     }
+}
+
+/// Splits changed paths into those that would be gone, by themselves or with a directory they lie in, and
+/// the others.
+fn split_removed(changed: &[String], gone: &[String]) -> (Vec<String>, Vec<String>) {
+    changed.iter().cloned().partition(|path| is_removed(path, gone))
+}
+
+/// Whether a path is among those that would be gone, or lies in one of them.
+pub(crate) fn is_removed(path: &str, gone: &[String]) -> bool {
+    gone.iter().any(|one| path.strip_prefix(one.as_str()).is_some_and(is_end_of_path))
+}
+
+fn is_end_of_path(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
 }
 
 /// The commands a rule is about.

@@ -10,6 +10,7 @@ mod rule;
 mod subject;
 
 pub use judge::Case;
+pub(crate) use judge::is_removed;
 pub use reached::OnHost;
 pub use rule::{Reading, Rule, RuleError};
 pub use subject::of as subject_of;
@@ -48,6 +49,14 @@ impl Judged {
             if rule.place.is_empty() { String::new() } else { format!(" ({})", rule.place) };
         let why = format!("{perhaps}{} {}{place}", rule.word, rule.rule);
         Judged { word, why, from: Some(rule.from), ceiling: false, is_open: false }
+    }
+}
+
+impl Judged {
+    /// Whichever of two words on the same op allows less.
+    fn or_stricter(self, other: Judged) -> Judged {
+        let strictness = |judged: &Judged| (judged.word, judged.ceiling, !judged.is_open);
+        if strictness(&other) > strictness(&self) { other } else { self }
     }
 }
 

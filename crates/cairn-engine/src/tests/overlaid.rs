@@ -71,6 +71,15 @@ fn what_a_command_changed_is_judged_as_an_edit_of_it() {
     check(&["ask edit target/**"], ASKED, built, "ask");
     check(&["deny kill"], yolo, removed, "deny");
     check(&["deny kill"], yolo, a, "allow");
+    check(&["allow edit a"], ASKED, removed, "ask");
+    check(&["allow kill a"], ASKED, removed, "allow");
+    check(&["allow kill a"], ASKED, a, "ask");
+    check(&["deny edit a", "allow kill a"], yolo, removed, "deny");
+    check(&["ask edit a", "allow kill a"], ASKED, removed, "ask");
+    check(&[], accepting, removed, "allow");
+    let folder = Did { changed: &["d", "d/.env", "b"], gone: &["d"], ..Did::default() };
+    check(&["allow kill d/**", "allow kill d", "allow edit b"], ASKED, folder, "allow");
+    check(&["allow edit **"], ASKED, folder, "ask");
     check(&["ask exec python3 *"], ASKED, nothing, "ask");
     // What runs next is a person's alone, whatever was said beforehand, unless that was everything.
     for did in [hook, config] {

@@ -153,9 +153,54 @@ fn what_says_what_may_run_is_asked_about_even_where_edits_are_accepted() {
     ];
     check(&[], accepts, &cases);
     check(&["answer: allow edit"], ASKED, &[("write a", "allow"), ("write cairn.toml", "ask")]);
-    check(&["allow edit"], ASKED, &[("write cairn.toml", "allow")]);
+    check(&["allow edit"], ASKED, &[("write AGENTS.md", "allow")]);
     let found = leave(of(&[]), accepts, ("remove", r#"{"path":"sub"}"#), &["sub/.envrc"]);
     assert_eq!(word_of(&found), "ask", "a directory with such a file in it");
+}
+
+// keeps: same-gate
+#[test]
+fn a_file_that_says_what_git_or_cairn_runs_needs_a_person_by_whatever_tool_it_is_changed() {
+    let yolo = Terms { approval: Approval::Yolo, ..ASKED };
+    let accepts = Terms { mode: Mode::AcceptEdits, ..ASKED };
+    let changes = ["write cairn.toml", "move a .husky/pre-commit", "remove .githooks/pre-push"];
+    for change in changes {
+        check(&[], yolo, &[(change, "deny")]);
+        check(&["allow edit", "allow move", "allow kill"], accepts, &[(change, "ask")]);
+        check(&["allow edit ./cairn.toml", "answer: allow edit"], yolo, &[(change, "deny")]);
+        check(&["allow *"], ASKED, &[(change, "allow")]);
+    }
+    check(&[], yolo, &[("write AGENTS.md", "allow"), ("write husky/pre-commit", "allow")]);
+    let folder = leave(of(&[]), yolo, ("remove", r#"{"path":"sub"}"#), &["sub/.husky/pre-commit"]);
+    assert_eq!(word_of(&folder), "deny", "a directory with such a file in it");
+}
+
+// keeps: same-gate
+#[test]
+fn a_patch_that_removes_files_is_judged_as_removing_them() {
+    let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+    let args = serde_json::json!({ "patch": patch }).to_string();
+    let parsed = native::parse("edit", &args);
+    let subject = subject_of(parsed.action.as_ref().unwrap());
+    let paths = vec!["a".to_owned()];
+    let word = |rules: &[&str], gone: &[String]| {
+        let case = Case {
+            op: OpName::Edit,
+            tool: "edit",
+            writer: Writer::Model,
+            effect: parsed.effect,
+            subject: &subject,
+            changed: &paths,
+            ignored: &[],
+            gone,
+            removed: Removed::default(),
+        };
+        word_of(&Asked::new(case, ASKED, &Rulebook::read(of(rules)).unwrap(), 5).leave())
+    };
+    assert_eq!(word(&["allow edit a"], &[]), "allow");
+    assert_eq!(word(&["allow edit a"], &paths), "ask");
+    assert_eq!(word(&["allow edit a", "allow kill a"], &paths), "allow");
+    assert_eq!(word(&["allow edit a", "deny kill a"], &paths), "deny");
 }
 
 #[test]
