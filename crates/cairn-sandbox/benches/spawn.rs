@@ -6,6 +6,7 @@ use cairn_sandbox::{
     Access, Confined, Context, Errors, Host, Keep, Level, Own, Place, Sandbox, Spec, Surroundings,
     Way, environment, run,
 };
+use cairn_types::PrivatePlaces;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ impl Ground {
         let sandbox = Arc::new(Sandbox::new(Surroundings {
             home: home.map(PathBuf::from),
             env: env.clone(),
-            hidden: Vec::new(),
+            private: PrivatePlaces::default(),
             own: holder.path().join("own"),
             level: Level::Workspace,
             processes: 4096,

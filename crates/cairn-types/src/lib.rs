@@ -14,6 +14,7 @@ mod id;
 mod letter;
 mod op;
 mod policy;
+mod private;
 mod proposal;
 mod protected;
 mod receipt;
@@ -50,6 +51,7 @@ pub use op::{
     View, Writer,
 };
 pub use policy::{Policy, PolicyRule, Removed, RuleFrom, RuleWord, Subject};
+pub use private::{PRIVATE_IN_HOME, PRIVATE_OF_MACHINE, PrivatePlaces};
 pub use proposal::{
     By, Decision, EditedText, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem,
     ProposalKind, Remember, Verdict,

@@ -28,6 +28,7 @@ pub mod overlay;
 mod parts;
 mod patch;
 mod path;
+mod private;
 mod read;
 mod rearrange;
 mod rehearse;
@@ -80,8 +81,8 @@ use cairn_sandbox::Way;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Action, Carry, Change, Exec, FileState, Find, Manifest, Post, Read, Removed, Status, UriError,
-    built_in, scheme_of,
+    Action, Carry, Change, Exec, FileState, Find, Manifest, Post, PrivatePlaces, Read, Removed,
+    Status, UriError, built_in, scheme_of,
 };
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
@@ -114,6 +115,8 @@ pub struct Settings {
     pub unread: Unread,
     /// What is a member of the project.
     pub membership: Membership,
+    /// What no op on files sees, whatever the project is.
+    pub private: Arc<PrivatePlaces>,
     /// What rules on changes name.
     pub ruled: Ruled,
     /// So much may be removed that it need not be known what of it git ignores.
@@ -148,6 +151,7 @@ impl Settings {
             spool: None,
             unread: Unread::default(),
             membership: Membership::default(),
+            private: Arc::default(),
             ruled: Ruled::default(),
             little: Removed::LITTLE,
             scrubber: Scrubber::default(),
@@ -171,6 +175,7 @@ impl World {
     pub fn new(workspace: Workspace, settings: Settings) -> World {
         let mut roots = Roots::new(workspace);
         roots.keep_members(&settings.membership);
+        roots.keep_private(&settings.private);
         World::over(roots, settings)
     }
 
@@ -186,6 +191,7 @@ impl World {
         roots.add_repository(home.map(|(_, home)| Path::new(home)));
         roots.keep_to(&settings.unread, &settings.ruled);
         roots.keep_members(&settings.membership);
+        roots.keep_private(&settings.private);
         Ok(World::over(roots, settings))
     }
 

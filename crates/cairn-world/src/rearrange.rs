@@ -4,6 +4,7 @@
 use crate::apply::missing_directories;
 use crate::edit;
 use crate::members::{Ground, Judge, Judged, Stands, around, counted};
+use crate::private::FolderPrivacy;
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state::{self, Standing};
@@ -37,6 +38,10 @@ struct Tree {
     own: Vec<String>,
     /// What in it is no member and was not looked at.
     strangers: Vec<String>,
+    /// What no op sees.
+    private: FolderPrivacy,
+    /// How much of a told path leads to the folder.
+    lead: usize,
 }
 
 /// How a member is known.
@@ -262,7 +267,9 @@ impl Tree {
         let (directory, name) = crate::path::split(path);
         let dir = workspace.directory(directory).map_err(|e| refusal(path, e))?;
         let own = workspace.own_directories(directory);
-        let mut tree = Tree { own, ..Tree::default() };
+        let private = workspace.private.clone();
+        let lead = path.len() - workspace.inner(path).len();
+        let mut tree = Tree { own, private, lead, ..Tree::default() };
         let found = judge.map(|judge| judge.find(path, true)).transpose()?;
         let by = judge.zip(found.as_ref()).map(|(judge, found)| By {
             judge,
@@ -284,6 +291,10 @@ impl Tree {
         by: Option<By<'_>>,
     ) -> Result<(), Refusal> {
         let path = joined(root, &rest);
+        if self.private.hides(&path.as_bytes()[self.lead..]) {
+            let text = format!("{root} holds what is private, {path}");
+            return Err(Refusal::new(Status::REFUSED, text));
+        }
         self.refuse_large(dir, name, root)?;
         let standing: Standing = state::named(dir, name, &path)?;
         let Some((state, _)) = standing else { return Ok(()) };

@@ -7,7 +7,9 @@ use crate::outer::{self, Whose};
 use crate::ruled::Ruled;
 use crate::unread::Unread;
 use crate::workspace::{Workspace, WorldError};
+use cairn_types::PrivatePlaces;
 use std::path::Path;
+use std::sync::Arc;
 
 /// All folders of a world.
 #[derive(Debug)]
@@ -38,6 +40,14 @@ impl Roots {
     pub(crate) fn keep_members(&mut self, membership: &Membership) {
         for workspace in std::iter::once(&mut self.main).chain(&mut self.others) {
             workspace.members = Members::new(membership);
+        }
+    }
+
+    /// Keeps private places out of every folder.
+    pub(crate) fn keep_private(&mut self, places: &Arc<PrivatePlaces>) {
+        let all = std::iter::once(&mut self.main).chain(&mut self.others);
+        for workspace in all.chain(&mut self.repository) {
+            workspace.keep_private(places);
         }
     }
 

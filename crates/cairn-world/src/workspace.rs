@@ -4,17 +4,19 @@
 use crate::git_dir;
 use crate::members::Members;
 use crate::path;
+use crate::private::FolderPrivacy;
 use crate::ruled::Ruled;
 use crate::settled::Refusal;
 use crate::spelled;
 use crate::unread::Unread;
-use cairn_types::Status;
+use cairn_types::{PrivatePlaces, Status};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How often an open is tried again while the tree moves under it.
 const TRIES: u32 = 16;
@@ -57,6 +59,8 @@ pub struct Workspace {
     pub(crate) ruled: Ruled,
     /// What is a member.
     pub(crate) members: Members,
+    /// What no op sees.
+    pub(crate) private: FolderPrivacy,
     /// It is a repository's own directory, which only git looks into: where in it the files of the project's
     /// worktree are.
     pub(crate) repository: Option<String>,
@@ -100,8 +104,14 @@ impl Workspace {
             unread: Unread::default(),
             ruled: Ruled::default(),
             members: Members::default(),
+            private: FolderPrivacy::default(),
             repository: None,
         })
+    }
+
+    /// Keeps these places out of sight.
+    pub(crate) fn keep_private(&mut self, places: &Arc<PrivatePlaces>) {
+        self.private = FolderPrivacy::new(places, self.root.as_fd(), &self.path);
     }
 
     /// Opens a directory besides the project's: paths in it are absolute.
@@ -216,6 +226,7 @@ impl Workspace {
         // What is not there is not spelled otherwise either.
         let inner = spelled::as_written(self.root(), &inner).unwrap_or(inner);
         path::refuse_hidden(given, &inner.split('/').collect::<Vec<_>>())?;
+        self.refuse_private(given, &inner)?;
         Ok(self.told(&inner))
     }
 
@@ -240,7 +251,9 @@ impl Workspace {
                 return Err(not_new(given, next, &there));
             }
             let real = self.real_path(given, &handle)?;
-            return Ok(path::joined(&real, &parts[known..].join("/")));
+            let place = path::joined(&real, &parts[known..].join("/"));
+            self.refuse_private(given, self.inner(&place))?;
+            return Ok(place);
         }
         Err(Refusal::new(Status::CONFLICT, format!("{given} is a directory")))
     }
@@ -267,6 +280,7 @@ impl Workspace {
         let inner = &spelled::as_written(self.root(), inner).map_err(|e| refusal(given, e))?;
         let parts: Vec<&str> = inner.split('/').collect();
         path::refuse_hidden(given, &parts)?;
+        self.refuse_private(given, inner)?;
         if git_dir::named(self.root(), inner).iter().any(|own| real.starts_with(own)) {
             let text = format!("{given} is inside a repository's own directory");
             return Err(Refusal::new(Status::REFUSED, text));

@@ -27,6 +27,7 @@ mod out;
 mod parse;
 mod place;
 mod policy;
+mod privacy;
 mod private;
 mod ps;
 mod run;

@@ -111,7 +111,7 @@ fn named(given: &Path, fix: &str) -> Result<PathBuf> {
 }
 
 /// Where whoever runs the machine puts ceilings.
-const OPERATOR: &str = "/etc/cairn/cairn.toml";
+pub const OPERATOR: &str = "/etc/cairn/cairn.toml";
 
 /// The files that configure work in a folder. One more operator's file may be named: it can only
 /// narrow.

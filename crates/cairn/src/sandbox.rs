@@ -2,13 +2,15 @@
 //! it can do is found out by doing it, once per start of the machine, and kept in the home.
 
 use crate::config::Config;
-use crate::place;
+use crate::private::{self, Seen};
 use crate::run::Usage;
+use crate::{place, privacy};
 use anyhow::Result;
 use cairn_sandbox::{Can, Level, Own, Sandbox, Surroundings};
 use cairn_world::{Confine, Runtime, Runtimes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,12 +91,12 @@ pub async fn confine_from(
         return Ok(Confine::Refused(format!("commands cannot be confined here: {why}; {fix}")));
     }
     let overlays = found.overlay.is_none() && folders.iter().all(|folder| !holds_mounts(folder));
-    let configured = place::user_file().and_then(|f| f.parent().map(Path::to_owned));
-    let hidden = [Some(home.to_owned()), place::home().ok(), configured];
+    let mut private = privacy::places(config, env)?;
+    private.seal(&std::path::absolute(home)?);
     let sandbox = Arc::new(Sandbox::new(Surroundings {
         home: place::env("HOME").map(PathBuf::from),
         env: env.to_vec(),
-        hidden: hidden.into_iter().flatten().collect(),
+        private,
         own: home.join("sandbox"),
         level,
         processes: u32::try_from(config.count("sandbox.processes"))?,
@@ -105,7 +107,7 @@ pub async fn confine_from(
         return Ok(Confine::Direct(sandbox));
     }
     let layers = home.join("overlays");
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&layers)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(&layers)?;
     // What drivers left that were killed.
     Own::clear_stale(&layers);
     Ok(Confine::Overlay(sandbox, layers))
@@ -166,7 +168,7 @@ pub async fn found(home: &Path) -> Found {
     // A no may be another one next time, and is found out again; so is what cannot be kept.
     let is_yes = found.confine.is_none() && found.overlay.is_none();
     if let Some(text) = serde_json::to_string(&found).ok().filter(|_| is_yes) {
-        let _ = std::fs::write(home.join(FILE), text);
+        let _ = private::replace(&home.join(FILE), &text, Seen::ByOwner);
     }
     found
 }
@@ -174,7 +176,7 @@ pub async fn found(home: &Path) -> Found {
 /// What this machine can do, without keeping what was found out.
 pub async fn looked_at() -> Found {
     let own = |above: &Path| above.join(format!("cairn-tries-{}", std::process::id()));
-    let made = |path: &PathBuf| std::fs::create_dir(path).is_ok();
+    let made = |path: &PathBuf| DirBuilder::new().mode(0o700).create(path).is_ok();
     let home = place::home().ok();
     let above = [
         Some(std::env::temp_dir()),

@@ -6,7 +6,7 @@ use cairn_runtime::{Command, Driver, Event, Pause, Place, Sink, Start};
 use cairn_sandbox::{Level, Sandbox, Surroundings};
 use cairn_store::Store;
 use cairn_testkit::{ModelServer, TempHome};
-use cairn_types::{Body, Policy, RunId, StreamState};
+use cairn_types::{Body, Policy, PrivatePlaces, RunId, StreamState};
 use cairn_world::{Confine, Workspace, World};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -60,10 +60,12 @@ impl Bench {
         let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
         let layers = self.temp.home().join("overlays");
         std::fs::create_dir_all(&layers).unwrap();
+        let mut private = PrivatePlaces::default();
+        private.seal(&self.temp.home());
         let sandbox = Sandbox::new(Surroundings {
             home: None,
             env: env.clone(),
-            hidden: vec![self.temp.home()],
+            private,
             own: self.temp.home().join("sandbox"),
             level: Level::Workspace,
             processes: 512,

@@ -111,6 +111,7 @@ unsafe fn carry_out(step: &Step) -> bool {
                     || *libc::__errno_location() == libc::EEXIST
             }
             Step::Bind(bind) => upon(&bind.at, |at| show(bind, at)),
+            Step::Cover(bind) => upon(&bind.at, |at| show(bind, at)) || is_gone(&bind.at),
             Step::Empty { at, options } => {
                 let flags = libc::MS_NOSUID | libc::MS_NODEV;
                 upon(at, |at| mount(c"tmpfs", at, flags, options.as_ptr()))
@@ -144,6 +145,19 @@ unsafe fn upon(at: &CStr, work: impl FnOnce(RawFd) -> bool) -> bool {
         let done = handle >= 0 && work(handle);
         close(handle);
         done
+    }
+}
+
+/// Whether nothing is at a place in the new root.
+unsafe fn is_gone(at: &CStr) -> bool {
+    // SAFETY: the handle is ours.
+    unsafe {
+        let error = *libc::__errno_location();
+        let handle = reach(at, Last::There);
+        let is_gone = handle < 0 && *libc::__errno_location() == libc::ENOENT;
+        close(handle);
+        *libc::__errno_location() = error;
+        is_gone
     }
 }
 

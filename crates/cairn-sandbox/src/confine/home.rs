@@ -1,5 +1,5 @@
-//! What of a home directory a confined command may see: toolchains read-only, caches in a private layer,
-//! and never where people keep secrets. Lists of names; what is done with them is the layout's.
+//! What of a home directory a confined command may see: toolchains read-only, and caches in a layer of its own.
+//! Lists of names; what is done with them is the layout's. What is private in them is handed in.
 
 /// Where toolchains live beneath a home, read-only.
 pub(super) const TOOLCHAINS: &[&str] = &[
@@ -76,64 +76,6 @@ pub(super) const CACHES: &[&str] = &[
     ".cache/ms-playwright",
 ];
 
-/// What nobody may see even where it lies in something shown, beneath a home.
-pub(super) const SECRETS: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".pgpass",
-    ".my.cnf",
-    ".vault-token",
-    ".password-store",
-    ".mozilla",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/hub",
-    ".config/op",
-    ".config/git/credentials",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".local/share/keyrings",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".nuget/NuGet/NuGet.Config",
-    ".hex/hex.config",
-    ".gradle/gradle.properties",
-    ".m2/settings.xml",
-    ".bash_history",
-    ".zsh_history",
-];
-
-/// Files of `/etc` and the like that only root reads, and a confined root must not.
-pub(super) const OF_ROOT: &[&str] = &[
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
-    "/etc/ssh",
-    "/etc/ssl/private",
-    "/etc/krb5.keytab",
-    "/etc/security/opasswd",
-    "/etc/postgresql",
-    "/etc/mysql",
-    "/etc/wireguard",
-    "/etc/NetworkManager/system-connections",
-    "/etc/letsencrypt",
-    "/etc/docker",
-    "/etc/kubernetes",
-    "/etc/machine-id",
-];
-
 /// Variables that name a toolchain's home.
 pub(super) const NAMED_BY: &[&str] = &[
     "CARGO_HOME",
@@ -154,14 +96,6 @@ pub(super) const NAMED_BY: &[&str] = &[
     "ANDROID_HOME",
     "MAVEN_HOME",
     "NODE_PATH",
-];
-
-/// Where credentials lie in what a variable names.
-pub(super) const CREDENTIALS: &[(&str, &str)] = &[
-    ("CARGO_HOME", "credentials"),
-    ("CARGO_HOME", "credentials.toml"),
-    ("GEM_HOME", "credentials"),
-    ("GRADLE_USER_HOME", "gradle.properties"),
 ];
 
 /// Variables that name a cache.

@@ -4,17 +4,20 @@
 use super::ground::Ground;
 use super::home;
 use super::seccomp;
+use super::sockets;
 use super::steps::{Bind, Confining, Grouped, Root, Step};
 use super::{Confined, Level, counts_processes};
 use crate::SandboxError;
 use crate::group::{Group, Most};
 use crate::own::Own;
+use cairn_types::PrivatePlaces;
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
+use std::fs::Permissions;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,7 +47,7 @@ pub struct Surroundings {
     /// The environment that commands are given.
     pub env: Vec<(String, String)>,
     /// What no command may see, whatever lies around it.
-    pub hidden: Vec<PathBuf>,
+    pub private: PrivatePlaces,
     /// Where directories of our own can be made.
     pub own: PathBuf,
     /// How much commands are kept from.
@@ -155,10 +158,15 @@ impl Ready {
     fn new(around: &Surroundings) -> Result<Ready, SandboxError> {
         let start = |source| SandboxError::Start { step: "a directory of its own", source };
         let own = Own::make(&around.own).map_err(start)?;
-        for name in ["tmp", "home", NO_DIRECTORY] {
-            std::fs::create_dir(own.path().join(name)).map_err(start)?;
+        // A command's own places are as it expects them; what they lie in is closed to others.
+        for (name, mode) in [("tmp", 0o1777), ("home", 0o755), (NO_DIRECTORY, 0o700)] {
+            let path = own.path().join(name);
+            std::fs::create_dir(&path).map_err(start)?;
+            std::fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(start)?;
         }
-        std::fs::write(own.path().join(NO_FILE), "").map_err(start)?;
+        let mut empty = std::fs::OpenOptions::new();
+        empty.write(true).create_new(true).mode(0o600);
+        empty.open(own.path().join(NO_FILE)).map_err(start)?;
         let mut layout = Layout::default();
         layout.system()?;
         layout.own(around, own.path())?;
@@ -225,6 +233,9 @@ impl Sandbox {
                 Access::Read => layout.read(&place.path, place.is)?,
             }
         }
+        for place in confined.places.iter().filter(|place| place.access == Access::Write) {
+            layout.cover_sockets(&place.path, &ready.own.path().join(NO_FILE))?;
+        }
         self.mask(&mut layout, &confined.places, ready.own.path())?;
         let mut writable: Vec<CString> = vec![c"/tmp".to_owned(), c"/dev/shm".to_owned()];
         writable.extend(self.around.home().map(text).transpose()?);
@@ -252,22 +263,11 @@ impl Sandbox {
         Ok(Held { confining, ground, _ready: ready, group, ended })
     }
 
-    /// Files of credentials in toolchains that variables name.
-    fn credentials(&self) -> impl Iterator<Item = PathBuf> {
-        home::CREDENTIALS.iter().filter_map(|(name, inner)| {
-            self.around.variable(name).map(|path| Path::new(path).join(inner))
-        })
-    }
-
     /// Covers what nobody may see where it lies in something shown.
     fn mask(&self, layout: &mut Layout, places: &[Place], own: &Path) -> Result<(), SandboxError> {
-        let home = self.around.home();
-        let secrets = home.into_iter().flat_map(|home| home::SECRETS.iter().map(|s| home.join(s)));
-        let mut hidden: BTreeSet<PathBuf> = secrets.chain(self.around.hidden.clone()).collect();
-        if rustix::process::geteuid().is_root() {
-            hidden.extend(home::OF_ROOT.iter().map(PathBuf::from));
-        }
-        hidden.extend(self.credentials());
+        let private = &self.around.private;
+        let mut hidden: BTreeSet<PathBuf> =
+            private.hidden().flat_map(|place| still_private(private, place)).collect();
         hidden.extend(places.iter().map(|place| place.path.join(".cairn/trash")));
         // A name that leads through links hides what it leads to.
         let real: Vec<PathBuf> = hidden.iter().filter_map(|path| really(path)).collect();
@@ -415,12 +415,33 @@ impl Layout {
         let bind = Bind { write: true, is: Some(is), ..Bind::of(path, path)? };
         self.steps.push(Step::Bind(bind));
         self.shown.push(path.to_owned());
+        self.pin_repository(path)?;
         for guarded in GUARDED.iter().map(|name| path.join(name)) {
             let found = std::fs::symlink_metadata(&guarded);
             if found.is_ok_and(|found| found.is_dir() || found.is_file()) {
                 let bind = Bind { optional: true, ..Bind::of(&guarded, &guarded)? };
                 self.steps.push(Step::Bind(bind));
             }
+        }
+        Ok(())
+    }
+
+    /// Mounts a repository's own directory, or the file that names it, on itself: what is mounted on cannot be
+    /// moved away, and with it what is read-only in it.
+    fn pin_repository(&mut self, place: &Path) -> Result<(), SandboxError> {
+        let git = place.join(".git");
+        let Ok(found) = std::fs::symlink_metadata(&git) else { return Ok(()) };
+        if found.is_dir() || found.is_file() {
+            let is = Some((found.dev(), found.ino()));
+            self.steps.push(Step::Bind(Bind { write: true, is, ..Bind::of(&git, &git)? }));
+        }
+        Ok(())
+    }
+
+    /// Covers the sockets that exist in a place: whoever listens at them is outside.
+    fn cover_sockets(&mut self, place: &Path, nothing: &Path) -> Result<(), SandboxError> {
+        for socket in sockets::beneath(place) {
+            self.steps.push(Step::Cover(Bind::of(nothing, &socket)?));
         }
         Ok(())
     }
@@ -529,6 +550,18 @@ fn caches(around: &Surroundings) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// A private place; where something in it was opened, all that lies beside that.
+fn still_private(private: &PrivatePlaces, place: &Path) -> Vec<PathBuf> {
+    if private.covering(place).is_none() {
+        return Vec::new();
+    }
+    if !private.leads_to_opened(place) {
+        return vec![place.to_owned()];
+    }
+    let inner = std::fs::read_dir(place).into_iter().flatten().flatten();
+    inner.flat_map(|entry| still_private(private, &entry.path())).collect()
 }
 
 /// The name that something has without links, where it is there: one call for what is not.

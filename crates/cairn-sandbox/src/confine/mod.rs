@@ -10,6 +10,7 @@ mod layout;
 mod probe;
 mod restrict;
 mod seccomp;
+mod sockets;
 mod steps;
 mod within;
 

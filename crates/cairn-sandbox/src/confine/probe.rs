@@ -4,6 +4,7 @@ use super::landlock;
 use super::{Access, Confined, Level, Place, Sandbox, Surroundings};
 use crate::own::Own;
 use crate::{End, Errors, Keep, SandboxError, Spec, Way};
+use cairn_types::PrivatePlaces;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
@@ -57,7 +58,7 @@ async fn attempt(place: &Path, overlaid: bool) -> Result<Vec<String>, SandboxErr
     let around = Surroundings {
         home: None,
         env: Vec::new(),
-        hidden: Vec::new(),
+        private: PrivatePlaces::default(),
         own: own.path().join("own"),
         level: Level::Strict,
         processes: 512,

@@ -19,6 +19,8 @@ pub(crate) enum Step {
     },
     /// Shows something of the machine.
     Bind(Bind),
+    /// Shows something of the machine in place of what is there; what is gone by then needs no cover.
+    Cover(Bind),
     /// Mounts an empty file system that lives as long as the command.
     Empty {
         /// Where.
@@ -68,6 +70,7 @@ impl Step {
             Step::Directory(at) | Step::File(at) => format!("/{}", text(at)),
             Step::Link { at, .. } => format!("the link /{}", text(at)),
             Step::Bind(bind) => format!("showing {}", text(&bind.from)),
+            Step::Cover(bind) => format!("covering /{}", text(&bind.at)),
             Step::Empty { at, .. } => format!("an empty /{}", text(at)),
             Step::Overlay { lower, .. } => format!("an overlay of {}", text(&lower.from)),
             Step::Refresh(at) => format!("looking again at what is beneath {}", text(at)),

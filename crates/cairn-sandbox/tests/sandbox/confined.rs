@@ -7,6 +7,7 @@ use cairn_sandbox::{
     Surroundings, Way, can, environment, run,
 };
 use cairn_testkit::Origin;
+use cairn_types::PrivatePlaces;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -39,9 +40,10 @@ impl Ground {
         fs::write(holder.path().join("work/a"), "seen\n").unwrap();
         fs::write(holder.path().join("home/.ssh/id"), "CANARY\n").unwrap();
         let sandbox = Sandbox::new(Surroundings {
+            private: PrivatePlaces::of_home(Some(&holder.path().join("home")), &[])
+                .and_of_machine(),
             home: Some(holder.path().join("home")),
             env: Ground::env(holder.path()),
-            hidden: Vec::new(),
             own: holder.path().join("own"),
             level,
             processes: 512,
@@ -299,7 +301,7 @@ async fn a_directory_on_the_path_shows_itself_and_not_the_home_around_it() {
     let sandbox = Arc::new(Sandbox::new(Surroundings {
         home: Some(path("home")),
         env: env.clone(),
-        hidden: Vec::new(),
+        private: PrivatePlaces::of_home(Some(&path("home")), &[]),
         own: path("own"),
         level: Level::Workspace,
         processes: 512,

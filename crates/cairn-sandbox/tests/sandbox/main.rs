@@ -11,6 +11,7 @@ mod ground;
 mod group;
 mod layers;
 mod network;
+mod pinned;
 mod probes;
 mod processes;
 mod world;

@@ -2,6 +2,7 @@
 //! shared memory and a key of the same user. Says what of it a probe reached; runs no probe.
 
 use cairn_sandbox::{Access, Confined, Level, Place, Sandbox, Surroundings};
+use cairn_types::PrivatePlaces;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -224,10 +225,15 @@ impl Round {
             false => Access::Write,
         };
         let place = Place { path: work.clone(), is: (found.dev(), found.ino()), access };
+        let home = self.folder.join("home");
+        let mut private = PrivatePlaces::of_home(Some(&home), env).and_of_machine();
+        for place in [work.join("state/home"), self.folder.join("alias")] {
+            private.seal(&place);
+        }
         let sandbox = Sandbox::new(Surroundings {
-            home: Some(self.folder.join("home")),
+            home: Some(home),
             env: env.to_vec(),
-            hidden: vec![work.join("state/home"), self.folder.join("alias")],
+            private,
             own: self.folder.join("own"),
             level,
             processes: PROCESSES,

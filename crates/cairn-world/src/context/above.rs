@@ -52,6 +52,7 @@ impl Workspace {
                 .filter(|_| person.lets_be_a_root(&stat, path));
             let mut directory = directory.told_absolute();
             directory.unread = self.unread.clone();
+            directory.keep_private(&self.private.all);
             directories.push(directory);
             if repository.is_some() {
                 directories.reverse();

@@ -33,6 +33,8 @@ pub(crate) enum Why {
     Ignored,
     /// Only what git tracks is a member.
     Untracked,
+    /// It is a private place, or in one.
+    Private,
 }
 
 /// What was found about a path.
@@ -134,7 +136,9 @@ impl<'a> Judge<'a> {
         judged: &Judged,
         read: impl FnOnce(Option<&Arc<Rules>>) -> Option<Arc<Rules>>,
     ) -> Ground {
-        let Judged { why: out, is_added, .. } = *judged;
+        let Judged { why, is_added, .. } = *judged;
+        // What is private is told by its own path, so that what a person opened in it is judged as anything.
+        let out = why.filter(|why| *why != Why::Private);
         // Nothing in what is left out is taken in again, and nothing in what is added is left out.
         let rules = match out.is_some() || is_added {
             true => around.rules.clone(),
@@ -146,6 +150,9 @@ impl<'a> Judge<'a> {
     /// Judges a path in a directory. `full` leads to it from where rules begin, with no slash at its end.
     pub(crate) fn judge(&self, ground: &Ground, full: &[u8], is_directory: bool) -> Judged {
         let inner = &full[self.lead.len()..];
+        if self.workspace.private.hides(inner) {
+            return self.private(inner, is_directory);
+        }
         if self.is_named(&self.terms.ignore, inner) {
             return self.unless_made(Why::Ignored, inner, is_directory);
         }
@@ -162,6 +169,13 @@ impl<'a> Judge<'a> {
             return Judged::MEMBER;
         }
         self.unless_led(Why::Untracked, inner, is_directory)
+    }
+
+    /// What is private is no member, whatever made, tracks or adds it.
+    fn private(&self, inner: &[u8], is_directory: bool) -> Judged {
+        let leads = is_directory && self.workspace.private.leads_to_opened(inner);
+        let stands = if leads { Stands::Way } else { Stands::Not };
+        Judged { stands, why: Some(Why::Private), is_added: false }
     }
 
     /// What is left out is still a member if it is tracked.
@@ -293,6 +307,7 @@ impl<'a> Judge<'a> {
         match why {
             Why::Ignored => "the setting membership.ignore names it".to_owned(),
             Why::Untracked => "git does not track it".to_owned(),
+            Why::Private => "it is private".to_owned(),
             Why::Rule(Source { at, file }) => match found.full[..at].get(self.lead.len()..) {
                 None => format!("a {file} above the project names it"),
                 Some(directory) => {

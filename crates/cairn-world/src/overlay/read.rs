@@ -151,6 +151,10 @@ impl Reader<'_> {
             self.gathered.leave_out(&path, "it is Cairn's own");
             return Ok(());
         }
+        if self.workspace.private.hides(path.as_bytes()) {
+            self.gathered.leave_out(&path, "it is private");
+            return Ok(());
+        }
         let lower = here.stat(name).map_err(|e| refusal(&path, e))?;
         let ignored = here.visit.ignored.clone().or_else(|| self.ignored(&path, item, lower));
         let met = Met { path: &path, name, item, lower, ignored };

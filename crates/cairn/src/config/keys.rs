@@ -32,6 +32,8 @@ pub enum Kind {
     Rules,
     /// A list of globs over paths.
     Globs,
+    /// A list of absolute paths, or paths in the home that begin with `~/`.
+    Paths,
     /// A list of hosts, each with its port.
     Hosts,
     /// Yes or no, of which yes allows less.
@@ -291,6 +293,14 @@ pub const KEYS: &[Key] = &[
         project: Project::Lowers,
         env: None,
         docs: "Whether only what git tracks is a member, where there is a repository.",
+    },
+    Key {
+        name: "private.allow",
+        kind: Kind::Paths,
+        default: Default::Empty,
+        project: Project::Never,
+        env: None,
+        docs: "Private paths that commands and file tools may see all the same, each by its name such as \"~/.npmrc\", no globs: docs/secrets.md.",
     },
     text(
         "docs.*",

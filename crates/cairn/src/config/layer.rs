@@ -315,6 +315,18 @@ fn fits(kind: Kind, value: Value) -> Result<Value, String> {
                 None => Ok(Value::List(globs)),
             }
         }
+        (Kind::Paths, Value::List(paths)) => {
+            let is_one = |path: &String| {
+                let is_whole = path.starts_with('/') || path.starts_with("~/");
+                is_whole && !path.contains(['*', '?', '[', '{']) && !path.contains("..")
+            };
+            match paths.iter().find(|path| !is_one(path)) {
+                Some(path) => Err(format!(
+                    "holds {path:?}; name single paths that begin with / or ~/, without globs and `..`"
+                )),
+                None => Ok(Value::List(paths)),
+            }
+        }
         (Kind::Hosts, Value::List(hosts)) => {
             let bad = |host: &String| Some((host.clone(), host.parse::<HostPort>().err()?));
             match hosts.iter().find_map(bad) {
@@ -356,6 +368,7 @@ fn wanted(kind: Kind) -> String {
         ),
         Kind::Rules => "must be a list of rules, such as [\"exec cargo test *\"]".to_owned(),
         Kind::Globs => "must be a list of globs, such as [\"docs/**\"]".to_owned(),
+        Kind::Paths => "must be a list of paths, such as [\"~/.npmrc\"]".to_owned(),
         Kind::Hosts => "must be a list of hosts, such as [\"localhost:8080\"]".to_owned(),
         Kind::Flag => "must be true or false".to_owned(),
         Kind::Count(low, high) => format!("must be a whole number from {low} to {high}"),

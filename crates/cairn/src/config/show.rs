@@ -81,6 +81,7 @@ fn kind(kind: Kind) -> String {
         Kind::Count(low, high) => format!("{low} to {high}"),
         Kind::Rules => "list of rules".to_owned(),
         Kind::Globs => "list of globs".to_owned(),
+        Kind::Paths => "list of paths".to_owned(),
         Kind::Hosts => "list of hosts".to_owned(),
         Kind::Flag => "true or false".to_owned(),
         Kind::Word(words) | Kind::Ladder(words) => words.join(" or "),

@@ -22,8 +22,8 @@ pub use outcome::Watch;
 
 use crate::config::{Config, Layer, Value};
 use crate::{
-    cli, docs, hooks, manner, membership, model, name, named, network, place, policy, sandbox,
-    secrets,
+    cli, docs, hooks, manner, membership, model, name, named, network, place, policy, privacy,
+    sandbox, secrets,
 };
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
@@ -270,6 +270,8 @@ impl Order<'_> {
         let unseen =
             task.as_ref().and_then(|task| pictures::unseen(&task.shown, &chosen.name, chosen.sees));
         let shown = Shown::new(self.talk, self.config.text("notify").unwrap_or_default());
+        let is_new = matches!(place, Place::New { .. });
+        let in_home = is_new.then(|| privacy::remark(&self.root)).flatten();
         let workspace = Workspace::open(&self.root)?;
         let folders = self.folders(&store, &place)?;
         let mut settings = world_settings(&self.config, &scrubber)?;
@@ -323,6 +325,7 @@ impl Order<'_> {
         docs::check(&self.config, &start.world)?;
         let (driver, commands) = start.take(place, task).await?;
         let remarks = chosen.remark.into_iter().chain(unseen).chain(found.remarks).chain(confined);
+        let remarks = remarks.chain(in_home);
         let remarks: Vec<String> = remarks.collect();
         shown.began(&driver, &remarks);
         Ok((driver, commands, shown))
@@ -529,10 +532,12 @@ fn no_model() -> Usage {
 }
 
 pub fn world_settings(config: &Config, scrubber: &Scrubber) -> Result<cairn_world::Settings> {
+    let env = secrets::environment(config, scrubber);
     Ok(cairn_world::Settings {
         shell: place::shell(config),
         runtimes: Arc::new(sandbox::runtimes(config)?),
-        env: secrets::environment(config, scrubber),
+        private: Arc::new(privacy::places(config, &env)?),
+        env,
         timeout: Duration::from_millis(config.count("command_timeout_ms")),
         timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),
         way: cairn_sandbox::Way::Best,

@@ -44,6 +44,7 @@ mod overlay_rm;
 mod overlay_ruled;
 mod overlay_worktree;
 mod policy;
+mod private_places;
 mod probe;
 mod ps;
 mod rails;

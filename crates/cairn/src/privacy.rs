@@ -1,0 +1,62 @@
+//! The private places of this person on this machine: the list that both the sandbox and file tools keep to,
+//! with what the person opened of it.
+
+use crate::config::{Config, MORE_OPERATOR};
+use crate::place;
+use anyhow::Result;
+use cairn_types::PrivatePlaces;
+use std::path::{Path, PathBuf};
+
+/// The key by which a person opens private paths.
+pub const ALLOW: &str = "private.allow";
+
+/// The private places, each by its name and by where it really is. `env` is what commands are given.
+pub fn places(config: &Config, env: &[(String, String)]) -> Result<PrivatePlaces> {
+    let home = place::env("HOME").map(PathBuf::from);
+    let all: Vec<(String, String)> = place::env_all().chain(env.iter().cloned()).collect();
+    let mut places = PrivatePlaces::of_home(home.as_deref(), &all);
+    if rustix::process::geteuid().is_root() {
+        places = places.and_of_machine();
+    }
+    for sealed in sealed()? {
+        places.seal(&std::path::absolute(sealed)?);
+    }
+    for allowed in config.list(ALLOW) {
+        let path = match (allowed.strip_prefix("~/"), &home) {
+            (Some(inner), Some(home)) => home.join(inner),
+            _ => PathBuf::from(allowed),
+        };
+        places.allow(&path);
+    }
+    Ok(places.resolved(real_path))
+}
+
+/// What nobody can open: Cairn's home, and the configuration of the user and of the operator.
+fn sealed() -> Result<Vec<PathBuf>> {
+    let user = place::user_file().and_then(|file| file.parent().map(Path::to_owned));
+    let operator = Path::new(place::OPERATOR).parent().map(Path::to_owned);
+    let more = place::env(MORE_OPERATOR).map(PathBuf::from);
+    Ok([Some(place::home()?), user, operator, more].into_iter().flatten().collect())
+}
+
+/// What a person is told who works in a folder that is a home, or holds it.
+pub fn remark(root: &Path) -> Option<String> {
+    let home = place::env("HOME").and_then(|home| Path::new(&home).canonicalize().ok())?;
+    let what = match home.starts_with(root) {
+        true if home == root => "This is your home folder",
+        true => "Your home folder lies in this one",
+        false => return None,
+    };
+    Some(format!(
+        "{what}: keys, credentials and histories in it are not part of the project (docs/secrets.md)."
+    ))
+}
+
+/// Where a path leads without links, also where its last parts do not exist.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|above| {
+        let real = above.canonicalize().ok()?;
+        let rest = path.strip_prefix(above).ok()?;
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    })
+}
