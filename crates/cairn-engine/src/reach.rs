@@ -54,10 +54,10 @@ impl Reach {
 }
 
 /// Whether a change decides anything: not that a directory is made on the way, nor what is built again,
-/// unless something in it is precious.
+/// unless something in it is precious or git takes it for something of its own.
 pub(crate) fn counts(change: &Change) -> bool {
     let is_own = !change.makes_directory() && (!change.ignored || is_precious(&change.path));
-    is_own || !change.precious.is_empty()
+    is_own || !change.precious.is_empty() || !change.counts_as.is_empty()
 }
 
 impl From<&Prepared> for Reach {

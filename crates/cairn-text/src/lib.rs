@@ -5,6 +5,8 @@ pub mod diff;
 pub mod edit;
 pub mod effort;
 mod form;
+pub mod git_config;
+pub mod git_todo;
 pub mod glob;
 pub mod hunks;
 pub mod items;

@@ -22,6 +22,9 @@ pub struct Change {
     /// Of a directory that is moved whole: what in it is asked about by its name, the first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub precious: Vec<String>,
+    /// Other paths that it is judged as: those of git's own files in whose place git takes it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counts_as: Vec<String>,
 }
 
 impl Change {
@@ -33,15 +36,17 @@ impl Change {
             (Some(_), None) => ChangeKind::Deleted,
             (Some(_), Some(_)) => ChangeKind::Modified,
         };
-        Change { path, kind, before, after, ignored: false, precious: Vec::new() }
+        let (ignored, precious, counts_as) = Default::default();
+        Change { path, kind, before, after, ignored, precious, counts_as }
     }
 
     /// The paths by which it is judged: its own, unless it makes a directory on the way or is ignored and
-    /// asked about for what is in it; and those in it that are asked about.
+    /// asked about for what is in it; those in it that are asked about; and those that it counts as.
     pub fn judged(&self) -> impl Iterator<Item = &String> {
         let is_for_its_inside = self.ignored && !self.precious.is_empty();
         let is_judged = !self.makes_directory() && !is_for_its_inside;
-        is_judged.then_some(&self.path).into_iter().chain(&self.precious)
+        let own = is_judged.then_some(&self.path).into_iter();
+        own.chain(&self.precious).chain(&self.counts_as)
     }
 
     /// What it says of an entry, where it is of one and not of anything on a disk.

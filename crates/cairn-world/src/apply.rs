@@ -167,7 +167,8 @@ pub(crate) fn changed_since(path: &str) -> Refusal {
 #[must_use]
 pub fn inverse(change: &Change) -> Change {
     let back = Change::between(change.path.clone(), change.after.clone(), change.before.clone());
-    Change { ignored: change.ignored, precious: change.precious.clone(), ..back }
+    let (precious, counts_as) = (change.precious.clone(), change.counts_as.clone());
+    Change { ignored: change.ignored, precious, counts_as, ..back }
 }
 
 /// New things first, the outer before the inner; then what goes, the inner before the outer; then

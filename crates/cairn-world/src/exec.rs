@@ -159,7 +159,8 @@ impl Filter for WithoutSecrets {
 fn direct(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Spec, Refusal> {
     let workspace = roots.of(run.cwd.as_deref().unwrap_or("."));
     let mut spec = spec(workspace, settings, run)?;
-    spec.context = settings.confine.direct(roots, inner_directory(workspace, run)?)?;
+    let cwd = inner_directory(workspace, run)?;
+    spec.context = settings.confine.direct(roots, &settings.git_config, cwd)?;
     Ok(spec)
 }
 

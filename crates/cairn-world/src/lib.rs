@@ -4,6 +4,7 @@
 mod apply;
 mod aside;
 mod background;
+mod bare;
 mod beyond;
 mod caught;
 mod choose;
@@ -14,7 +15,10 @@ mod entry;
 mod exec;
 mod find;
 mod git_dir;
+mod git_repositories;
+mod git_settings;
 mod growing;
+mod guarded;
 mod leftovers;
 mod list;
 mod many;
@@ -58,6 +62,7 @@ pub use background::{Background, Over};
 pub use choose::Choice;
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use docs::{Doc, DocSource};
+pub use git_settings::GitConfigFiles;
 pub use growing::Growing;
 pub use media::{Kind as MediaKind, kind as media_kind};
 pub use members::Membership;
@@ -123,6 +128,8 @@ pub struct Settings {
     pub little: Removed,
     /// Finds the secrets in what commands print.
     pub scrubber: Scrubber,
+    /// Where the person's own git configuration is.
+    pub git_config: GitConfigFiles,
 }
 
 /// What an action needs while it acts.
@@ -155,6 +162,7 @@ impl Settings {
             ruled: Ruled::default(),
             little: Removed::LITTLE,
             scrubber: Scrubber::default(),
+            git_config: GitConfigFiles::default(),
         }
     }
 }
@@ -272,6 +280,7 @@ impl World {
         if matches!(action, Action::Kill { .. } | Action::Edit(_)) {
             prepared.removed = removed::by(&self.roots, &prepared.changes, self.settings.little);
         }
+        self.mark_guarded(&mut prepared);
         prepared
     }
 
@@ -342,7 +351,13 @@ impl World {
     pub fn chosen(&self, prepared: &Prepared, choice: &Choice) -> Prepared {
         let mut chosen = choose::chosen(prepared, choice);
         chosen.removed = removed::by(&self.roots, &chosen.changes, self.settings.little);
+        self.mark_guarded(&mut chosen);
         chosen
+    }
+
+    /// Marks changes of what git runs or reads as configuration, by the settings in force now.
+    fn mark_guarded(&self, prepared: &mut Prepared) {
+        guarded::mark_guarded(&self.roots, &self.settings.git_config, prepared);
     }
 
     /// Does what was prepared. Files are changed only if they are as they were then (else 409).

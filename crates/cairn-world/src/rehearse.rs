@@ -2,6 +2,7 @@
 //! it counts until `commit`; dropping what was prepared forgets it.
 
 use crate::exec;
+use crate::git_settings::{GitConfigFiles, find_git_guards};
 use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
 use crate::rehearsing::{OnOutput, Rehearsing};
 use crate::roots::Roots;
@@ -12,6 +13,8 @@ use cairn_sandbox::network::Reach;
 use cairn_sandbox::{Access, Confined, Context, Host, Level, Place, Running, Sandbox, Spec};
 use cairn_text::shell;
 use cairn_types::{Aside, Change, ChangeKind, CommandLine, Exec, Joint, Outcome, Status};
+use std::collections::HashSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -72,7 +75,12 @@ pub(crate) struct Rehearsal<'a> {
 
 impl Confine {
     /// Where a command runs that works on the files themselves.
-    pub(crate) fn direct(&self, roots: &Roots, cwd: PathBuf) -> Result<Arc<dyn Context>, Refusal> {
+    pub(crate) fn direct(
+        &self,
+        roots: &Roots,
+        person: &GitConfigFiles,
+        cwd: PathBuf,
+    ) -> Result<Arc<dyn Context>, Refusal> {
         let sandbox = match self {
             Confine::Open => return Ok(Host::context()),
             Confine::Refused(why) => {
@@ -80,8 +88,10 @@ impl Confine {
             }
             Confine::Direct(sandbox) | Confine::Overlay(sandbox, _) => Arc::clone(sandbox),
         };
-        let places =
-            roots.all().map(|root| place(root, Access::Write)).collect::<Result<_, _>>()?;
+        let places: Result<Vec<_>, _> =
+            roots.all().map(|root| place(root, Access::Write)).collect();
+        let mut places = places?;
+        places.extend(read_only_for_git(roots, person, &cwd));
         let reach = reach(&sandbox, &[]);
         Ok(Arc::new(Confined { sandbox, places, cwd, reach }))
     }
@@ -116,6 +126,19 @@ fn reach(sandbox: &Sandbox, hosts: &[String]) -> Option<Reach> {
     (sandbox.level() != Level::Strict).then_some(reach)
 }
 
+/// What git runs or obeys by other names than its own, where it is there: read-only to a command that works on the
+/// files themselves. What lies in a `.git` is known to the sandbox by its name.
+fn read_only_for_git(roots: &Roots, person: &GitConfigFiles, cwd: &Path) -> Vec<Place> {
+    let guards = find_git_guards(roots, person, &HashSet::from([cwd.to_owned()]));
+    let kept = guards.into_iter().filter_map(|guard| {
+        let is_git = guard.path.components().any(|part| part.as_os_str() == ".git");
+        let is_plain = guard.path.canonicalize().is_ok_and(|real| real == guard.path);
+        let found = std::fs::metadata(&guard.path).ok().filter(|_| is_plain && !is_git)?;
+        Some(Place { path: guard.path, is: (found.dev(), found.ino()), access: Access::Read })
+    });
+    kept.collect()
+}
+
 fn place(root: &Workspace, access: Access) -> Result<Place, Refusal> {
     let found = rustix::fs::fstat(root.root())
         .map_err(|e| crate::workspace::refusal(&root.path().display().to_string(), e))?;
@@ -148,6 +171,7 @@ impl Rehearsal<'_> {
                 discards,
                 roots: Arc::clone(self.roots),
                 known: Arc::clone(self.known),
+                git_config: self.settings.git_config.clone(),
             })),
             Err(refusal) => {
                 prepared.settled = Some(refusal.into());
@@ -229,6 +253,11 @@ pub(crate) async fn beside<T: Send + 'static>(
 ) -> Result<T, Refusal> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|e| Refusal::new(Status::FAILED, format!("it did not end: {e}")))
+}
+
+/// The folders that a command worked on, each with where its changes are.
+pub(crate) fn layers<'a>(roots: &'a Roots, rehearsed: &Rehearsed) -> Vec<(&'a Workspace, PathBuf)> {
+    roots.laid().zip(&rehearsed.scratches).map(|(root, one)| (root, one.upper())).collect()
 }
 
 fn scratches(roots: &Roots, layers: &Path) -> Result<Vec<Scratch>, Refusal> {

@@ -3,6 +3,8 @@
 
 use crate::background::{self, Over};
 use crate::exec;
+use crate::git_settings::GitConfigFiles;
+use crate::guarded::mark_guarded;
 use crate::rehearse::{Known, Rehearsed, beside, settle};
 use crate::roots::Roots;
 use crate::settled::{Performed, Prepared};
@@ -28,6 +30,8 @@ pub struct Rehearsing {
     pub(crate) discards: bool,
     pub(crate) roots: Arc<Roots>,
     pub(crate) known: Arc<Known>,
+    /// Where the person's own git configuration is.
+    pub(crate) git_config: GitConfigFiles,
 }
 
 /// A command over an overlay that is over.
@@ -107,6 +111,7 @@ impl Rehearsing {
             discards,
             roots,
             known,
+            git_config,
         } = *self;
         let finished = running.end().await;
         let (state, why) = ending(&finished);
@@ -122,10 +127,16 @@ impl Rehearsing {
             }
             return Ended { state, why, prepared };
         }
-        match beside(move || (known.read(&roots, &rehearsed), rehearsed)).await {
-            Ok((found, rehearsed)) => settle(&mut prepared, &run, (ran, found, rehearsed)),
-            Err(refusal) => prepared.settled = Some(refusal.into()),
-        }
+        let settled = beside(move || {
+            let found = known.read(&roots, &rehearsed);
+            settle(&mut prepared, &run, (ran, found, rehearsed));
+            mark_guarded(&roots, &git_config, &mut prepared);
+            prepared
+        });
+        let prepared = settled.await.unwrap_or_else(|refusal| {
+            let settled = Some(refusal.into());
+            Prepared { settled, ..Prepared::default() }
+        });
         Ended { state, why, prepared }
     }
 }

@@ -6,7 +6,7 @@ use crate::run::Usage;
 use anyhow::{Context, Result};
 use cairn_runtime::{Own, Surroundings};
 use cairn_store::{Access, Options, Store};
-use cairn_world::{Workspace, with_imports};
+use cairn_world::{GitConfigFiles, Workspace, with_imports};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,19 @@ pub fn user_file() -> Option<PathBuf> {
         .map(PathBuf::from)
         .or_else(|| env("HOME").map(|home| PathBuf::from(home).join(".config")))?;
     Some(folder.join("cairn/cairn.toml"))
+}
+
+/// Where git looks for the configuration of the machine and of the person.
+pub fn git_config_files() -> GitConfigFiles {
+    let home = env_path("HOME");
+    let machine = env_path("GIT_CONFIG_SYSTEM").unwrap_or_else(|| PathBuf::from("/etc/gitconfig"));
+    let xdg = env_path("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+    let own = [xdg.map(|xdg| xdg.join("git/config")), home.as_ref().map(|h| h.join(".gitconfig"))];
+    let own: Vec<PathBuf> = match env_path("GIT_CONFIG_GLOBAL") {
+        Some(file) => vec![file],
+        None => own.into_iter().flatten().collect(),
+    };
+    GitConfigFiles { files: std::iter::once(machine).chain(own).collect(), home }
 }
 
 /// The person's own instructions for agents, beside their configuration. It is their own file, so

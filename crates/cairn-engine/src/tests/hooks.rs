@@ -342,6 +342,7 @@ fn what_began_before_a_hook_was_there_is_neither_repeated_nor_finished_past_it()
         after: None,
         ignored: false,
         precious: Vec::new(),
+        counts_as: Vec::new(),
     };
     for (hook, rules) in [
         ("PreToolUse h bash write", &["deny exec *", "deny edit"][..]),

@@ -219,6 +219,7 @@ impl Sandbox {
             steps: ready.steps.clone(),
             shown: ready.shown.clone(),
             made: BTreeSet::new(),
+            held: BTreeSet::new(),
         };
         for (cache, from) in ground.caches() {
             layout.directory(cache)?;
@@ -227,16 +228,19 @@ impl Sandbox {
             layout.shown.push(cache.to_owned());
         }
         for place in &confined.places {
+            let kept: Vec<&Path> = confined.read_only_within(place).collect();
             match &place.access {
                 Access::Overlay(layer) => layout.overlay(&place.path, Some(place.is), layer)?,
-                Access::Write => layout.write(&place.path, place.is)?,
+                Access::Write => layout.write(place, &kept)?,
+                // It is kept where the place around it is shown.
+                Access::Read if confined.is_within_written(place) => {}
                 Access::Read => layout.read(&place.path, place.is)?,
             }
         }
         for place in confined.places.iter().filter(|place| place.access == Access::Write) {
             layout.cover_sockets(&place.path, &ready.own.path().join(NO_FILE))?;
         }
-        self.mask(&mut layout, &confined.places, ready.own.path())?;
+        self.mask(&mut layout, confined, ready.own.path())?;
         let mut writable: Vec<CString> = vec![c"/tmp".to_owned(), c"/dev/shm".to_owned()];
         writable.extend(self.around.home().map(text).transpose()?);
         for place in confined.places.iter().filter(|place| place.access != Access::Read) {
@@ -264,7 +268,13 @@ impl Sandbox {
     }
 
     /// Covers what nobody may see where it lies in something shown.
-    fn mask(&self, layout: &mut Layout, places: &[Place], own: &Path) -> Result<(), SandboxError> {
+    fn mask(
+        &self,
+        layout: &mut Layout,
+        confined: &Confined,
+        own: &Path,
+    ) -> Result<(), SandboxError> {
+        let places = &confined.places;
         let private = &self.around.private;
         let mut hidden: BTreeSet<PathBuf> =
             private.hidden().flat_map(|place| still_private(private, place)).collect();
@@ -274,7 +284,7 @@ impl Sandbox {
         hidden.extend(real);
         for path in hidden {
             let is_shown = layout.shown.iter().any(|shown| path.starts_with(shown));
-            let is_place = places.iter().any(|place| place.path.starts_with(&path));
+            let is_place = confined.outer_places().any(|place| place.path.starts_with(&path));
             if !is_shown || is_place {
                 continue;
             }
@@ -329,6 +339,8 @@ struct Layout {
     steps: Vec<Step>,
     shown: Vec<PathBuf>,
     made: BTreeSet<PathBuf>,
+    /// Directories that are mounted on themselves.
+    held: BTreeSet<PathBuf>,
 }
 
 impl Layout {
@@ -410,13 +422,20 @@ impl Layout {
         Ok(())
     }
 
-    fn write(&mut self, path: &Path, is: (u64, u64)) -> Result<(), SandboxError> {
+    /// Shows a place that a command writes to; what says what runs next, and `kept`, is read-only in it.
+    fn write(&mut self, place: &Place, kept: &[&Path]) -> Result<(), SandboxError> {
+        let path = &place.path;
         self.directory(path)?;
-        let bind = Bind { write: true, is: Some(is), ..Bind::of(path, path)? };
+        let bind = Bind { write: true, is: Some(place.is), ..Bind::of(path, path)? };
         self.steps.push(Step::Bind(bind));
         self.shown.push(path.to_owned());
+        // All of them before the first read-only mount: a later one would cover it.
+        for inner in kept {
+            self.hold(place, inner)?;
+        }
         self.pin_repository(path)?;
-        for guarded in GUARDED.iter().map(|name| path.join(name)) {
+        let guarded = GUARDED.iter().map(|name| path.join(name));
+        for guarded in guarded.chain(kept.iter().map(|inner| (*inner).to_owned())) {
             let found = std::fs::symlink_metadata(&guarded);
             if found.is_ok_and(|found| found.is_dir() || found.is_file()) {
                 let bind = Bind { optional: true, ..Bind::of(&guarded, &guarded)? };
@@ -431,7 +450,7 @@ impl Layout {
     fn pin_repository(&mut self, place: &Path) -> Result<(), SandboxError> {
         let git = place.join(".git");
         let Ok(found) = std::fs::symlink_metadata(&git) else { return Ok(()) };
-        if found.is_dir() || found.is_file() {
+        if (found.is_dir() || found.is_file()) && self.held.insert(git.clone()) {
             let is = Some((found.dev(), found.ino()));
             self.steps.push(Step::Bind(Bind { write: true, is, ..Bind::of(&git, &git)? }));
         }
@@ -455,7 +474,7 @@ impl Layout {
         between.reverse();
         for above in between {
             let Ok(found) = std::fs::symlink_metadata(above) else { continue };
-            if found.is_dir() {
+            if found.is_dir() && self.held.insert(above.to_owned()) {
                 let is = Some((found.dev(), found.ino()));
                 let bind = Bind { write: true, is, ..Bind::of(above, above)? };
                 self.steps.push(Step::Bind(bind));

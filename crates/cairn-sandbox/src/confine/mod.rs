@@ -28,7 +28,7 @@ pub(crate) use steps::{Confining, Root};
 use crate::SandboxError;
 use crate::network::Reach;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How much a command is kept from.
@@ -74,6 +74,40 @@ pub struct Confined {
     pub cwd: PathBuf,
     /// What it may reach through a proxy; without one it has no way out at all.
     pub reach: Option<Reach>,
+}
+
+impl Confined {
+    /// The place written to that another one lies in.
+    fn written_around(&self, inner: &Place) -> Option<&Place> {
+        let is_around = |place: &&Place| {
+            place.access == Access::Write
+                && inner.path != place.path
+                && inner.path.starts_with(&place.path)
+        };
+        self.places.iter().find(is_around)
+    }
+
+    /// Whether a place is only read and lies in one that is written to.
+    pub(crate) fn is_within_written(&self, place: &Place) -> bool {
+        place.access == Access::Read && self.written_around(place).is_some()
+    }
+
+    /// The paths of what is only read within a place that is written to, the outer ones first.
+    pub(crate) fn read_only_within(&self, place: &Place) -> impl Iterator<Item = &Path> {
+        let is_inner = |inner: &&Place| {
+            let around = self.written_around(inner).filter(|_| inner.access == Access::Read);
+            around.is_some_and(|around| around.path == place.path)
+        };
+        let mut inner: Vec<&Path> =
+            self.places.iter().filter(is_inner).map(|inner| inner.path.as_path()).collect();
+        inner.sort_unstable();
+        inner.into_iter()
+    }
+
+    /// The places that lie in no place written to.
+    pub(crate) fn outer_places(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(|place| !self.is_within_written(place))
+    }
 }
 
 /// What a stage that failed was for, and why.

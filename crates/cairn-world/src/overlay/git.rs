@@ -20,13 +20,19 @@ const NAMED: usize = 5;
 const SUBJECT: usize = 72;
 /// Files in a repository's own directory that are told as any other file: they say what git runs, or
 /// what is ignored.
-const TOLD: [&str; 6] = [
+const TOLD: [&str; 12] = [
     "config",
     "config.worktree",
     "commondir",
     "info/attributes",
     "info/exclude",
     "objects/info/alternates",
+    "rebase-merge/git-rebase-todo",
+    "rebase-merge/strategy",
+    "rebase-apply/git-rebase-todo",
+    "rebase-apply/strategy",
+    "sequencer/todo",
+    "sequencer/opts",
 ];
 
 /// What happened to the repositories.
@@ -287,6 +293,9 @@ mod tests {
         check(".git/modules/a/index", true);
         check(".git/worktrees/w/config.worktree", false);
         check(".git/worktrees/w/commondir", false);
+        check(".git/rebase-merge/git-rebase-todo", false);
+        check(".git/worktrees/w/rebase-merge/strategy", false);
+        check(".git/rebase-merge/done", true);
         check(".git/refs/heads/config", true);
     }
 }

@@ -548,6 +548,7 @@ pub fn world_settings(config: &Config, scrubber: &Scrubber) -> Result<cairn_worl
         ruled: Ruled::default(),
         little: Removed::LITTLE,
         scrubber: scrubber.clone(),
+        git_config: place::git_config_files(),
     })
 }
 

@@ -23,6 +23,7 @@ mod docs;
 mod fixture;
 mod flags;
 mod folders;
+mod git_settings;
 mod hook_events;
 mod hooks;
 mod hostile;
