@@ -58,10 +58,7 @@ impl Engine {
         let found = if op.begin.as_ref().is_some_and(has_ran) { Found::Done } else { found };
         let is_write = op.begin.as_ref().is_some_and(|begin| !begin.changes.is_empty());
         match (found, stopped) {
-            (Found::Done, _) => match op.begin.as_ref().and_then(|begin| begin.told) {
-                Some(told) => Settlement::Record(Recording::found_done(op, told)),
-                None => settled(Status::OK, words::FOUND_DONE, Settled::FoundDone),
-            },
+            (Found::Done, _) => Settlement::Record(settled_as_done(op)),
             (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
             (Found::NotDone, None) if op.is_found_out_again() => Settlement::Repeat,
             // What it changed is kept since it began.
@@ -81,5 +78,38 @@ impl Engine {
             }
             (Found::Unknown, _) => Settlement::Record(Recording::indeterminate(op)),
         }
+    }
+
+    /// The op that began to change something and has neither an outcome nor a result yet; none where
+    /// no such op is open.
+    #[must_use]
+    pub fn interrupted_op(&self) -> Option<&OpState> {
+        let changes = |op: &&OpState| {
+            op.hooks.performed.is_none()
+                && op.begin.as_ref().is_some_and(|begin| !begin.changes.is_empty())
+        };
+        self.lap.as_ref().and_then(|lap| self.open_ops(lap).find(changes))
+    }
+
+    /// What is recorded of an interrupted op that nobody goes on with: what is missing is not made.
+    #[must_use]
+    pub fn left_as_found(&self, at: Coord, found: Found) -> Recording {
+        let Some(op) = self.op(at) else { return Recording::default() };
+        match found {
+            Found::Done => settled_as_done(op),
+            Found::NotDone => Recording::not_performed(op, Status::CANCELLED, words::NOT_BEGUN),
+            Found::Partly => {
+                Recording::settled(op, Status::FAILED, words::PARTLY, Settled::Indeterminate)
+            }
+            Found::Unknown => Recording::indeterminate(op),
+        }
+    }
+}
+
+/// The outcome of an op that was interrupted and is found done.
+fn settled_as_done(op: &OpState) -> Recording {
+    match op.begin.as_ref().and_then(|begin| begin.told) {
+        Some(told) => Recording::found_done(op, told),
+        None => Recording::settled(op, Status::OK, words::FOUND_DONE, Settled::FoundDone),
     }
 }

@@ -42,6 +42,9 @@ pub(crate) const INDETERMINATE: &str = "the program was interrupted while this w
 pub(crate) const PARTLY: &str = "the program was interrupted while this was being made: some of \
      its paths are as they were meant to be, the others as they were. It was not finished";
 
+pub(crate) const NOT_BEGUN: &str =
+    "not performed: the program was interrupted before this changed anything. It was not repeated";
+
 /// A crash left it half made, and what is missing may no longer be made.
 pub(crate) fn not_finished(why: &str) -> String {
     format!("{PARTLY}: {why}")

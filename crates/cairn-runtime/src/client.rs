@@ -2,6 +2,7 @@
 //! any other. No model is asked.
 
 use crate::act::entries_alone;
+use crate::fork::{find_fork_point, lost_facts};
 use crate::schemes::{Leads, Web};
 use crate::scrubbed::scrubbed;
 use crate::{RunError, clock, holder, now_ms, schemes};
@@ -10,8 +11,8 @@ use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
 use cairn_store::{Batch, HomeLock, Kept, Lease, NewRun, NewSession, Store, StoreError};
 use cairn_types::{
     Approval, Begin, Body, Budgets, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Flags,
-    Hash, Intent, Mode, OpName, Outcome, Policy, RunId, RunStarted, SessionId, Settled, Status,
-    Surface, Verdict, View, Writer,
+    ForkPoint, Hash, Intent, Mode, OpName, Outcome, Policy, RunId, RunStarted, SessionId, Settled,
+    Status, Surface, Verdict, View, Writer,
 };
 use cairn_world::{Probe, Refusal, World, inverse};
 use std::path::Path;
@@ -136,6 +137,22 @@ impl Client {
         Client::take_named(store, world, session, (CLIENT_RUN, policy)).await
     }
 
+    /// A client that records in the run of this lease.
+    pub(crate) fn over(store: Store, world: Arc<World>, lease: Lease, engine: Engine) -> Client {
+        Client {
+            store,
+            world,
+            lease,
+            engine,
+            alone: None,
+            policy: Policy::default(),
+            pending: Vec::new(),
+            contents: Vec::new(),
+            new_run: None,
+            new_session: None,
+        }
+    }
+
     pub(crate) async fn take_named(
         store: Store,
         world: Arc<World>,
@@ -143,28 +160,28 @@ impl Client {
         (name, policy): (&str, Policy),
     ) -> Result<Client, RunError> {
         let existing = run_named(&store, session, name)?;
+        let mut facts = existing.as_ref().map_or(Ok(Vec::new()), |run| store.facts(run, 0))?;
+        // What the database lost of it is not written over: its record goes on in a fork.
+        let missing = existing.as_ref().map_or(Ok(None), |run| store.missing_record(run))?;
+        let lost = missing.map(lost_facts);
+        let parent = match &lost {
+            Some(lost) => {
+                let n = find_fork_point(&facts, None).unwrap_or(0);
+                facts.retain(|fact| fact.n <= n);
+                (n > 0).then(|| ForkPoint { run: lost.run.clone(), n })
+            }
+            None => None,
+        };
+        let existing = existing.filter(|_| lost.is_none());
         let id = existing.clone().unwrap_or_else(clock::new_run_id);
         let lease = store.lease(&id, &holder())?;
-        let facts = if existing.is_some() { store.facts(&id, 0)? } else { Vec::new() };
         let engine = Engine::fold(&facts);
-        let (pending, contents) = (Vec::new(), Vec::new());
         let world = Arc::new(world.with_schemes(schemes::from_outside(&store, session, &world)));
-        let mut client = Client {
-            store,
-            world,
-            lease,
-            engine,
-            alone: None,
-            policy,
-            pending,
-            contents,
-            new_run: None,
-            new_session: None,
-        };
+        let mut client = Client { policy, ..Client::over(store, world, lease, engine) };
         if existing.is_none() {
-            client.begin_run(session, name);
+            client.begin_run(session, name, parent);
         }
-        let drive = client.drive();
+        let drive = Drive { lost, ..client.drive() };
         client.record(Recording::of(Body::Drive(drive)));
         client.settle().await?;
         Ok(client)
@@ -186,15 +203,19 @@ impl Client {
         self
     }
 
-    fn begin_run(&mut self, session: &SessionId, name: &str) {
+    fn begin_run(&mut self, session: &SessionId, name: &str, parent: Option<ForkPoint>) {
         let name = Some(name.to_owned());
+        let is_fork = parent.is_some();
         self.new_run = Some(NewRun {
             id: self.lease.run().clone(),
             session: session.clone(),
             name: name.clone(),
-            parent: None,
+            parent,
             at: now_ms(),
         });
+        if is_fork {
+            return;
+        }
         let mut recording = Recording::default();
         let started = RunStarted {
             session: session.clone(),
@@ -230,6 +251,7 @@ impl Client {
             hooks: Vec::new(),
             schemes: self.world.added(),
             since: None,
+            lost: None,
         }
     }
 

@@ -293,6 +293,7 @@ impl Start {
             hooks: self.settings.hooks.plans(),
             schemes: self.world.added(),
             since,
+            lost: None,
         }
     }
 

@@ -97,7 +97,10 @@ impl Append<'_> {
             None => {}
         }
         self.conn
-            .prepare_cached("INSERT INTO sessions (id, root, created_at) VALUES (?, ?, ?)")?
+            .prepare_cached(
+                "INSERT INTO sessions (id, root, created_at, made)
+                 VALUES (?, ?, ?, (SELECT coalesce(max(made), 0) + 1 FROM sessions))",
+            )?
             .execute(params![new.id.as_str(), new.root, new.at])?;
         tally.wrote(32 + new.root.len() as u64);
         Ok(())

@@ -95,6 +95,18 @@ pub enum StoreError {
         /// Who holds it now, where that is known.
         holder: Option<String>,
     },
+    /// More was recorded of the run than the database holds.
+    #[error(
+        "run {run} is not continued: {lost}, and the database does not have it; it is an older copy, \
+         or was damaged. Go on in a fork of what is left: cairn fork --run {run}; or put the newer \
+         database back"
+    )]
+    Behind {
+        /// The run.
+        run: RunId,
+        /// What it once had.
+        lost: String,
+    },
     /// The run came with an imported session.
     #[error(
         "run {run} was imported and stays as it was signed; go on with it in a fork: \

@@ -1,6 +1,7 @@
 //! Opens connections: the one door to SQLite, its settings, and the migrations.
 
 use crate::StoreError;
+use crate::heads::{self, MissingRecord};
 use crate::home::Home;
 use crate::keys::Keys;
 use rusqlite::config::DbConfig;
@@ -17,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005.sql"),
     include_str!("../migrations/0006.sql"),
     include_str!("../migrations/0007.sql"),
+    include_str!("../migrations/0008.sql"),
 ];
 
 /// Above this length the write-ahead log is folded into the database, after the callers have
@@ -102,6 +104,8 @@ pub struct Health {
     pub sessions: u64,
     /// What SQLite finds wrong with it, a few of it.
     pub damage: Vec<String>,
+    /// What was recorded of its runs outside of the database and is not in it.
+    pub missing: Vec<MissingRecord>,
 }
 
 /// The version of SQLite that is built in.
@@ -118,6 +122,8 @@ pub fn health(home: &Path, busy_timeout: Duration) -> Result<Health, StoreError>
     if !home.db().exists() {
         return Err(StoreError::NoHome { path: home.0 });
     }
+    // Read first: a commit that comes in between has its head noted after it.
+    let recorded = heads::all(&home)?;
     let look = || {
         let conn = connect(&home.db(), OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
         let schema = match known_version(&conn)? {
@@ -129,7 +135,12 @@ pub fn health(home: &Path, busy_timeout: Duration) -> Result<Health, StoreError>
         let mut check = conn.prepare("PRAGMA quick_check(5)")?;
         let found = check.query_map([], |row| row.get::<_, String>(0))?;
         let damage = found.filter(|line| line.as_deref() != Ok("ok")).collect::<Result<_, _>>()?;
-        Ok(Health { schema, known: MIGRATIONS.len() as u32, sessions, damage })
+        let missing = match schema {
+            // The first schema did not keep which sessions were deleted.
+            1 => Vec::new(),
+            _ => heads::compare(&conn, &home, &recorded)?,
+        };
+        Ok(Health { schema, known: MIGRATIONS.len() as u32, sessions, damage, missing })
     };
     look().map_err(|e| e.placed(&home.db()))
 }
@@ -203,6 +214,50 @@ mod tests {
                 assert_eq!(name, None);
             }
         }
+    }
+
+    // keeps: undo-newest
+    #[test]
+    fn a_home_from_before_the_order_of_making_was_kept_gets_it_from_its_receipts() {
+        let (_dir, home) = home();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let conn = connect(&home.db(), flags, Duration::ZERO).unwrap();
+        conn.execute_batch(&MIGRATIONS[..7].concat()).unwrap();
+        conn.pragma_update(None, "user_version", 7).unwrap();
+        let run =
+            "INSERT INTO runs (id, session, fork_n, created_at, last_at, epoch, last_n, seq, head,
+            tail_from, tail) VALUES (?, ?, 0, ?, 0, 1, 1, 0, '', 1, x'')";
+        let fact =
+            "INSERT INTO facts (run, n, at, engine, kind, v, body) VALUES (?, ?, ?, '', ?, 1, ?)";
+        let receipt =
+            "INSERT INTO receipts (session, run, seq, fact_n, receipt_id, payload, hmac, hash,
+            signature) VALUES (?, ?, 1, 2, ?, '', '', '', '')";
+        let session = "INSERT INTO sessions (id, root, created_at) VALUES (?, '/', ?)";
+        // The clock was far ahead when `early` was made, and right before and after it.
+        let began = [("first", 10, ""), ("early", 9_000, "of first"), ("late", 20, "of early")];
+        for (name, at, since) in began {
+            conn.execute(run, rusqlite::params![name, "s", at]).unwrap();
+            let drive = format!("{{\"since\":\"{since}\"}}");
+            conn.execute(fact, rusqlite::params![name, 1, at, "drive", drive]).unwrap();
+            conn.execute(fact, rusqlite::params![name, 2, at + 1, "outcome", "{}"]).unwrap();
+            let id = format!("of {name}");
+            conn.execute(receipt, rusqlite::params!["s", name, id]).unwrap();
+        }
+        // A fork does not say since when; a run whose facts are damaged does not say anything.
+        conn.execute(run, rusqlite::params!["fork", "s", 30]).unwrap();
+        conn.execute(run, rusqlite::params!["damaged", "other", 5]).unwrap();
+        conn.execute(fact, rusqlite::params!["damaged", 1, 5, "drive", "{"]).unwrap();
+        conn.execute(session, rusqlite::params!["s", 9_000]).unwrap();
+        conn.execute(session, rusqlite::params!["other", 40]).unwrap();
+        drop(conn);
+        let conn = writer(&home, Duration::from_secs(1)).unwrap();
+        let order = |table: &str, which: &str| -> Vec<String> {
+            let sql = format!("SELECT id FROM {table} WHERE {which} ORDER BY made");
+            let mut rows = conn.prepare(&sql).unwrap();
+            rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(order("runs", "session = 's'"), ["first", "early", "late", "fork"]);
+        assert_eq!(order("sessions", "1"), ["s", "other"]);
     }
 
     #[test]

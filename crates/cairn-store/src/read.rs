@@ -48,6 +48,8 @@ pub struct RunRow {
     pub last_n: u64,
     /// It came with an imported session: it is read and forked, never driven.
     pub imported: bool,
+    /// Its place in the order in which runs were made here; imported runs may share one.
+    pub made: u64,
 }
 
 /// What a name was found to mean.
@@ -115,7 +117,9 @@ const SESSION: &str = "SELECT id, root, created_at, name,
     (SELECT coalesce(max(last_at), sessions.created_at) FROM runs WHERE session = sessions.id)
     FROM sessions";
 const RUN: &str =
-    "SELECT id, session, name, parent, fork_n, created_at, last_n, imported FROM runs";
+    "SELECT id, session, name, parent, fork_n, created_at, last_n, imported, made FROM runs";
+/// The order in which sessions and runs were made; what one import brought is told apart by its own times.
+const NEWEST_FIRST: &str = "ORDER BY made DESC, created_at DESC, id DESC";
 
 impl SessionRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
@@ -140,12 +144,13 @@ impl RunRow {
             created_at: row.get(5)?,
             last_n: row.get(6)?,
             imported: row.get::<_, u64>(7)? > 0,
+            made: row.get(8)?,
         })
     }
 }
 
 pub(crate) fn sessions(conn: &Connection) -> Result<Vec<SessionRow>, StoreError> {
-    let sql = format!("{SESSION} ORDER BY created_at DESC, id DESC");
+    let sql = format!("{SESSION} {NEWEST_FIRST}");
     let mut statement = conn.prepare_cached(&sql)?;
     Ok(statement.query_map([], SessionRow::read)?.collect::<Result<_, _>>()?)
 }
@@ -154,14 +159,13 @@ pub(crate) fn latest_session(
     conn: &Connection,
     root: &str,
 ) -> Result<Option<SessionId>, StoreError> {
-    let mut statement = conn.prepare_cached(
-        "SELECT id FROM sessions WHERE root = ? ORDER BY created_at DESC, id DESC LIMIT 1",
-    )?;
+    let sql = format!("SELECT id FROM sessions WHERE root = ? {NEWEST_FIRST} LIMIT 1");
+    let mut statement = conn.prepare_cached(&sql)?;
     Ok(statement.query_row([root], |row| id(row, 0)).optional()?)
 }
 
 pub(crate) fn runs(conn: &Connection, session: &SessionId) -> Result<Vec<RunRow>, StoreError> {
-    let sql = format!("{RUN} WHERE session = ? ORDER BY created_at DESC, id DESC");
+    let sql = format!("{RUN} WHERE session = ? {NEWEST_FIRST}");
     let mut statement = conn.prepare_cached(&sql)?;
     Ok(statement.query_map([session.as_str()], RunRow::read)?.collect::<Result<_, _>>()?)
 }
@@ -189,7 +193,7 @@ pub(crate) fn find(conn: &Connection, text: &str) -> Result<Found, StoreError> {
 
 /// The newest run of that name, or else the newest session of that name.
 fn named(conn: &Connection, name: &str) -> Result<Option<Found>, StoreError> {
-    let newest = "WHERE name = ? ORDER BY created_at DESC, id DESC LIMIT 1";
+    let newest = format!("WHERE name = ? {NEWEST_FIRST} LIMIT 1");
     let run = conn
         .prepare_cached(&format!("{RUN} {newest}"))?
         .query_row([name], |row| RunRow::read(row).map(Found::Run))

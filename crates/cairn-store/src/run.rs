@@ -118,7 +118,9 @@ impl RunState {
     fn insert(&self, conn: &Connection, new: &NewRun) -> Result<(), StoreError> {
         conn.prepare_cached(
             "INSERT INTO runs (id, session, name, parent, fork_n, created_at, last_at, epoch,
-             last_n, seq, head, tail_from, tail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             last_n, seq, head, tail_from, tail, made)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+             (SELECT coalesce(max(made), 0) + 1 FROM runs))",
         )?
         .execute(params![
             self.id.as_str(),

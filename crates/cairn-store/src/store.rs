@@ -6,6 +6,7 @@ use crate::contents::Readable;
 use crate::entries::{self, EntryRow};
 use crate::export::Exported;
 use crate::gc::{self, Freed, Gc};
+use crate::heads::MissingRecord;
 use crate::home::{Home, make_dir};
 use crate::import::{Import, Imported};
 use crate::keys::Keys;
@@ -15,8 +16,9 @@ use crate::money::{self, Reserve, Reserved};
 use crate::read::{self, Found, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
 use crate::remove::{self, Deleted};
 use crate::run::RunState;
+use crate::session_rows::RecordedOrder;
 use crate::subscriptions::{self, Subscription};
-use crate::verify::{HomeJudge, Report};
+use crate::verify::{HeldSession, HomeJudge, Report, Verdict, session_of, verify_bytes};
 use crate::writer::{Ask, Writer, Writing};
 use crate::{StoreError, bundle, contents, export, heads, lease, open, session_rows};
 use cairn_types::{Fact, Hash, RunId, SessionId};
@@ -168,6 +170,11 @@ impl Store {
         self.read(|conn| session_rows::newest(conn, session))
     }
 
+    /// In which order the rows of a session were recorded.
+    pub fn recorded_order(&self, session: &SessionId) -> Result<RecordedOrder, StoreError> {
+        self.read(|conn| RecordedOrder::read(conn, session))
+    }
+
     /// The outcomes of a session's runs after this receipt, each with its own, in the order in which they
     /// were committed; all of them after an empty name. None where no such receipt is here.
     pub fn outcomes_since(
@@ -285,9 +292,24 @@ impl Store {
         Lease::take(&self.0.home, (run, holder), drivers, || {
             match self.read(|conn| RunState::load(conn, run))? {
                 Some(state) if state.imported > 0 => Err(StoreError::Imported { run: run.clone() }),
+                Some(_) if let Some(missing) = self.missing_record(run)? => {
+                    Err(StoreError::Behind { run: run.clone(), lost: missing.why })
+                }
                 state => Ok(state.map_or(0, |state| state.epoch) + 1),
             }
         })
+    }
+
+    /// What was recorded of a run that the database has, and is not in the database any more.
+    pub fn missing_record(&self, run: &RunId) -> Result<Option<MissingRecord>, StoreError> {
+        let Some(head) = heads::of_run(&self.0.home, run) else { return Ok(None) };
+        self.read(|conn| head.missing_in(conn, &self.0.home))
+    }
+
+    /// What was recorded of all runs of this home and is not in the database any more.
+    pub fn missing_records(&self) -> Result<Vec<MissingRecord>, StoreError> {
+        let recorded = heads::all(&self.0.home)?;
+        self.snapshot(|conn| heads::compare(conn, &self.0.home, &recorded))
     }
 
     /// Takes the right to make a session here; absent when another has it for the moment.
@@ -389,10 +411,47 @@ impl Store {
         session: &SessionId,
         anchor: Option<&str>,
     ) -> Result<Report, StoreError> {
+        self.verify(session, None, anchor)
+    }
+
+    /// Judges a session as `verify_session` does, but of what was lost only this run's counts.
+    pub fn verify_run(&self, run: &RunRow, anchor: Option<&str>) -> Result<Report, StoreError> {
+        self.verify(&run.session, Some(&run.id), anchor)
+    }
+
+    /// Judges a bundle, also by what this home holds of its session.
+    pub fn verify_bundle(&self, bytes: &[u8], anchor: Option<&str>) -> Result<Report, StoreError> {
+        let keys = Keys::load(&self.0.home)?;
+        let report = verify_bytes(bytes, anchor).with_own_key(&keys.public());
+        let session = match report.verdict {
+            Verdict::Verified | Verdict::Unanchored => session_of(bytes),
+            Verdict::Refuted | Verdict::Unverifiable => None,
+        };
+        let Some(session) = session else { return Ok(report) };
+        let held = self.snapshot(|conn| HeldSession::read(conn, &keys, &session))?;
+        Ok(match held.and_then(|held| held.contradicted_by(bytes)) {
+            None => report,
+            Some((bad, why)) => Report {
+                verdict: Verdict::Refuted,
+                why: format!("{why}. This home holds the session, so the bundle is not its record"),
+                bad: Some(bad),
+                ..report
+            },
+        })
+    }
+
+    fn verify(
+        &self,
+        session: &SessionId,
+        only: Option<&RunId>,
+        anchor: Option<&str>,
+    ) -> Result<Report, StoreError> {
         let home = &self.0.home;
         let keys = &Keys::load(home)?;
         let heads = heads::of_session(home, session)?;
-        self.snapshot(|conn| HomeJudge { conn, home, keys, session }.all(&heads, anchor))
+        let judged =
+            self.snapshot(|conn| HomeJudge { conn, home, keys, session }.all(&heads, only, anchor));
+        Ok(judged?.with_own_key(&keys.public()))
     }
 
     fn writer(&self) -> Result<&Writing, StoreError> {

@@ -290,6 +290,7 @@ mod tests {
             hooks: Vec::new(),
             schemes: Vec::new(),
             since: None,
+            lost: None,
         };
         let body = Body::Drive(drive);
         let started = Body::Run(RunStarted {

@@ -272,6 +272,23 @@ pub struct Drive {
     /// a run that begins here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
+    /// What the database lacked of the run that this one was forked from, where the fork was made to go on
+    /// without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<LostFacts>,
+}
+
+/// Facts of a run that were recorded and that its database does not have any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostFacts {
+    /// The run.
+    pub run: RunId,
+    /// The last fact that was recorded of it.
+    pub last: u64,
+    /// The hash of its last receipt; zeros where it had none.
+    pub receipt: String,
+    /// What is missing, in words.
+    pub why: String,
 }
 
 /// Limits of a loop.

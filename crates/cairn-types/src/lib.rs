@@ -37,8 +37,9 @@ pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple}
 pub use content::{ContentRef, Hash, HashError};
 pub use delta::Delta;
 pub use fact::{
-    Abort, Begin, Body, Caps, CommandOutput, Drive, End, Fact, FactError, ForkPoint, Intent, Media,
-    Outcome, Problem, Prompt, Rail, Ran, Reach, RunStarted, Seen, Settled, Steer, StoredFact,
+    Abort, Begin, Body, Caps, CommandOutput, Drive, End, Fact, FactError, ForkPoint, Intent,
+    LostFacts, Media, Outcome, Problem, Prompt, Rail, Ran, Reach, RunStarted, Seen, Settled, Steer,
+    StoredFact,
 };
 pub use hook::{
     HookAnswer, HookEvent, HookMay, HookPlan, HookSays, HookWord, Hooked, NoSuchEvent,

@@ -4,10 +4,9 @@ use crate::out::say;
 use crate::run::Usage;
 use crate::{cli, name, named, place, run};
 use anyhow::Result;
-use cairn_engine::Engine;
-use cairn_runtime::{holder, new_run_id, now_ms};
-use cairn_store::{Batch, NewRun, RunRow, Store};
-use cairn_types::{Address, Body, Fact, ForkPoint, RowAddress, RunId};
+use cairn_runtime::{find_fork_point, make_fork, new_run_id};
+use cairn_store::{RunRow, Store};
+use cairn_types::{Address, RowAddress, RunId};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -44,37 +43,19 @@ pub fn make(
     store: &Store,
     parent: &RunRow,
     at: Option<(u32, u32)>,
-    (id, name): (RunId, Option<String>),
+    named: (RunId, Option<String>),
 ) -> Result<u64> {
     let facts = store.facts(&parent.id, 0)?;
-    let n = shared(&facts, at).ok_or_else(|| no_turn(parent, at))?;
-    let lease = store.lease(&id, &holder())?;
-    let run = NewRun {
-        id,
-        session: parent.session.clone(),
-        name,
-        parent: Some(ForkPoint { run: parent.id.clone(), n }),
-        at: now_ms(),
-    };
-    let batch = Batch {
-        lease: lease.key(),
-        session: None,
-        run: Some(run),
-        facts: Vec::new(),
-        contents: Vec::new(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(store.commit(batch))?;
+    let n = find_fork_point(&facts, at).ok_or_else(|| no_turn(parent, at))?;
+    run::block_on(make_fork(store, parent, n, named))??;
     Ok(n)
 }
 
-/// Says that there is nothing to fork there, before anything is done.
-pub fn check(store: &Store, parent: &RunRow, at: (u32, u32)) -> Result<()> {
+/// Returns the last fact that a fork at this turn shares, before anything is done; an error if there is
+/// nothing to fork there.
+pub fn check(store: &Store, parent: &RunRow, at: (u32, u32)) -> Result<u64> {
     let facts = store.facts(&parent.id, 0)?;
-    match shared(&facts, Some(at)) {
-        Some(_) => Ok(()),
-        None => Err(no_turn(parent, Some(at)).into()),
-    }
+    Ok(find_fork_point(&facts, Some(at)).ok_or_else(|| no_turn(parent, Some(at)))?)
 }
 
 fn no_turn(parent: &RunRow, at: Option<(u32, u32)>) -> Usage {
@@ -96,26 +77,4 @@ pub fn point(text: &str) -> Result<(Option<String>, (u32, u32))> {
         }
         _ => Err(Usage(format!("{text:?} is not a turn; write loop/turn, for example 1/2")).into()),
     }
-}
-
-/// The last fact that the fork shares: where nothing is open and, if a turn is named, that turn has
-/// just been settled.
-fn shared(facts: &[Fact], at: Option<(u32, u32)>) -> Option<u64> {
-    let mut engine = Engine::default();
-    let mut last = None;
-    for fact in facts {
-        engine.apply(fact);
-        let settled = engine.last_settled();
-        // Of a turn that is named: up to its loop's end, when it was the last one.
-        let wanted = at.is_none_or(|turn| settled == Some(turn) && closes(&fact.body));
-        if wanted && engine.is_between_turns() {
-            last = Some(fact.n);
-        }
-    }
-    last
-}
-
-/// Whether a fact ends a turn, or its loop.
-fn closes(body: &Body) -> bool {
-    matches!(body, Body::Reply(_) | Body::Outcome(_) | Body::End(_))
 }

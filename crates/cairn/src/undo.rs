@@ -8,12 +8,18 @@ use crate::config::Config;
 use crate::run::Usage;
 use crate::{cli, fork, name, named, place, run, secrets};
 use anyhow::Result;
-use cairn_runtime::undo::{History, Plan, Span, UncoveredCommand, Undone, open_runs, standing};
+use cairn_runtime::undo::{
+    History, InterruptedOp, OpenTurn, Plan, Span, UncoveredCommand, Undone, interrupted_op,
+    open_turns, settle_interrupted_op, standing,
+};
 use cairn_runtime::{Client, ClientOp, folders_of, holder, new_run_id, schemes};
-use cairn_store::{Lease, RunRow, Store};
+use cairn_store::{Lease, RunRow, Store, StoreError};
+use cairn_text::shown::clean;
 use cairn_types::{Address, RowAddress, RunId, SessionId};
 use cairn_world::{Settings, Workspace, World};
 use report::{Made, Report};
+use std::collections::HashMap;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,7 +38,7 @@ struct Place {
 
 impl Place {
     /// What an earlier undo was cut off from is finished first: a plan is made for what is there.
-    fn of(store: Store, run: &RunRow, how: &Careful) -> Result<Place> {
+    fn open(store: Store, run: &RunRow, lease: Option<Lease>, how: &Careful) -> Result<Place> {
         let session = run.session.clone();
         let root = named::session_row(&store, &session)?.root;
         let workspace = Workspace::open(Path::new(&root))?;
@@ -55,10 +61,19 @@ impl Place {
         let world = World::with_folders(workspace, &folders, settings)?;
         let world = Arc::new(world.with_schemes(schemes::from_outside(&store, &session, &world)));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let mut place = Place { store, session, world, client: None, lease: None, runtime };
+        let mut place = Place { store, session, world, client: None, lease, runtime };
         if !how.dry_run {
             let taking = Client::take(place.store.clone(), place.world.clone(), &place.session);
             place.client = Some(place.runtime.block_on(taking)?);
+        }
+        Ok(place)
+    }
+
+    /// Opens the place for any run of the session, and settles what a crash cut off in all of them.
+    fn of(store: Store, run: &RunRow, how: &Careful) -> Result<Place> {
+        let mut place = Place::open(store, run, None, how)?;
+        for other in place.store.runs(&place.session)?.iter().filter(|other| !other.imported) {
+            place.settle_interrupted(&other.id)?;
         }
         Ok(place)
     }
@@ -67,9 +82,38 @@ impl Place {
     fn with(store: Store, run: &RunRow, how: &Careful) -> Result<Place> {
         refuse_imported(run)?;
         let lease = (!how.dry_run).then(|| store.lease(&run.id, &holder())).transpose()?;
-        let mut place = Place::of(store, run, how)?;
-        place.lease = lease;
+        let mut place = Place::open(store, run, lease, how)?;
+        place.settle_interrupted(&run.id)?;
         Ok(place)
+    }
+
+    /// Records what became of the op that a crash cut off in this run, if there is one: its row is
+    /// then undone like any. Where nothing may be changed, it is named instead. An op of a run that is
+    /// being driven is its driver's to end.
+    fn settle_interrupted(&mut self, run: &RunId) -> Result<()> {
+        let Some(op) = interrupted_op(&self.store, run)? else { return Ok(()) };
+        if self.client.is_none() {
+            return match self.store.driven_by(run) {
+                Some(_) => Ok(()),
+                None => Err(still_open(&op).into()),
+            };
+        }
+        let held = self.lease.take_if(|lease| lease.run() == run);
+        let is_named = held.is_some();
+        let lease = match held.map_or_else(|| self.store.lease(run, &holder()), Ok) {
+            Err(StoreError::Held { .. }) => return Ok(()),
+            lease => lease?,
+        };
+        let settling = settle_interrupted_op(&self.store, &self.world, lease);
+        let lease = self.runtime.block_on(settling)?;
+        let InterruptedOp { run, at, asked } = &op;
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "run {run} was interrupted in {at} ({}); what it did until then is recorded now",
+            clean(asked)
+        );
+        self.lease = is_named.then_some(lease);
+        Ok(())
     }
 
     /// Keeps others from driving a run, or says who does; where something is to be changed.
@@ -87,6 +131,15 @@ impl Place {
         run::tell_gone(&gone);
         Ok(History::read(&self.store, &self.session, run)?)
     }
+}
+
+/// Why nothing is said about an undo while an interrupted op is not settled.
+fn still_open(op: &InterruptedOp) -> Usage {
+    let InterruptedOp { run, at, asked } = op;
+    Usage(format!(
+        "run {run} was interrupted in {at} ({asked}), and what that changed is not recorded yet; \
+         without --dry-run it is recorded first, or continue the run: cairn run --resume {run}"
+    ))
 }
 
 fn refuse_imported(run: &RunRow) -> Result<(), Usage> {
@@ -128,9 +181,11 @@ pub fn undo(args: &cli::Undo) -> Result<ExitCode> {
         }
         (None, true) => {
             let mut place = Place::with(store, &run, &args.how)?;
-            let Some((mut chosen, history)) = newest(&mut place, &[&run.id], args.how.force)?
-            else {
-                let last = place.history(&run.id)?.commands.pop();
+            let history = place.history(&run.id)?;
+            let of_run = |(lap, turn)| OpenTurn { run: run.id.clone(), lap, turn };
+            let open: Vec<OpenTurn> = history.open_turns().into_iter().map(of_run).collect();
+            let Some((mut chosen, history)) = newest(&mut place, &open, args.how.force)? else {
+                let last = history.commands.into_iter().next_back();
                 return Err(all_undone(&format!("run {}", run.id), &run.id, last).into());
             };
             chosen.past = history.gone_past(&chosen.plan.rows);
@@ -138,12 +193,11 @@ pub fn undo(args: &cli::Undo) -> Result<ExitCode> {
         }
         (None, false) => {
             let mut place = Place::of(store, &run, &args.how)?;
-            let open = open_runs(&place.store, &place.session)?;
-            let open: Vec<&RunId> = open.iter().map(|run| &run.id).collect();
+            let open = open_turns(&place.store, &place.session)?;
             let Some((mut chosen, history)) = newest(&mut place, &open, args.how.force)? else {
                 let History { mut commands, other_commands, .. } = place.history(&run.id)?;
                 commands.extend(other_commands);
-                let last = commands.into_iter().max_by_key(|command| command.when);
+                let last = commands.into_iter().max_by_key(|command| command.order);
                 return Err(all_undone("the work here", &run.id, last).into());
             };
             chosen.past = history.gone_past_by_any(&chosen.plan.rows);
@@ -192,26 +246,31 @@ pub fn uncovered(run: Option<&RunId>, ran: &UncoveredCommand) -> String {
     format!("{row} ran on the files themselves; what it changed is not covered: {what}")
 }
 
-/// The newest turn of these runs, newest first, of which something is left to undo; turns of which
-/// nothing is are passed over.
-fn newest(place: &mut Place, runs: &[&RunId], insist: bool) -> Result<Option<(Chosen, History)>> {
+/// The first of these turns of which something is left to undo; turns of which nothing is are passed over.
+fn newest(
+    place: &mut Place,
+    turns: &[OpenTurn],
+    insist: bool,
+) -> Result<Option<(Chosen, History)>> {
     let mut idle: Option<(Chosen, History)> = None;
     let mut passed = Vec::new();
-    for run in runs {
+    let mut histories: HashMap<&RunId, History> = HashMap::new();
+    let is_one_run = turns.iter().all(|turn| turn.run == turns[0].run);
+    for OpenTurn { run, lap, turn } in turns {
         place.hold(run)?;
-        let history = place.history(run)?;
-        for (lap, turn) in history.open_turns() {
-            let plan = Plan::undo(&history, Span::Turn(lap, turn), &place.world, insist);
-            let of = (*run).clone();
-            if !plan.is_idle() {
-                return Ok(Some((Chosen { passed, ..Chosen::new(of, plan) }, history)));
-            }
-            let of_run = if runs.len() > 1 { format!(" of run {run}") } else { String::new() };
-            passed.push(format!(
-                "  passed over: {lap}/{turn}{of_run}, of which nothing is left to undo"
-            ));
-            idle.get_or_insert_with(|| (Chosen::new(of, plan), history.clone()));
+        if !histories.contains_key(run) {
+            histories.insert(run, place.history(run)?);
         }
+        let Some(history) = histories.get(run) else { continue };
+        let plan = Plan::undo(history, Span::Turn(*lap, *turn), &place.world, insist);
+        if !plan.is_idle() {
+            let chosen = Chosen { passed, ..Chosen::new(run.clone(), plan) };
+            return Ok(Some((chosen, history.clone())));
+        }
+        let of_run = if is_one_run { String::new() } else { format!(" of run {run}") };
+        passed
+            .push(format!("  passed over: {lap}/{turn}{of_run}, of which nothing is left to undo"));
+        idle.get_or_insert_with(|| (Chosen::new(run.clone(), plan), history.clone()));
     }
     Ok(idle.map(|(idle, history)| (Chosen { passed, ..idle }, history)))
 }
@@ -271,8 +330,16 @@ pub fn rewind(args: &cli::Rewind) -> Result<ExitCode> {
     let run = named::workable(&store, address.as_deref(), args.run.as_deref())?;
     let name = name::of_run(&store, args.name.as_deref())?;
     let mut place = Place::with(store, &run, &args.how)?;
-    fork::check(&place.store, &run, (lap, turn))?;
+    let shared = fork::check(&place.store, &run, (lap, turn))?;
     let history = place.history(&run.id)?;
+    if let Some(undone) = history.undone_after(&place.store, (lap, turn), shared)? {
+        let (undo, run) = (undone.at, &run.id);
+        return Err(Usage(format!(
+            "the files of {lap}/{turn} are not here: the undo {undo} took back what the run had done \
+             by then. Nothing was changed; do that again first: cairn redo --run {run}"
+        ))
+        .into());
+    }
     let plan = Plan::undo(&history, Span::After(lap, turn), &place.world, args.how.force);
     let into = new_run_id();
     let op = plan.rewind_op(&run.id, &into, run::person());

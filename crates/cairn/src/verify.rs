@@ -5,7 +5,11 @@ use crate::run::Usage;
 use crate::{cli, named, place};
 use anyhow::{Context, Result};
 use cairn_runtime::now_ms;
-use cairn_store::{Report, Verdict, verify_bytes};
+use cairn_store::{
+    Found, MissingRecord, Report, RunVerdict, Signer, StoreError, Verdict, recorded_runs,
+    verify_bytes,
+};
+use cairn_types::SessionId;
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -21,7 +25,7 @@ pub fn verify(args: &cli::Verify) -> Result<ExitCode> {
     }
     let report = match args.what.as_deref().map(Path::new).filter(|path| path.is_file()) {
         Some(path) => match std::fs::read(path) {
-            Ok(bytes) => verify_bytes(&bytes, anchor.as_deref()),
+            Ok(bytes) => bundle_file(&bytes, anchor.as_deref()),
             Err(e) => unreadable(&format!("{} cannot be read: {e}", path.display())),
         },
         None => match in_home(args, anchor.as_deref()) {
@@ -38,10 +42,76 @@ pub fn verify(args: &cli::Verify) -> Result<ExitCode> {
     }))
 }
 
+/// Judges a bundle by itself and, where there is a home that can be read, by what that holds.
+fn bundle_file(bytes: &[u8], anchor: Option<&str>) -> Report {
+    let report = match place::store_to_read() {
+        Ok(store) => store.verify_bundle(bytes, anchor).map_err(anyhow::Error::from),
+        Err(error) if matches!(error.downcast_ref(), Some(StoreError::NoHome { .. })) => {
+            return verify_bytes(bytes, anchor);
+        }
+        Err(error) => Err(error),
+    };
+    report.unwrap_or_else(|error| {
+        let report = verify_bytes(bytes, anchor);
+        let not_compared = "It was not compared with this home, which cannot be read";
+        Report {
+            why: format!("{}. {not_compared}: {}", report.why, crate::sentence(&error)),
+            ..report
+        }
+    })
+}
+
+/// Judges what is named where it lives. Runs that were recorded here and are gone are named also where
+/// nothing is left of what was asked for.
 fn in_home(args: &cli::Verify, anchor: Option<&str>) -> Result<Report> {
-    let store = place::store_to_read()?;
-    let session = named::session(&store, args.what.as_deref())?;
-    Ok(store.verify_session(&session, anchor)?)
+    let home = place::home()?;
+    let store = match place::store_to_read() {
+        Ok(store) => store,
+        Err(error) => {
+            let is_gone = matches!(error.downcast_ref(), Some(StoreError::NoHome { .. }));
+            let gone = if is_gone { recorded_runs(&home)? } else { Vec::new() };
+            return refuted_if_gone(gone).ok_or(error);
+        }
+    };
+    let mut gone = store.missing_records()?;
+    let sessions: Vec<SessionId> = store.sessions()?.into_iter().map(|row| row.id).collect();
+    gone.retain(|record| record.is_whole_run && !sessions.contains(&record.session));
+    let Some(text) = args.what.as_deref() else {
+        let session = match named::session(&store, None) {
+            Ok(session) => session,
+            Err(error) => return refuted_if_gone(gone).ok_or(error),
+        };
+        let report = store.verify_session(&session, anchor)?;
+        // A session that is gone may have been of this project.
+        return Ok(match report.verdict {
+            Verdict::Verified | Verdict::Unanchored => refuted_if_gone(gone).unwrap_or(report),
+            Verdict::Refuted | Verdict::Unverifiable => report,
+        });
+    };
+    match store.find(text) {
+        Ok(Found::Run(run)) => Ok(store.verify_run(&run, anchor)?),
+        Ok(Found::Session(session)) => Ok(store.verify_session(&session.id, anchor)?),
+        Err(error) => {
+            gone.retain(|record| record.run.as_str() == text || record.session.as_str() == text);
+            refuted_if_gone(gone).ok_or_else(|| error.into())
+        }
+    }
+}
+
+/// The report on runs that are gone; `None` where none are.
+fn refuted_if_gone(gone: Vec<MissingRecord>) -> Option<Report> {
+    let first = gone.first()?.run.to_string();
+    let names: Vec<&str> = gone.iter().map(|record| record.run.as_str()).collect();
+    let recorded = match names.len() {
+        1 => "1 run was".to_owned(),
+        many => format!("{many} runs were"),
+    };
+    let why =
+        format!("{recorded} recorded here and the database has none of it: {}", names.join(", "));
+    let runs =
+        gone.into_iter().map(|record| RunVerdict { run: record.run, missing: Some(record.why) });
+    let runs = runs.collect();
+    Some(Report { verdict: Verdict::Refuted, bad: Some(first), runs, ..unreadable(&why) })
 }
 
 fn unreadable(why: &str) -> Report {
@@ -53,6 +123,7 @@ fn unreadable(why: &str) -> Report {
         anchor: None,
         bad: None,
         signers: Vec::new(),
+        runs: Vec::new(),
     }
 }
 
@@ -65,11 +136,12 @@ fn print(report: &Report, as_json: bool) {
     };
     if as_json {
         let Report { why, receipts, checkpoints, anchor, bad, .. } = report;
-        let signers = report.signers.iter().map(|signer| json!({"public_key": signer.public_key, "receipts": signer.receipts, "checkpoints": signer.checkpoints}));
+        let signers = report.signers.iter().map(|signer| json!({"public_key": signer.public_key, "receipts": signer.receipts, "checkpoints": signer.checkpoints, "own": signer.is_own}));
         let signers: Vec<_> = signers.collect();
+        let runs: Vec<_> = report.runs.iter().map(|run| json!({"run": run.run, "verdict": run_word(report, run), "missing": run.missing})).collect();
         say!(
             "{}",
-            json!({"verdict": word, "why": why, "receipts": receipts, "checkpoints": checkpoints, "anchor": anchor, "bad": bad, "signers": signers})
+            json!({"verdict": word, "why": why, "receipts": receipts, "checkpoints": checkpoints, "anchor": anchor, "bad": bad, "signers": signers, "runs": runs})
         );
         return;
     }
@@ -78,12 +150,37 @@ fn print(report: &Report, as_json: bool) {
         say!("first bad: {}", cairn_text::shown::clean(bad));
     }
     say!("{} receipts, {} checkpoints", report.receipts, report.checkpoints);
-    for signer in report.signers.iter().filter(|_| report.signers.len() > 1) {
-        let (receipts, checkpoints) = (signer.receipts, signer.checkpoints);
-        say!("{receipts} receipts, {checkpoints} checkpoints signed with {}", signer.public_key);
+    for Signer { public_key, receipts, checkpoints, is_own } in &report.signers {
+        let whose = match is_own {
+            Some(true) => ", the key of this home",
+            Some(false) => ", the key of another home",
+            None => "",
+        };
+        say!("{receipts} receipts, {checkpoints} checkpoints signed with {public_key}{whose}");
+    }
+    if report.runs.iter().any(|run| run.missing.is_some()) {
+        for run in &report.runs {
+            match &run.missing {
+                Some(missing) => say!("{}: {missing}", run_word(report, run)),
+                None => say!("{}: run {}", run_word(report, run), run.run),
+            }
+        }
+        say!(
+            "go on in a fork of what is left of a run: cairn fork --run RUN; or put the newer database back"
+        );
     }
     if let Some(anchor) = &report.anchor {
         say!("anchor {anchor}");
+    }
+}
+
+/// The verdict on one run of a session.
+fn run_word(report: &Report, run: &RunVerdict) -> &'static str {
+    let is_only_truncated = report.runs.iter().any(|run| run.missing.is_some());
+    match (&run.missing, report.verdict) {
+        (Some(_), _) => "REFUTED",
+        (None, Verdict::Refuted) if !is_only_truncated => "REFUTED",
+        (None, _) => "IN ORDER",
     }
 }
 

@@ -215,6 +215,7 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
         hooks: Vec::new(),
         schemes: Vec::new(),
         since: None,
+        lost: None,
     }
 }
 

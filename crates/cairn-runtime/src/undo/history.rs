@@ -3,9 +3,9 @@
 
 use super::standing::{Undone, standing};
 use crate::RunError;
-use crate::client::client_run;
+use crate::client::CLIENT_RUN;
 use crate::note::SYSTEM_RUN;
-use cairn_store::{RunRow, Store};
+use cairn_store::{RecordedOrder, RunRow, Store};
 use cairn_types::{
     Begin, Body, Change, Coord, Effect, Fact, FileState, Hash, Intent, OpName, RunId, SessionId,
     Status,
@@ -20,8 +20,8 @@ pub struct Changed {
     pub run: RunId,
     /// The row.
     pub at: Coord,
-    /// When, milliseconds since 1970.
-    pub when: u64,
+    /// Its place among the rows of the session, in the order in which they were recorded.
+    pub order: u64,
     /// The tool.
     pub tool: String,
     /// What changed.
@@ -35,8 +35,10 @@ pub struct Command {
     pub run: RunId,
     /// The row.
     pub at: Coord,
-    /// When it began, milliseconds since 1970.
-    pub when: u64,
+    /// Its place among the rows of the session; of one that has no end, that of the run's row before it.
+    pub order: u64,
+    /// Whether it has an end.
+    pub is_settled: bool,
     /// The command, in one line.
     pub command: String,
 }
@@ -97,18 +99,19 @@ impl History {
             undoable(store, session)?.into_iter().partition(|run| run.imported);
         let mut facts = store.facts(run, 0)?;
         facts.retain(|fact| !imported.iter().any(|run| run.id == fact.run));
-        let (rows, commands) = rows(&facts);
+        let order = store.recorded_order(session)?;
+        let (rows, commands) = rows(&facts, &order);
         let (mut others, mut other_commands) = (Vec::new(), Vec::new());
         for other in runs.iter().filter(|other| other.id != *run) {
             let theirs = store.facts(&other.id, 0)?;
-            let (rows, commands) = self::rows(&theirs);
+            let (rows, commands) = self::rows(&theirs, &order);
             others.extend(rows.into_iter().filter(|row| row.run == other.id));
             other_commands.extend(commands.into_iter().filter(|c| c.run == other.id));
         }
-        others.sort_by_key(|row| row.when);
+        others.sort_by_key(|row| row.order);
         // A fork has its parent's.
         other_commands.retain(|command| !commands.contains(command));
-        other_commands.sort_by_key(|command| command.when);
+        other_commands.sort_by_key(|command| command.order);
         let undone = standing(store, session)?;
         let all = rows.iter().flat_map(|row| &row.changes);
         let all = all.chain(undone.iter().flat_map(|undo| &undo.changes));
@@ -118,10 +121,10 @@ impl History {
 
     /// What this path once was, or is, that is moved and not written, newest first.
     pub(super) fn moved<'a>(&'a self, path: &str) -> Vec<&'a FileState> {
-        let rows = self.rows.iter().chain(&self.others).map(|row| (row.when, &row.changes));
-        let undone = self.undone.iter().map(|undo| (undo.when, &undo.changes));
+        let rows = self.rows.iter().chain(&self.others).map(|row| (row.order, &row.changes));
+        let undone = self.undone.iter().map(|undo| (undo.order, &undo.changes));
         let mut all: Vec<(u64, &Vec<Change>)> = rows.chain(undone).collect();
-        all.sort_by_key(|(when, _)| Reverse(*when));
+        all.sort_by_key(|(order, _)| Reverse(*order));
         let here = all.into_iter().flat_map(|(_, changes)| changes).filter(|c| c.path == path);
         let states = here.flat_map(|c| [&c.after, &c.before]).flatten();
         states.filter(|state| state.aside.is_some()).collect()
@@ -164,11 +167,12 @@ impl History {
     #[must_use]
     pub fn gone_past_by_any(&self, rows: &[Coord]) -> Vec<Command> {
         let oldest = self.rows.iter().find(|row| rows.contains(&row.at));
-        let is_later = |c: &&Command| oldest.is_some_and(|row| c.when > row.when);
+        let is_later =
+            |c: &&Command| oldest.is_some_and(|row| !c.is_settled || c.order > row.order);
         let others = self.other_commands.iter().filter(is_later);
         let mut past = self.gone_past(rows);
         past.extend(others.filter(|c| !self.was_passed(c)).cloned());
-        past.sort_by_key(|command| command.when);
+        past.sort_by_key(|command| command.order);
         past
     }
 
@@ -176,13 +180,44 @@ impl History {
     fn was_passed(&self, command: &Command) -> bool {
         let is_older = |row: &&Changed| match row.run == command.run {
             true => row.at < command.at,
-            false => row.when < command.when,
+            false => row.order < command.order,
         };
         self.rows.iter().chain(&self.others).filter(is_older).any(|row| {
             let took =
                 |undo: &Undone| row.changes.iter().any(|c| undo.took(&row.run, row.at, &c.path));
-            self.undone.iter().any(|undo| undo.when > command.when && took(undo))
+            self.undone.iter().any(|undo| undo.order > command.order && took(undo))
         })
+    }
+
+    /// The newest undo that took back something which the run did up to this turn, and that came after
+    /// the turn. `shared` is the turn's last fact. An undo that the run heard of before the turn ended
+    /// belongs to the files of that turn.
+    pub fn undone_after(
+        &self,
+        store: &Store,
+        (lap, turn): (u32, u32),
+        shared: u64,
+    ) -> Result<Option<&Undone>, RunError> {
+        let Some(row) = store.run(&self.run)? else { return Ok(None) };
+        let order = store.recorded_order(&row.session)?;
+        let facts = store.facts(&self.run, 0)?;
+        let known = facts.iter().filter(|fact| fact.n <= shared).map(|fact| match &fact.body {
+            Body::Outcome(_) => order.settled_from(&fact.run, fact.n).unwrap_or(0),
+            Body::Delta(delta) => order.of_receipt(&delta.upto),
+            Body::Drive(drive) => drive.since.as_deref().map_or(0, |name| order.of_receipt(name)),
+            _ => 0,
+        });
+        let known = known.max().unwrap_or(0);
+        let until = |row: &&Changed| (row.at.lap, row.at.turn) <= (lap, turn);
+        let took_back = |undo: &&Undone| {
+            undo.order > known
+                && self
+                    .rows
+                    .iter()
+                    .filter(until)
+                    .any(|row| row.changes.iter().any(|c| undo.took(&row.run, row.at, &c.path)))
+        };
+        Ok(self.undone.iter().rev().find(took_back))
     }
 
     /// The turns that changed something and were not undone, newest first.
@@ -195,29 +230,46 @@ impl History {
     }
 }
 
-/// The session's runs that changed something which is not undone, newest first.
-pub fn open_runs(store: &Store, session: &SessionId) -> Result<Vec<RunRow>, RunError> {
+/// A turn that changed something which is not undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenTurn {
+    /// The run; of a turn that forks share, the newest of them.
+    pub run: RunId,
+    /// The loop.
+    pub lap: u32,
+    /// The turn.
+    pub turn: u32,
+}
+
+/// The turns of a session that changed something which is not undone: the one recorded last comes first,
+/// whichever run it is of.
+pub fn open_turns(store: &Store, session: &SessionId) -> Result<Vec<OpenTurn>, RunError> {
     let (imported, runs): (Vec<_>, Vec<_>) =
         undoable(store, session)?.into_iter().partition(|run| run.imported);
-    let client = client_run(store, session)?;
     let undone = standing(store, session)?;
+    let order = store.recorded_order(session)?;
     let is_undone =
         |row: &Changed, path: &str| undone.iter().any(|undone| undone.took(&row.run, row.at, path));
-    let mut open = Vec::new();
-    for run in runs.into_iter().filter(|run| Some(&run.id) != client.as_ref()) {
-        let changed = rows(&store.facts(&run.id, 0)?).0;
-        let mut here = changed.iter().filter(|row| !imported.iter().any(|run| run.id == row.run));
-        if here.any(|row| row.changes.iter().any(|change| !is_undone(row, &change.path))) {
-            open.push(run);
+    let (mut open, mut seen) = (Vec::new(), HashSet::new());
+    let is_client = |run: &RunRow| run.name.as_deref() == Some(CLIENT_RUN);
+    for run in runs.into_iter().filter(|run| !is_client(run)) {
+        let changed = rows(&store.facts(&run.id, 0)?, &order).0;
+        let here = changed.iter().filter(|row| !imported.iter().any(|run| run.id == row.run));
+        for row in here.rev().filter(|r| r.changes.iter().any(|c| !is_undone(r, &c.path))) {
+            let Coord { lap, turn, .. } = row.at;
+            if seen.insert((row.run.clone(), lap, turn)) {
+                open.push((row.order, OpenTurn { run: run.id.clone(), lap, turn }));
+            }
         }
     }
-    Ok(open)
+    open.sort_by_key(|(order, _)| Reverse(*order));
+    Ok(open.into_iter().map(|(_, turn)| turn).collect())
 }
 
 /// The rows of these facts that changed files, and the commands that ran on the files themselves: what
 /// runs over an overlay begins to count with what it changed, or does not begin. What was done is done
 /// before the hooks that look at results have had their word, and stays done when they never do.
-pub(super) fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
+pub(super) fn rows(facts: &[Fact], order: &RecordedOrder) -> (Vec<Changed>, Vec<Command>) {
     let (mut changed, mut commands) = (Vec::new(), Vec::new());
     let mut intents: Vec<&Intent> = Vec::new();
     let mut looked_at: HashSet<Coord> = HashSet::new();
@@ -229,7 +281,7 @@ pub(super) fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
             }
             Body::Begin(begin) => {
                 let intent = intents.iter().rev().find(|intent| intent.at == begin.at);
-                commands.extend(intent.and_then(|intent| direct(fact, begin, intent)));
+                commands.extend(intent.and_then(|intent| direct(fact, begin, intent, order)));
                 continue;
             }
             Body::Performed(outcome) if looked_at.insert(outcome.at) => outcome,
@@ -242,7 +294,8 @@ pub(super) fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
             changed.push(Changed {
                 run: fact.run.clone(),
                 at: outcome.at,
-                when: fact.at,
+                // What hooks still look at has no receipt yet: it is the newest of all.
+                order: order.settled_from(&fact.run, fact.n).unwrap_or(u64::MAX),
                 tool: intent.tool.clone(),
                 changes: outcome.changes.clone(),
             });
@@ -256,11 +309,13 @@ pub(super) fn rows(facts: &[Fact]) -> (Vec<Changed>, Vec<Command>) {
 }
 
 /// The command that begins, if it works on the files themselves.
-fn direct(fact: &Fact, begin: &Begin, intent: &Intent) -> Option<Command> {
+fn direct(fact: &Fact, begin: &Begin, intent: &Intent, order: &RecordedOrder) -> Option<Command> {
     let is_command = intent.op == Some(OpName::Exec) && intent.effect >= Effect::Host;
     let is_direct = is_command && begin.ran.is_none() && begin.changes.is_empty();
     let (run, at, command) = (fact.run.clone(), begin.at, intent.target.clone());
-    is_direct.then_some(Command { run, at, when: fact.at, command })
+    let settled = order.settled_from(&run, fact.n);
+    let place = settled.unwrap_or_else(|| order.settled_before(&run, fact.n));
+    is_direct.then_some(Command { run, at, order: place, is_settled: settled.is_some(), command })
 }
 
 /// The runs of a session without the one that only notes what nobody's op changed.

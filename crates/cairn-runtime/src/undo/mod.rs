@@ -3,10 +3,12 @@
 
 mod asides;
 mod history;
+mod interrupted;
 mod plan;
 mod standing;
 
 pub use asides::{Asides, asides};
-pub use history::{Changed, Command as UncoveredCommand, History, Span, open_runs};
+pub use history::{Changed, Command as UncoveredCommand, History, OpenTurn, Span, open_turns};
+pub use interrupted::{InterruptedOp, interrupted_op, settle_interrupted_op};
 pub use plan::{Conflict, Plan};
 pub use standing::{Undone, needed, standing};

@@ -40,7 +40,7 @@ struct Net {
     before: Option<FileState>,
     after: Option<FileState>,
     last: Coord,
-    when: u64,
+    order: u64,
 }
 
 impl Plan {
@@ -63,7 +63,7 @@ impl Plan {
         let row = Changed {
             run: history.run.clone(),
             at: undone.at,
-            when: undone.when,
+            order: undone.order,
             tool: "undo".to_owned(),
             changes: undone.changes.clone(),
         };
@@ -110,7 +110,7 @@ impl Plan {
             for change in &row.changes {
                 let Some(net) = nets.get_mut(&change.path) else {
                     let (before, after) = (change.before.clone(), change.after.clone());
-                    let net = Net { before, after, last: row.at, when: row.when };
+                    let net = Net { before, after, last: row.at, order: row.order };
                     nets.insert(change.path.clone(), net);
                     continue;
                 };
@@ -120,7 +120,7 @@ impl Plan {
                 {
                     self.conflicts.push(gap);
                 }
-                (net.after, net.last, net.when) = (change.after.clone(), row.at, row.when);
+                (net.after, net.last, net.order) = (change.after.clone(), row.at, row.order);
             }
         }
         nets.retain(|path, _| !self.leaves(path));
@@ -319,11 +319,11 @@ fn gap(history: &History, net: &Net, row: &Changed, change: &Change) -> Option<C
         return None;
     }
     let (path, from, to) = (&change.path, net.last, row.at);
-    let meanwhile = |when: u64| (net.when..=row.when).contains(&when);
+    let meanwhile = |order: u64| (net.order..=row.order).contains(&order);
     // Other runs' rows that lead from what was left to what was found, without a hole.
     let mut at = net.after.as_ref();
     let mut by: Option<&Changed> = None;
-    for other in history.others.iter().filter(|other| meanwhile(other.when)) {
+    for other in history.others.iter().filter(|other| meanwhile(other.order)) {
         for step in other.changes.iter().filter(|step| step.path == *path) {
             if alike(at, step.before.as_ref()) {
                 (at, by) = (step.after.as_ref(), Some(other));
@@ -331,7 +331,7 @@ fn gap(history: &History, net: &Net, row: &Changed, change: &Change) -> Option<C
         }
     }
     let known = by.filter(|_| alike(at, change.before.as_ref()));
-    let why = match (known, history.commands.iter().find(|c| meanwhile(c.when))) {
+    let why = match (known, history.commands.iter().find(|c| meanwhile(c.order))) {
         (Some(other), _) => {
             let (run, at) = (&other.run, other.at);
             format!("{path} was changed between {from} and {to} by log://{run}/{at}")
@@ -348,14 +348,14 @@ fn gap(history: &History, net: &Net, row: &Changed, change: &Change) -> Option<C
 /// Who made a path what it now is, and whether the log knows it: only the last op that came to the
 /// path after those rows can be the one.
 fn whose(history: &History, path: &str, now: Option<&FileState>, net: &Net) -> (String, bool) {
-    let own = history.rows.iter().filter(|row| (row.when, row.at) > (net.when, net.last));
-    let others = history.others.iter().filter(|row| row.when >= net.when);
+    let own = history.rows.iter().filter(|row| (row.order, row.at) > (net.order, net.last));
+    let others = history.others.iter().filter(|row| row.order >= net.order);
     let came = |row: &&Changed| row.changes.iter().any(|c| c.path == path);
     let wrote =
         |row: &&Changed| row.changes.iter().any(|c| c.path == path && alike(c.after.as_ref(), now));
     let later: Vec<&Changed> = own.chain(others).filter(came).collect();
-    let newest = later.iter().map(|row| row.when).max();
-    let last = later.into_iter().filter(|row| Some(row.when) == newest).find(wrote);
+    let newest = later.iter().map(|row| row.order).max();
+    let last = later.into_iter().filter(|row| Some(row.order) == newest).find(wrote);
     if let Some(Changed { run, at, .. }) = last {
         let is_own = history.rows.iter().any(|row| (&row.run, row.at) == (run, *at));
         return match is_own {

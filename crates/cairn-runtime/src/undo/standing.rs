@@ -4,7 +4,7 @@
 use super::history::{Changed, rows};
 use crate::RunError;
 use crate::client::client_run;
-use cairn_store::Store;
+use cairn_store::{RecordedOrder, Store};
 use cairn_types::{Body, Change, Coord, Fact, Hash, RunId, SessionId};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -18,8 +18,8 @@ pub struct Undone {
     pub run: RunId,
     /// The rows.
     pub rows: Vec<Coord>,
-    /// When, milliseconds since 1970.
-    pub when: u64,
+    /// Its place among the rows of the session, in the order in which they were recorded.
+    pub order: u64,
     /// What the undo changed.
     pub changes: Vec<Change>,
     /// The run that goes on from there, when the undo was part of a rewind and nothing of it was
@@ -68,7 +68,7 @@ impl UndoInput {
     /// taken back already is that one's.
     fn taken(
         &self,
-        when: u64,
+        order: u64,
         of: &[Changed],
         standing: &[Undone],
     ) -> HashSet<(RunId, Coord, String)> {
@@ -86,7 +86,7 @@ impl UndoInput {
                 if is_named {
                     back.insert(path);
                 }
-                if is_named || (back.contains(path) && row.when <= when) {
+                if is_named || (back.contains(path) && row.order <= order) {
                     taken.insert((row.run.clone(), row.at, path.clone()));
                 }
             }
@@ -107,28 +107,34 @@ pub(super) struct RedoInput {
 /// The undos of a session that were not taken back, oldest first.
 pub fn standing(store: &Store, session: &SessionId) -> Result<Vec<Undone>, RunError> {
     match client_run(store, session)? {
-        Some(client) => standing_in(store, &store.facts(&client, 0)?),
+        Some(client) => {
+            standing_in(store, &store.facts(&client, 0)?, &store.recorded_order(session)?)
+        }
         None => Ok(Vec::new()),
     }
 }
 
 /// The same, from the client's facts.
-fn standing_in(store: &Store, facts: &[Fact]) -> Result<Vec<Undone>, RunError> {
+fn standing_in(
+    store: &Store,
+    facts: &[Fact],
+    order: &RecordedOrder,
+) -> Result<Vec<Undone>, RunError> {
     let inputs: HashMap<Coord, Hash> = facts.iter().filter_map(input).collect();
     let mut runs: HashMap<RunId, Vec<Changed>> = HashMap::new();
     let mut undone: Vec<Undone> = Vec::new();
-    for row in rows(facts).0 {
+    for row in rows(facts, order).0 {
         let input = inputs.get(&row.at).and_then(|hash| store.content(hash).ok());
         let Some(bytes) = input else { continue };
         if let Ok(input) = serde_json::from_slice::<UndoInput>(&bytes) {
             if !runs.contains_key(&input.run) {
-                runs.insert(input.run.clone(), rows(&store.facts(&input.run, 0)?).0);
+                runs.insert(input.run.clone(), rows(&store.facts(&input.run, 0)?, order).0);
             }
             let of = runs.get(&input.run).map_or(&[][..], Vec::as_slice);
-            let taken = input.taken(row.when, of, &undone);
+            let taken = input.taken(row.order, of, &undone);
             let UndoInput { run, rows, rewound, .. } = input;
-            let Changed { at, when, changes, .. } = row;
-            undone.push(Undone { at, run, rows, when, changes, rewound, taken });
+            let Changed { at, order, changes, .. } = row;
+            undone.push(Undone { at, run, rows, order, changes, rewound, taken });
         } else if let Ok(input) = serde_json::from_slice::<RedoInput>(&bytes) {
             undone.iter_mut().filter(|undo| undo.at == input.undo).for_each(|u| u.less(&input));
             undone.retain(|undo| !undo.changes.is_empty());
@@ -153,7 +159,8 @@ pub fn needed(store: &Store) -> Result<HashSet<Hash>, RunError> {
         let Some(client) = client_run(store, &session.id)? else { continue };
         let facts = store.facts(&client, 0)?;
         needed.extend(facts.iter().filter_map(input).map(|(_, hash)| hash));
-        for change in standing_in(store, &facts)?.iter().flat_map(|undo| &undo.changes) {
+        let order = store.recorded_order(&session.id)?;
+        for change in standing_in(store, &facts, &order)?.iter().flat_map(|undo| &undo.changes) {
             needed.extend(change.before.as_ref().and_then(|state| state.hash));
         }
         for change in unfinished(&facts) {

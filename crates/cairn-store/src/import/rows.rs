@@ -13,6 +13,7 @@ use crate::home::Home;
 use crate::keys::Keys;
 use crate::merkle::Frontier;
 use crate::origins;
+use crate::remove::remove_leftovers;
 use crate::run::RunState;
 use crate::verify::lines::ReceiptLine;
 use cairn_types::{Hash, RunId, to_canonical};
@@ -72,9 +73,12 @@ impl Rows<'_> {
         refuse_known(self.conn, self.parts)?;
         all_kept(self.conn, self.home, kept)?;
         let session = &self.header.session_id;
+        // What a deletion that was cut off left says where the session stood before it.
+        remove_leftovers(self.conn, self.home)?;
         self.conn.execute("DELETE FROM deleted WHERE session = ?", [session.as_str()])?;
         self.conn.execute(
-            "INSERT INTO sessions (id, root, created_at, name) VALUES (?, ?, ?, ?)",
+            "INSERT INTO sessions (id, root, created_at, name, made) VALUES (?1, ?2, ?3, ?4,
+             (SELECT coalesce(max(made), 0) FROM sessions WHERE created_at <= ?3))",
             params![session.as_str(), root, self.header.created_at.min(at), self.header.name],
         )?;
         let upto = self.receipts()?;
@@ -156,6 +160,12 @@ impl Rows<'_> {
         }
         state.imported = at.max(1);
         state.save(self.conn)?;
+        self.conn
+            .prepare_cached(
+                "UPDATE runs SET made = (SELECT coalesce(max(made), 0) FROM runs
+             WHERE imported = 0 AND created_at <= ?1) WHERE id = ?2",
+            )?
+            .execute(params![new.at, new.id.as_str()])?;
         Ok(HeadLine::of(&state))
     }
 

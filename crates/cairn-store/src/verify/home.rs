@@ -1,7 +1,7 @@
 //! Judges a session where it lives: its bundle from the raw rows, then what only the home can
 //! check, the HMACs and the heads kept outside the database.
 
-use super::{Report, Verdict, verify_bytes};
+use super::{Report, RunVerdict, Verdict, verify_bytes};
 use crate::StoreError;
 use crate::batch::Tally;
 use crate::bundle::{Bundler, Damage};
@@ -11,8 +11,10 @@ use crate::heads::HeadLine;
 use crate::home::Home;
 use crate::keys::Keys;
 use crate::origins;
-use cairn_types::SessionId;
+use crate::run::RunState;
+use cairn_types::{RunId, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::BTreeMap;
 
 /// A session in one state of the database.
 pub(crate) struct HomeJudge<'a> {
@@ -32,6 +34,7 @@ impl HomeJudge<'_> {
     pub(crate) fn all(
         &self,
         heads: &[HeadLine],
+        only: Option<&RunId>,
         anchor: Option<&str>,
     ) -> Result<Report, StoreError> {
         let known: Option<i64> = self
@@ -46,11 +49,34 @@ impl HomeJudge<'_> {
         if report.verdict == Verdict::Refuted || report.verdict == Verdict::Unverifiable {
             return Ok(report);
         }
-        if let Some((bad, why)) = self.truncated(heads)?.or(self.forged()?) {
+        if let Some((bad, why)) = self.forged()? {
             return Ok(Report { verdict: Verdict::Refuted, why, bad: Some(bad), ..report });
         }
+        let runs = self.runs(heads)?;
+        let counts = |run: &&RunVerdict| only.is_none_or(|only| run.run == *only);
+        let truncated = runs.iter().filter(counts).find_map(|run| {
+            let why = run.missing.as_ref()?;
+            Some((run.run.to_string(), format!("the database was truncated: {why}")))
+        });
+        if let Some((bad, why)) = truncated {
+            return Ok(Report { verdict: Verdict::Refuted, why, bad: Some(bad), runs, ..report });
+        }
         let why = format!("{}{}", report.why, self.signed_elsewhere(&report));
-        Ok(Report { why, ..report })
+        Ok(Report { why, runs, ..report })
+    }
+
+    /// What is to be said of each run of the session: those of the database, and those that are gone.
+    fn runs(&self, heads: &[HeadLine]) -> Result<Vec<RunVerdict>, StoreError> {
+        let mut missing: BTreeMap<RunId, Option<String>> = BTreeMap::new();
+        for run in RunState::all(self.conn, self.session)? {
+            missing.insert(run.id, None);
+        }
+        for head in heads {
+            if let Some(lost) = head.missing_in(self.conn, self.home)? {
+                missing.insert(lost.run, Some(lost.why));
+            }
+        }
+        Ok(missing.into_iter().map(|(run, missing)| RunVerdict { run, missing }).collect())
     }
 
     /// What is not this home's own, in words.
@@ -96,17 +122,6 @@ impl HomeJudge<'_> {
             report.anchor = standing.last_anchor().map(str::to_owned);
         }
         Ok(report)
-    }
-
-    /// The first head that the database no longer has.
-    fn truncated(&self, heads: &[HeadLine]) -> Result<Option<(String, String)>, StoreError> {
-        for head in heads {
-            if let Some(lost) = head.missing_in(self.conn)? {
-                let why = format!("the database was truncated: {lost}");
-                return Ok(Some((head.name(), why)));
-            }
-        }
-        Ok(None)
     }
 
     /// The first receipt whose HMAC this home did not make, though it signed it.

@@ -1,5 +1,6 @@
 //! Judges a bundle from its raw bytes, as `docs/receipts.md` says. Pure: reads no file, no database.
 
+mod against_home;
 mod checkpoint;
 mod home;
 pub(crate) mod lines;
@@ -7,6 +8,8 @@ mod receipt;
 mod runs;
 mod trust;
 
+pub(crate) use against_home::{HeldSession, session_of};
+use cairn_types::RunId;
 use checkpoint::Checkpoints;
 pub(crate) use home::HomeJudge;
 
@@ -45,6 +48,18 @@ pub struct Report {
     pub bad: Option<String>,
     /// Whose keys signed, in order. More than one where a session was imported and went on.
     pub signers: Vec<Signer>,
+    /// Each run of a session that was judged where it lives; none of a bundle.
+    pub runs: Vec<RunVerdict>,
+}
+
+/// What is to be said of one run of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunVerdict {
+    /// The run.
+    pub run: RunId,
+    /// What was recorded of it and is not in the database any more: then it is refuted. It is in order
+    /// where nothing is missing and the session's own verdict is good.
+    pub missing: Option<String>,
 }
 
 /// Whose key signed a stretch of a session.
@@ -56,9 +71,19 @@ pub struct Signer {
     pub receipts: u64,
     /// How many checkpoints it signed.
     pub checkpoints: u64,
+    /// Whether it is the key of this home; absent where nobody asked a home.
+    pub is_own: Option<bool>,
 }
 
 impl Report {
+    /// The same, which says of each key whether it is this one.
+    pub(crate) fn with_own_key(mut self, own: &str) -> Report {
+        for signer in &mut self.signers {
+            signer.is_own = Some(signer.public_key == own);
+        }
+        self
+    }
+
     fn bare(verdict: Verdict, why: impl Into<String>) -> Report {
         let why = why.into();
         Report {
@@ -69,6 +94,7 @@ impl Report {
             anchor: None,
             bad: None,
             signers: Vec::new(),
+            runs: Vec::new(),
         }
     }
 }

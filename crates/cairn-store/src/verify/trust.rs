@@ -86,6 +86,7 @@ impl Trust {
                 public_key: stretch.public_key.clone(),
                 receipts: to.saturating_sub(from_receipt),
                 checkpoints: to_checkpoint.saturating_sub(from_checkpoint),
+                is_own: None,
             });
             (from_receipt, from_checkpoint) = (to, to_checkpoint);
         }

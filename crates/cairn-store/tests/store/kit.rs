@@ -250,6 +250,7 @@ impl Driver {
             hooks: Vec::new(),
             schemes: Vec::new(),
             since: None,
+            lost: None,
         })
     }
 

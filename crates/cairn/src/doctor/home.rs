@@ -3,7 +3,7 @@
 
 use super::{Finding, note, ok, problem};
 use anyhow::Result;
-use cairn_store::StoreError;
+use cairn_store::{MissingRecord, StoreError};
 use rustix::fs::{Access, access, statfs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub(super) fn findings(home: Result<PathBuf>) -> Vec<Finding> {
     let there = home.ancestors().find(|place| place.exists()).unwrap_or(Path::new("/"));
     let mut findings = vec![place(&home, there)];
     findings.extend(room(there));
-    findings.push(database(&home));
+    findings.extend(database(&home));
     findings
 }
 
@@ -93,7 +93,7 @@ fn space(free: u64) -> Finding {
     }
 }
 
-fn database(home: &Path) -> Finding {
+fn database(home: &Path) -> Vec<Finding> {
     let what = "database";
     match cairn_store::health(home, Duration::from_secs(5)) {
         Ok(health) if health.damage.is_empty() => {
@@ -102,16 +102,35 @@ fn database(home: &Path) -> Finding {
                 true => format!(" (the next command brings it to {})", health.known),
                 false => String::new(),
             };
-            ok(what, format!("schema {schema}{older}, sessions: {sessions}, holds together"))
+            let said = format!("schema {schema}{older}, sessions: {sessions}, holds together");
+            let missing = missing_records(&health.missing);
+            std::iter::once(ok(what, said)).chain(missing).collect()
         }
         Ok(health) => {
             let said = format!("it is damaged: {}", health.damage.join("; "));
-            problem(what, said, "move the home away, or restore it from a copy")
+            vec![problem(what, said, "move the home away, or restore it from a copy")]
         }
-        Err(StoreError::NoHome { .. }) => ok(what, "there is none yet; the first run makes it"),
+        Err(StoreError::NoHome { .. }) => {
+            let missing = missing_records(&cairn_store::recorded_runs(home).unwrap_or_default());
+            let none = ok(what, "there is none yet; the first run makes it");
+            missing.map_or_else(|| vec![none], |missing| vec![missing])
+        }
         // Its own sentence says what to do.
-        Err(why) => problem(what, why.to_string(), "then run `cairn doctor` again"),
+        Err(why) => vec![problem(what, why.to_string(), "then run `cairn doctor` again")],
     }
+}
+
+/// What is said of records that the database does not have, if there are any.
+fn missing_records(missing: &[MissingRecord]) -> Option<Finding> {
+    let first = missing.first()?;
+    let all: Vec<&str> = missing.iter().map(|record| record.why.as_str()).collect();
+    let said = format!("the database lacks what was recorded here: {}", all.join("; "));
+    let folder = first.file.parent().unwrap_or(&first.file).display();
+    let fix = format!(
+        "put the newer database back; or go on in forks of what is left (cairn fork --run RUN). The \
+         files that say so are in {folder}: remove those of runs that you gave up"
+    );
+    Some(note("records", said, fix))
 }
 
 #[cfg(test)]

@@ -80,6 +80,24 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
     Ok(runtime.block_on(work))
 }
 
+/// Says how many runs were recorded in this home, if the database has none at all.
+fn warn_of_lost_runs(store: &Store) -> Result<()> {
+    if !store.sessions()?.is_empty() {
+        return Ok(());
+    }
+    let recorded = match store.missing_records()?.len() {
+        0 => return Ok(()),
+        1 => "1 run was".to_owned(),
+        many => format!("{many} runs were"),
+    };
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "{recorded} recorded here and the database has none: it was lost or replaced. A new one is begun; \
+         `cairn doctor` names the runs"
+    );
+    Ok(())
+}
+
 /// Runs the command.
 pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let began = Instant::now();
@@ -99,6 +117,7 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
         return Err(Usage("--image goes with a task; write one in quotes".into()).into());
     }
     let store = place::store()?;
+    warn_of_lost_runs(&store)?;
     let (place, root) = which(args, &store, here)?;
     let mut config = early.map_or_else(|| configured(args, &root), Ok)?;
     let last = last_drive(&store, &place)?;

@@ -31,7 +31,7 @@ pub fn search(args: &cli::Search) -> Result<ExitCode> {
     for session in &sessions {
         runs.extend(store.runs(&session.id)?);
     }
-    runs.sort_by_key(|run| std::cmp::Reverse(run.created_at));
+    runs.sort_by_key(|run| std::cmp::Reverse((run.made, run.created_at)));
     let words = Words::new(&words);
     let mut looking = Looking { store: &store, words, args, found: 0, looked: Looked::default() };
     for session in &sessions {

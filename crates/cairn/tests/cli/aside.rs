@@ -97,6 +97,7 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         hooks: Vec::new(),
         schemes: Vec::new(),
         since: None,
+        lost: None,
     };
     let intent = Intent {
         at,
