@@ -242,6 +242,96 @@ class Life:
         except FileNotFoundError:
             return None
 
+# ---- Many files at once ----
+
+MANY = 500
+
+def many_files():
+    """One command that changes so many files and makes as many."""
+    command = f"for n in $(seq {MANY}); do echo new $n > kept/$n; echo made $n > made-$n; done"
+    calls = [{"tool": "bash", "args": {"command": command}}]
+    return {"cairn_script": 1, "name": "power",
+            "replies": [{"say": "many", "calls": calls}, {"say": "all done"}]}
+
+class ManyFiles(Life):
+    """One file system on which one command changes a thousand files, cut once while they land."""
+
+    def __init__(self, disk, binary, work, replies):
+        super().__init__(disk, binary, work, replies)
+        os.mkdir(os.path.join(self.workspace, "kept"))
+        for n in range(1, MANY + 1):
+            with open(os.path.join(self.workspace, f"kept/{n}"), "w") as file:
+                file.write(f"old {n}\n")
+        disk.sync()
+
+    def landing(self, writer):
+        """Waits until they begin to land."""
+        begun = lambda: any('"op/began"' in line for _, line in writer.lines)
+        while not begun() and writer.child.poll() is None:
+            with writer.more:
+                writer.more.wait_for(begun, timeout=0.05)
+
+    def undisturbed(self):
+        """How long they take to land."""
+        with self.start() as writer:
+            writer.finish()
+        moments = [next(at for at, line in writer.lines if kind in line)
+                   for kind in ('"op/began"', '"op/settled"')]
+        self.take(writer)
+        self.end_of_many()
+        return moments[1] - moments[0]
+
+    def cut_within(self, seconds, dice):
+        """Cuts at some moment while they land; whether some had landed and others had not."""
+        with self.start() as writer:
+            self.landing(writer)
+            writer.wait_for((dice.uniform(0, seconds), sys.maxsize))
+            alive = writer.child.poll() is None
+            if alive:
+                self.disk.cut(writer, dice)
+        self.take(writer)
+        old, new = self.standing()
+        settled = any(event["type"] == "op/settled" for _, event in self.told.values())
+        demand(not settled or old == 0, f"{old} of {old + new} files lost after they were told")
+        self.check()
+        if alive:
+            self.end()
+        self.end_of_many()
+        return old > 0 and new > 0
+
+    def standing(self):
+        """How many paths are as before and how many as meant; nothing else may stand there."""
+        old = new = 0
+        for n in range(1, MANY + 1):
+            for path, before, after in [(f"kept/{n}", f"old {n}\n", f"new {n}\n"),
+                                        (f"made-{n}", None, f"made {n}\n")]:
+                found = self.content(path)
+                demand(found in (before, after), f"{path} has {describe(found)}")
+                old, new = old + (found == before), new + (found == after)
+        return old, new
+
+    def end_of_many(self):
+        old, _ = self.standing()
+        demand(old == 0, f"{old} files are not as the row says")
+        left = [name for folder in (".", "kept")
+                for name in os.listdir(os.path.join(self.workspace, folder))
+                if name.startswith(".cairn-")]
+        demand(not left, f"left beside the files: {left[:3]}")
+
+def prove_many(args, disk, dice, cuts):
+    replies = many_files()
+    with open(os.path.join(args.work, "script.json"), "w") as file:
+        json.dump(replies, file)
+    life = lambda: ManyFiles(disk, args.bin, args.work, replies["replies"])
+    seconds, halves = life().undisturbed(), 0
+    for n in range(1, cuts + 1):
+        try:
+            halves += life().cut_within(seconds, dice)
+        except Broken as broken:
+            raise Broken(f"cut {n} while {2 * MANY} files landed: {broken}")
+    print(f"{cuts} cuts while {2 * MANY} files landed, {halves} of them halfway: each was as before or as "
+          "meant, and all were as meant in the end", flush=True)
+
 def went_well(writer):
     return writer.child.returncode == 0 or "nothing left to do" in writer.errors
 
@@ -274,6 +364,7 @@ def prove(args, disk, dice):
         facts, lives, unseen = facts + len(life.told), lives + 1, unseen + life.unseen
     print(f"{facts} facts acknowledged; runs continued to their end: {lives}; "
           f"cuts in the middle of an op: {unseen}", flush=True)
+    prove_many(args, disk, dice, args.many if args.many is not None else max(2, args.cuts // 5))
     print(f"{done} cuts, 0 acknowledged facts lost", flush=True)
 
 def main():
@@ -281,6 +372,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cuts", type=int, default=100, help="how many cuts (100)")
     parser.add_argument("--control", type=int, help="cuts of the control (15, or 3 for few cuts)")
+    parser.add_argument("--many", type=int, help="cuts while 1,000 files land (a fifth of the others)")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("CAIRN_SEED", 7)),
                         help="for the moments; the machine's pace adds its own")
     parser.add_argument("--bin", default=os.environ.get("CAIRN_BIN", f"{root}/target/debug/cairn"))

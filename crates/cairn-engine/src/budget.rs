@@ -82,6 +82,31 @@ impl Engine {
         Recording::of(Body::End(End { lap: lap.lap, status, rail, why }))
     }
 
+    /// For how many milliseconds the running loop may still be worked on, where that is limited. `now` is the
+    /// present in milliseconds since 1970.
+    #[must_use]
+    pub fn time_left(&self, now: u64) -> Option<u64> {
+        let minutes = self.drive.as_ref()?.budgets.minutes?;
+        let worked = self.lap.as_ref()?.spent().worked_ms;
+        let since = now.saturating_sub(self.now);
+        Some(minutes.saturating_mul(60_000).saturating_sub(worked.saturating_add(since)))
+    }
+
+    /// The model is not waited for any longer, because the loop's time is up.
+    #[must_use]
+    pub fn timed_out(&self, now: u64) -> Recording {
+        let Some(lap) = &self.lap else { return Recording::default() };
+        let worked = lap.spent().worked_ms.saturating_add(now.saturating_sub(self.now));
+        let (status, rail, why) = (Status::LIMIT, Some(Rail::Time), self.out_of_time(worked));
+        Recording::of(Body::End(End { lap: lap.lap, status, rail, why }))
+    }
+
+    /// That the loop was worked on for as long as it may.
+    pub(crate) fn out_of_time(&self, worked_ms: u64) -> String {
+        let cap = self.drive.as_ref().and_then(|drive| drive.budgets.minutes).unwrap_or_default();
+        format!("the loop was worked on for {} minutes; its cap is {cap}", worked_ms / 60_000)
+    }
+
     fn made(&self, tool: &str) -> u64 {
         self.calls.get(tool).copied().unwrap_or(0)
     }

@@ -152,13 +152,8 @@ impl Engine {
         if spent.turns >= caps.turns {
             return Some((Rail::Turns, format!("the loop reached its {} turns", caps.turns)));
         }
-        let minutes = self.drive.as_ref()?.budgets.minutes;
-        if let Some(cap) = minutes.filter(|cap| spent.worked_ms >= cap.saturating_mul(60_000)) {
-            let why = format!(
-                "the loop was worked on for {} minutes; its cap is {cap}",
-                spent.worked_ms / 60_000
-            );
-            return Some((Rail::Time, why));
+        if self.time_left(self.now) == Some(0) {
+            return Some((Rail::Time, self.out_of_time(spent.worked_ms)));
         }
         let cap = caps.cost?;
         if let Some(cost) = spent.cost.filter(|cost| *cost >= cap) {

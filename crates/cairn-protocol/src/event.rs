@@ -143,6 +143,9 @@ pub enum Event {
     OpRunning { op_at: String },
     #[serde(rename = "op/output")]
     OpOutput { op_at: String, text: String },
+    /// An op that changes many files has made so many of its changes.
+    #[serde(rename = "op/progress")]
+    OpProgress { op_at: String, done: u64, total: u64 },
     /// A stream that goes on brought something.
     #[serde(rename = "stream/event")]
     StreamEvent { op_at: String, text: String },

@@ -10,12 +10,12 @@ use std::time::Duration;
 pub struct Limits {
     /// Until a connection stands.
     pub connect: Duration,
-    /// From asking until the first byte of the answer.
+    /// From asking until the answer begins. Comments of a stream are no part of an answer.
     pub first_byte: Duration,
-    /// Between two pieces of the answer.
+    /// Between two events of the answer.
     pub idle: Duration,
-    /// The whole ask, with its retries and its waits: also how long a model that is loading or a
-    /// provider that asks to slow down is waited for.
+    /// Without new data, retries and waits included: also how long a model that is loading or a
+    /// provider that asks to slow down is waited for. An answer that goes on may take longer.
     pub deadline: Duration,
     /// From the first broken connection of an ask until it is given up.
     pub gateway: Duration,

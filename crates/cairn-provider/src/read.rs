@@ -96,6 +96,20 @@ pub(crate) fn substance(data: &[u8]) -> Option<&[u8]> {
     Some(data.trim_ascii()).filter(|data| !data.is_empty() && *data != b"[DONE]")
 }
 
+/// Whether an event brings nothing of an answer and only says that the server still works: one without data, or
+/// Anthropic's `ping`.
+pub(crate) fn is_keepalive(data: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow)]
+        r#type: std::borrow::Cow<'a, str>,
+    }
+    let data = data.trim_ascii();
+    // A ping is short; what is longer need not be read twice.
+    let kind = || serde_json::from_slice::<Kind<'_>>(data).ok();
+    data.is_empty() || (data.len() < 256 && kind().is_some_and(|kind| kind.r#type == "ping"))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::http::Wire;

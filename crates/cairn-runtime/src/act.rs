@@ -1,13 +1,14 @@
 //! Ops: preparing them, performing them, and finding out what became of one after a crash.
 
+use crate::progress::Progress;
 use crate::sent::Foreground;
 use crate::{Driver, Event, RunError, open_feed, rows};
 use cairn_engine::{Engine, Folding, Found, Part, Recording, Settlement};
 use cairn_store::{HomeLock, Store, StoreError};
 use cairn_surface::native;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Media, OpName, Outcome, Proposal, ProposalKind,
-    Ran, RunId, Seen, Settled, Status,
+    Action, Begin, Body, Change, ContentRef, Coord, Hash, Media, OpName, Outcome, Proposal,
+    ProposalKind, Ran, RunId, Seen, Settled, Status,
 };
 use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
@@ -263,7 +264,10 @@ impl Driver {
         };
         let row = rows::address(at);
         let acting = Acting { row: &row, cancel: &cancel, on_output: &mut on_output };
-        let mut performing = Box::pin(world.act(action, prepared, acting));
+        let mut progress = Progress::new(at, self.sink.clone());
+        let mut on_progress = |done: usize, total: usize| progress.tell(done, total);
+        let mut performing =
+            Box::pin(world.act_and_count(action, prepared, acting, &mut on_progress));
         let is_command = matches!(action, Action::Exec(_)) && prepared.ran.is_none();
         self.foreground = is_command.then_some(Foreground::Direct(at));
         let performed = self.meanwhile(&mut performing, &cancel).await;
@@ -305,7 +309,10 @@ impl Driver {
 
     /// Makes the changes of an op that a crash cut in the middle.
     fn finish(&mut self, at: Coord, changes: &[Change], shown: &str) -> Result<(), RunError> {
-        let finished = self.world.apply(changes, &|hash| self.content(hash).ok());
+        let mut progress = Progress::new(at, self.sink.clone());
+        let mut on_progress = |done: usize, total: usize| progress.tell(done, total);
+        let contents = |hash: &Hash| self.content(hash).ok();
+        let finished = self.world.apply_and_count(changes, &contents, &mut on_progress);
         self.world.count_made(finished.as_deref().unwrap_or_default());
         let found = if finished.is_ok() { Found::Done } else { Found::Unknown };
         match self.engine.found(at, found, shown) {

@@ -3,14 +3,14 @@
 
 use crate::messages::hold;
 use crate::written::Heard;
-use crate::{Driver, Event, RunError, Sink, calls};
+use crate::{Driver, Event, RunError, Sink, calls, now_ms};
 use cairn_engine::{Marks, Recording};
 use cairn_provider::{Answer, Delta, Fault, FaultClass, Request, Thought};
 use cairn_text::scrub::{Scrubber, Window};
 use cairn_types::{Call, ContentRef, Reply};
 use std::iter::repeat;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// So many calls of one reply are taken; a driver's own cap is far below, and what is above it is
@@ -34,10 +34,16 @@ impl Driver {
         teller.is_silent = self.engine.surface().is_text();
         let mut on_delta = |delta| teller.tell(delta);
         let began = Instant::now();
-        let mut asking = Box::pin(provider.ask(&request, &mut on_delta, &cancel));
+        let left = self.engine.time_left(now_ms()).map(Duration::from_millis);
+        let asked = provider.ask(&request, &mut on_delta, &cancel);
+        let mut asking = Box::pin(unless_later(left, asked));
         let answer = self.meanwhile(&mut asking, &cancel).await?;
         drop(asking);
         teller.finish();
+        let Some(answer) = answer else {
+            self.has_reserved = false;
+            return self.record_step(self.engine.timed_out(now_ms())).await;
+        };
         self.has_reserved = false;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match answer {
@@ -116,6 +122,14 @@ impl Driver {
         }
         let recording = self.engine.faulted(fault.class.as_str(), &fault.message, fault.attempts);
         self.record(recording)
+    }
+}
+
+/// What some work comes to; `None` if it takes longer than it may, and then it is dropped.
+async fn unless_later<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+    match limit {
+        None => Some(work.await),
+        Some(limit) => tokio::time::timeout(limit, work).await.ok(),
     }
 }
 

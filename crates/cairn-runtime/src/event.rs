@@ -55,6 +55,15 @@ pub enum Event {
         /// The piece.
         text: String,
     },
+    /// An op that changes many files has made so many of its changes.
+    Progress {
+        /// The op.
+        at: Coord,
+        /// How many are made.
+        done: u64,
+        /// How many there are.
+        total: u64,
+    },
     /// A stream that goes on brought something.
     Stream {
         /// The op that opened it.

@@ -27,6 +27,7 @@ mod note;
 mod open_feed;
 mod packet;
 mod pending;
+mod progress;
 mod reach;
 mod reconcile;
 mod rehearse;

@@ -17,6 +17,7 @@ mod own;
 mod report;
 mod run;
 mod running;
+mod signals;
 mod spool;
 mod start;
 mod way_out;
@@ -29,6 +30,7 @@ pub use kept::{Ends, Keep, Kept, OnDisk, Printed};
 pub use own::{Own, clear};
 pub use run::run;
 pub use running::Running;
+pub use signals::is_signal_ignored;
 pub use spool::{Seam, Spool, Spooled};
 pub use way_out::Wanted;
 

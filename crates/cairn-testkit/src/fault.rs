@@ -25,6 +25,9 @@ pub enum Fault {
     },
     /// These bytes instead of the whole response, head included, and then the connection closes.
     Garbage(Vec<u8>),
+    /// These pieces instead of the whole response, head included, with so much time between them, and then the
+    /// connection closes.
+    Pieces(Vec<Vec<u8>>, Duration),
 }
 
 /// Whether a connection can carry another request.
@@ -56,6 +59,12 @@ impl Fault {
                 connection.reset_on_close()?;
             }
             Fault::Garbage(garbage) => connection.write(garbage)?,
+            Fault::Pieces(pieces, pause) => {
+                for piece in pieces {
+                    connection.write(piece)?;
+                    connection.pause(*pause);
+                }
+            }
             Fault::Stall(at, pause) => {
                 connection.write(&bytes[..until(at)])?;
                 connection.pause(*pause);

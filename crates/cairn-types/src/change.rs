@@ -30,7 +30,12 @@ pub struct Change {
 impl Change {
     /// The change of a path from one state to another.
     #[must_use]
-    pub fn between(path: String, before: Option<FileState>, after: Option<FileState>) -> Change {
+    pub fn between(
+        path: String,
+        mut before: Option<FileState>,
+        mut after: Option<FileState>,
+    ) -> Change {
+        settle_attributes(&mut before, &mut after);
         let kind = match (&before, &after) {
             (None, _) => ChangeKind::Created,
             (Some(_), None) => ChangeKind::Deleted,
@@ -38,6 +43,14 @@ impl Change {
         };
         let (ignored, precious, counts_as) = Default::default();
         Change { path, kind, before, after, ignored, precious, counts_as }
+    }
+
+    /// The same change, with what it led to.
+    #[must_use]
+    pub fn led_to(&self, mut after: Option<FileState>) -> Change {
+        let mut before = self.before.clone();
+        settle_attributes(&mut before, &mut after);
+        Change { before, after, ..self.clone() }
     }
 
     /// The paths by which it is judged: its own, unless it makes a directory on the way or is ignored and
@@ -67,6 +80,23 @@ impl Change {
     pub fn makes_directory(&self) -> bool {
         let made = self.after.as_ref().filter(|_| self.before.is_none());
         made.is_some_and(|state| state.kind == FileKind::Directory)
+    }
+}
+
+/// Of attributes that nothing is said of after a change it is said that they stay. Where there are none on either
+/// side nothing is said, so that most rows are as short as they can be.
+fn settle_attributes(before: &mut Option<FileState>, after: &mut Option<FileState>) {
+    if let (Some(before), Some(after)) = (before.as_ref(), after.as_mut()) {
+        after.attributes = after.attributes.take().or_else(|| before.attributes.clone());
+    }
+    let is_empty = |state: &Option<FileState>| {
+        let attributes = state.as_ref().and_then(|state| state.attributes.as_ref());
+        attributes.is_none_or(Vec::is_empty)
+    };
+    if is_empty(before) && is_empty(after) {
+        for state in [before, after].into_iter().flatten() {
+            state.attributes = None;
+        }
     }
 }
 
@@ -111,6 +141,10 @@ pub struct FileState {
     /// in it, of which nobody reads or keeps the bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aside: Option<Aside>,
+    /// Extended attributes (`user.*`) and access control lists, by name. Absent where nothing is said of them: then
+    /// what is replaced keeps what it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<Vec<FileAttribute>>,
     /// Set where it is an entry of the world and stands on no disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<EntryState>,
@@ -146,6 +180,7 @@ impl FileState {
             uid: None,
             gid: None,
             aside: None,
+            attributes: None,
             entry: None,
         }
     }
@@ -161,6 +196,33 @@ impl FileState {
     #[must_use]
     pub fn of_entry(content: ContentRef, entry: EntryState) -> FileState {
         FileState { entry: Some(entry), ..FileState::of_file(content, 0) }
+    }
+}
+
+/// An extended attribute, or an access control list in the form in which the system gives it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileAttribute {
+    /// Its name, such as `user.note` or `system.posix_acl_access`.
+    pub name: String,
+    /// Its bytes in hexadecimal.
+    pub value: String,
+}
+
+impl FileAttribute {
+    /// The attribute of this name with these bytes.
+    #[must_use]
+    pub fn new(name: String, bytes: &[u8]) -> FileAttribute {
+        let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+        let value = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+        FileAttribute { name, value }
+    }
+
+    /// Its bytes; `None` if the value is not hexadecimal.
+    #[must_use]
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        let digits: Vec<u32> = self.value.chars().map(|c| c.to_digit(16)).collect::<Option<_>>()?;
+        let byte = |pair: &[u32]| u8::try_from(pair.first()? << 4 | pair.get(1)?).ok();
+        digits.chunks(2).map(byte).collect()
     }
 }
 

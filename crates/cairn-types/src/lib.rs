@@ -32,7 +32,7 @@ pub use action::{
 pub use address::{Address, AddressError, RowAddress};
 pub use budget::{Budgets, Exceeded};
 pub use canonical::{CanonicalError, canonical, to_canonical};
-pub use change::{Aside, Change, ChangeKind, EntryState, FileKind, FileState};
+pub use change::{Aside, Change, ChangeKind, EntryState, FileAttribute, FileKind, FileState};
 pub use command::{CommandLine, Joint, Redirect, RedirectKind, ShellWord, Simple};
 pub use content::{ContentRef, Hash, HashError};
 pub use delta::Delta;

@@ -2,6 +2,7 @@
 //! Every op that changes files, and every undo, goes through here.
 
 use crate::aside;
+use crate::durability::{Durability, sync_file_systems};
 use crate::leftovers;
 use crate::path;
 use crate::roots::Roots;
@@ -9,13 +10,17 @@ use crate::settled::{Probe, Refusal};
 use crate::state::{self, Standing, same};
 use crate::swap::Problem;
 use crate::workspace::{Workspace, refusal};
-use crate::write;
+use crate::write::{self, Ready};
 use cairn_types::{Aside, Change, ChangeKind, FileKind, FileState, Hash, Status};
 use rustix::io::Errno;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 /// Where the bytes behind a state come from.
 pub type Contents<'a> = dyn Fn(&Hash) -> Option<Vec<u8>> + 'a;
+
+/// Who is told how many of how many changes are made.
+pub type OnProgress<'a> = &'a mut (dyn FnMut(usize, usize) + Send);
 
 /// Whether some of a list may have been made before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +38,7 @@ pub(crate) fn apply(
     changes: &[Change],
     list: List,
     contents: &Contents<'_>,
+    progress: OnProgress<'_>,
 ) -> Result<Vec<Change>, Refusal> {
     let mut todo = Vec::with_capacity(changes.len());
     for change in changes {
@@ -46,23 +52,121 @@ pub(crate) fn apply(
             }
         }
     }
-    let todo = in_order(todo);
-    let all: Vec<&Change> = todo.iter().map(|(change, _)| *change).collect();
+    let phases = in_order(todo);
+    let all: Vec<&Change> = phases.iter().flatten().map(|(change, _)| *change).collect();
     open_up(roots, &all);
-    let mut done: Vec<&Change> = Vec::with_capacity(todo.len());
-    let made = todo.into_iter().try_for_each(|(change, now)| {
-        let made = one(roots, change, &now, contents);
-        if matches!(made, Ok(()) | Err(Failure { is_made: true, .. })) {
-            done.push(change);
-        }
-        made.map_err(|failure| failure.refusal)
+    let durability = Durability::of_list(changes.len());
+    let counter = Counter { made: 0, total: all.len(), progress };
+    let mut making = Making { roots, contents, durability, counter, done: Vec::new() };
+    let made = phases.iter().try_for_each(|phase| making.phase(phase));
+    let made = made.and_then(|()| finish(roots, &all, durability));
+    let made = made.and_then(|()| match durability {
+        Durability::OneByOne => Ok(()),
+        // Also of what was made before a crash.
+        Durability::Together => sync_all(roots, changes),
     });
-    if let Err(problem) = made.and_then(|()| finish(roots, &all)) {
+    let done = making.done;
+    if let Err(problem) = made {
         let left = roll_back(roots, &done, contents);
         leave_as_before(roots, &all);
         return Err(rolled_back(problem, left));
     }
     changes.iter().map(|change| as_it_now_is(roots, change)).collect()
+}
+
+/// A change, and what was just seen at its path.
+type Step<'a> = (&'a Change, Standing);
+
+/// Counts the changes that are made.
+struct Counter<'a> {
+    made: usize,
+    total: usize,
+    progress: OnProgress<'a>,
+}
+
+impl Counter<'_> {
+    fn count(&mut self) {
+        self.made += 1;
+        (self.progress)(self.made, self.total);
+    }
+}
+
+/// A list that is being made.
+struct Making<'a, 'b> {
+    roots: &'a Roots,
+    contents: &'a Contents<'a>,
+    durability: Durability,
+    counter: Counter<'b>,
+    done: Vec<&'a Change>,
+}
+
+impl<'a> Making<'a, '_> {
+    /// Makes the changes of one phase. Where they are synced together, the bytes of all files are written and synced
+    /// before the first file takes its place: whatever a power cut takes, each path is as before or as meant.
+    fn phase(&mut self, phase: &'a [Step<'a>]) -> Result<(), Refusal> {
+        let mut waiting: Vec<(&'a Step<'a>, Option<Ready>)> = Vec::with_capacity(phase.len());
+        let prepared = match self.durability {
+            Durability::OneByOne => {
+                waiting.extend(phase.iter().map(|step| (step, None)));
+                Ok(())
+            }
+            Durability::Together => self.get_ready(phase, &mut waiting),
+        };
+        let mut waiting = waiting.into_iter();
+        let made = prepared
+            .and_then(|()| waiting.try_for_each(|(step, ready)| self.one(step, ready.as_ref())));
+        for (step, ready) in waiting {
+            if let Some(ready) = ready {
+                write::discard(self.roots.of(&step.0.path), step.0, &ready);
+            }
+        }
+        made
+    }
+
+    /// Writes all files of a phase beside their places and syncs them. Directories are made at once, for what is
+    /// written into them.
+    fn get_ready(
+        &mut self,
+        phase: &'a [Step<'a>],
+        waiting: &mut Vec<(&'a Step<'a>, Option<Ready>)>,
+    ) -> Result<(), Refusal> {
+        let mut is_any = false;
+        for step in phase {
+            let (change, now) = step;
+            match change.after.as_ref().filter(|after| after.aside.is_none()) {
+                Some(after) if after.kind == FileKind::Directory => self.one(step, None)?,
+                Some(after) => {
+                    let bytes = bytes_of(change, after, self.contents)?;
+                    let workspace = self.roots.of(&change.path);
+                    let what = (bytes.as_slice(), now);
+                    let ready = write::get_ready(workspace, change, after, what, self.durability)
+                        .map_err(|problem| Failure::of(&change.path, problem).refusal)?;
+                    waiting.push((step, Some(ready)));
+                    is_any = true;
+                }
+                None => waiting.push((step, None)),
+            }
+        }
+        if is_any { sync_all(self.roots, phase.iter().map(|(change, _)| *change)) } else { Ok(()) }
+    }
+
+    fn one(&mut self, step: &'a Step<'a>, ready: Option<&Ready>) -> Result<(), Refusal> {
+        let made = one(self.roots, step, (self.contents, ready), self.durability);
+        if matches!(made, Ok(()) | Err(Failure { is_made: true, .. })) {
+            self.done.push(step.0);
+            self.counter.count();
+        }
+        made.map_err(|failure| failure.refusal)
+    }
+}
+
+/// Syncs the file systems that these changes are on.
+fn sync_all<'a>(
+    roots: &Roots,
+    changes: impl IntoIterator<Item = &'a Change>,
+) -> Result<(), Refusal> {
+    let paths = changes.into_iter().map(|change| change.path.as_str());
+    sync_file_systems(roots, paths).map_err(|problem| Failure::of("the project", problem).refusal)
 }
 
 /// A change that could not be made, or not be made durable.
@@ -92,6 +196,11 @@ impl Failure {
             Problem::NotDurable(e) => {
                 let e = std::io::Error::from(e);
                 let text = format!("{path} could not be made safe against a power cut: {e}");
+                Refusal::new(Status::FAILED, text)
+            }
+            Problem::Attribute(name, e) => {
+                let e = std::io::Error::from(e);
+                let text = format!("{path} was not changed, since {name} cannot be kept here: {e}");
                 Refusal::new(Status::FAILED, text)
             }
             Problem::System(e) => refusal(path, e),
@@ -139,9 +248,10 @@ fn open_up(roots: &Roots, changes: &[&Change]) {
 }
 
 /// Gives the directories that were made their modes and times, now that everything is in them.
-fn finish(roots: &Roots, changes: &[&Change]) -> Result<(), Refusal> {
+fn finish(roots: &Roots, changes: &[&Change], durability: Durability) -> Result<(), Refusal> {
     let finish = |(path, state): (&str, &FileState)| {
-        write::finish(roots.of(path), path, state).map_err(|e| Failure::of(path, e).refusal)
+        write::finish(roots.of(path), path, state, durability)
+            .map_err(|e| Failure::of(path, e).refusal)
     };
     directories(changes, |change| change.after.as_ref()).into_iter().try_for_each(finish)
 }
@@ -152,7 +262,7 @@ fn leave_as_before(roots: &Roots, changes: &[&Change]) {
         let now = state::at(roots.of(path), path).ok().flatten();
         let now = now.as_ref().map(|(now, _)| now);
         if same(now, Some(state)) || write::is_opened(Some(state), now) {
-            let _ = write::finish(roots.of(path), path, state);
+            let _ = write::finish(roots.of(path), path, state, Durability::OneByOne);
         }
     }
 }
@@ -172,24 +282,34 @@ pub fn inverse(change: &Change) -> Change {
 }
 
 /// New things first, the outer before the inner; then what goes, the inner before the outer; then
-/// what becomes something of another kind, and what is made inside that.
-fn in_order(mut todo: Vec<(&Change, Standing)>) -> Vec<(&Change, Standing)> {
-    let turned: Vec<String> = todo
+/// what becomes something of another kind, and what is made inside that. Each of these is a phase.
+fn in_order(todo: Vec<Step<'_>>) -> Vec<Vec<Step<'_>>> {
+    let turned: HashSet<&str> = todo
         .iter()
         .filter(|(change, _)| is_turned(change))
-        .map(|(change, _)| format!("{}/", change.path))
+        .map(|(change, _)| change.path.as_str())
         .collect();
+    let is_inside_turned = |path: &str| {
+        !turned.is_empty() && path.match_indices('/').any(|(at, _)| turned.contains(&path[..at]))
+    };
     let phase = |change: &Change| match change.kind {
         ChangeKind::Deleted => 1,
-        ChangeKind::Created if turned.iter().any(|t| change.path.starts_with(t.as_str())) => 3,
+        ChangeKind::Created if is_inside_turned(&change.path) => 3,
         ChangeKind::Created | ChangeKind::Modified if !is_turned(change) => 0,
         ChangeKind::Created | ChangeKind::Modified => 2,
     };
-    todo.sort_by(|(a, _), (b, _)| {
-        let key = |c: &Change| (phase(c), (phase(c) == 1).then(|| Reverse(c.path.clone())));
-        key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
-    });
-    todo
+    let of: Vec<usize> = todo.iter().map(|(change, _)| phase(change)).collect();
+    let mut phases: Vec<Vec<Step<'_>>> = (0..4).map(|_| Vec::new()).collect();
+    for (step, phase) in todo.into_iter().zip(of) {
+        phases[phase].push(step);
+    }
+    for (nth, steps) in phases.iter_mut().enumerate() {
+        steps.sort_by(|(a, _), (b, _)| match nth {
+            1 => b.path.cmp(&a.path),
+            _ => a.path.cmp(&b.path),
+        });
+    }
+    phases
 }
 
 /// Whether a path becomes something of another kind. One that is moved is: what is in it goes, or
@@ -205,30 +325,32 @@ fn is_turned(change: &Change) -> bool {
 
 fn one(
     roots: &Roots,
-    change: &Change,
-    now: &Standing,
-    contents: &Contents<'_>,
+    (change, now): &Step<'_>,
+    (contents, ready): (&Contents<'_>, Option<&Ready>),
+    durability: Durability,
 ) -> Result<(), Failure> {
     let is_there = |before: &FileState| now.as_ref().is_none_or(|n| same(Some(&n.0), Some(before)));
     let moved = change.before.as_ref().filter(|before| before.aside.is_some());
     let Some(before) = moved.filter(|before| is_there(before)) else {
-        return bring(roots, change, now, contents);
+        return bring(roots, (change, now), (contents, ready), durability);
     };
     let workspace = roots.of(&change.path);
     if let Some(was) = now {
-        aside::away(workspace, &change.path, (before, was))
+        aside::away(workspace, &change.path, (before, was), durability)
             .map_err(|problem| Failure { is_made: false, ..Failure::of(&change.path, problem) })?;
     }
-    let brought = bring(roots, change, &None, contents);
+    let brought = bring(roots, (change, &None), (contents, ready), durability);
     match brought {
         // It goes back, unless somebody else's is in its place by now.
-        Err(failure) if !failure.is_made => match aside::back(workspace, &change.path, before) {
-            Ok(()) | Err(Problem::NotDurable(_)) => Err(failure),
-            Err(_) => {
-                let kept = before.aside.as_ref().map_or("", |aside| aside.path.as_str());
-                Err(kept_as(&change.path, kept).into())
+        Err(failure) if !failure.is_made => {
+            match aside::back(workspace, &change.path, before, durability) {
+                Ok(()) | Err(Problem::NotDurable(_)) => Err(failure),
+                Err(_) => {
+                    let kept = before.aside.as_ref().map_or("", |aside| aside.path.as_str());
+                    Err(kept_as(&change.path, kept).into())
+                }
             }
-        },
+        }
         brought => brought,
     }
 }
@@ -236,30 +358,41 @@ fn one(
 /// Brings what a change leads to into its place, where what is moved away no longer is.
 fn bring(
     roots: &Roots,
-    change: &Change,
-    now: &Standing,
-    contents: &Contents<'_>,
+    (change, now): (&Change, &Standing),
+    (contents, ready): (&Contents<'_>, Option<&Ready>),
+    durability: Durability,
 ) -> Result<(), Failure> {
     let failed = |problem| Failure::of(&change.path, problem);
     let workspace = roots.of(&change.path);
     let Some(after) = &change.after else {
-        return write::take_away(workspace, change, now).map_err(failed);
+        return write::take_away(workspace, change, now, durability).map_err(failed);
     };
     if after.aside.is_some() {
         let moved = match now {
-            None => aside::back(workspace, &change.path, after),
-            Some(was) => aside::instead(workspace, change, after, was),
+            None => aside::back(workspace, &change.path, after, durability),
+            Some(was) => aside::instead(workspace, change, after, was, durability),
         };
         return moved.map_err(failed);
     }
-    let bytes = match after.hash {
-        None => Vec::new(),
-        Some(hash) => contents(&hash).ok_or_else(|| {
-            let text = format!("the content of {} is no longer kept", change.path);
-            Refusal::new(Status::NOT_FOUND, text)
-        })?,
-    };
-    write::put(workspace, change, after, (&bytes, now)).map_err(failed)
+    if let Some(ready) = ready {
+        let put = write::put_ready(workspace, change, (after, ready), now, durability);
+        return put.map_err(failed);
+    }
+    let bytes = bytes_of(change, after, contents)?;
+    write::put(workspace, change, after, (&bytes, now), durability).map_err(failed)
+}
+
+/// The bytes of what a change leads to.
+fn bytes_of(
+    change: &Change,
+    after: &FileState,
+    contents: &Contents<'_>,
+) -> Result<Vec<u8>, Refusal> {
+    let Some(hash) = after.hash else { return Ok(Vec::new()) };
+    contents(&hash).ok_or_else(|| {
+        let text = format!("the content of {} is no longer kept", change.path);
+        Refusal::new(Status::NOT_FOUND, text)
+    })
 }
 
 /// Takes back what was done of a list that could not be finished. Names the paths that are not as
@@ -272,10 +405,12 @@ fn roll_back(roots: &Roots, done: &[&Change], contents: &Contents<'_>) -> Vec<St
             Ok(now) => match standing(roots, &back, &now) {
                 Probe::Done => true,
                 Probe::Neither => false,
-                Probe::NotDone | Probe::Partly => match one(roots, &back, &now, contents) {
-                    Ok(()) => true,
-                    Err(failure) => failure.is_made,
-                },
+                Probe::NotDone | Probe::Partly => {
+                    match one(roots, &(&back, now), (contents, None), Durability::OneByOne) {
+                        Ok(()) => true,
+                        Err(failure) => failure.is_made,
+                    }
+                }
             },
             Err(_) => false,
         };
@@ -320,7 +455,7 @@ fn as_it_now_is(roots: &Roots, change: &Change) -> Result<Change, Refusal> {
             _ => Some(meant.clone()),
         },
     };
-    Ok(Change { after, ..change.clone() })
+    Ok(change.led_to(after))
 }
 
 /// Whether a state is what a change was to lead to, but for acting as an owner who it could not be

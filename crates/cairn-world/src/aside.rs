@@ -2,12 +2,13 @@
 //! byte of them is read, written or synced. What belongs together is `apply`'s; how long the trash is
 //! kept is `trash`'s.
 
+use crate::durability::{Durability, sync_directory};
 use crate::path;
 use crate::state::{self, Seen, is_moved_one, same};
 use crate::swap::{self, Problem, Spot};
 use crate::temporary::Names;
 use crate::workspace::{Workspace, entry};
-use crate::write::{durable, set_mode};
+use crate::write::set_mode;
 use cairn_types::{Aside, Change, FileKind, FileState};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -81,6 +82,7 @@ pub(crate) fn away(
     workspace: &Workspace,
     path: &str,
     (state, was): (&FileState, &Seen),
+    durability: Durability,
 ) -> Result<(), Problem> {
     let place = Place::of(workspace, path)?;
     let is_it = |at: &Place<'_>| at.stat().is_some_and(|now| is_still(state, (&was.1, &now)));
@@ -93,7 +95,8 @@ pub(crate) fn away(
         Err(Errno::XDEV) => return Err(Problem::OtherSystem),
         moved => moved?,
     }
-    let durable = if is_it(&aside) { settle(&aside, &place) } else { Err(Problem::Stale) };
+    let durable =
+        if is_it(&aside) { settle(&aside, &place, durability) } else { Err(Problem::Stale) };
     durable.map_err(|problem| match shift(&aside, &place) {
         Ok(()) => problem,
         Err(_) => kept(state),
@@ -108,7 +111,12 @@ fn is_still(state: &FileState, (was, now): (&Stat, &Stat)) -> bool {
 }
 
 /// Moves what lies aside to its place, where nothing is.
-pub(crate) fn back(workspace: &Workspace, path: &str, state: &FileState) -> Result<(), Problem> {
+pub(crate) fn back(
+    workspace: &Workspace,
+    path: &str,
+    state: &FileState,
+    durability: Durability,
+) -> Result<(), Problem> {
     let aside = lying(workspace, state)?;
     let place = Place::of(workspace, path)?;
     match shift(&aside, &place) {
@@ -120,7 +128,7 @@ pub(crate) fn back(workspace: &Workspace, path: &str, state: &FileState) -> Resu
         let _ = shift(&place, &aside);
         return Err(Problem::Gone);
     }
-    settle(&place, &aside)
+    settle(&place, &aside, durability)
 }
 
 /// Moves what lies aside to the place of something that is written and not moved, and removes that:
@@ -130,6 +138,7 @@ pub(crate) fn instead(
     change: &Change,
     state: &FileState,
     was: &Seen,
+    durability: Durability,
 ) -> Result<(), Problem> {
     let aside = lying(workspace, state)?;
     let place = Place::of(workspace, &change.path)?;
@@ -138,13 +147,13 @@ pub(crate) fn instead(
         Err(Errno::NOENT) => return Err(Problem::Stale),
         Err(Errno::XDEV) => return Err(Problem::OtherSystem),
         Err(e) if swap::is_unknown(e) => {
-            return instead_plainly(&aside, &place, (&Names::new(change).aside, was));
+            return instead_plainly(&aside, &place, (&Names::new(change).aside, was), durability);
         }
         exchanged => exchanged?,
     }
     let (dir, name) = aside.spot();
     if swap::is(dir, name, was) && swap::remove(dir, name, was).is_ok() {
-        return settle(&place, &aside);
+        return settle(&place, &aside, durability);
     }
     Err(give_back(&aside, &place, state))
 }
@@ -154,6 +163,7 @@ fn instead_plainly(
     aside: &Place<'_>,
     place: &Place<'_>,
     (beside, was): (&str, &Seen),
+    durability: Durability,
 ) -> Result<(), Problem> {
     let (dir, name) = place.spot();
     match swap::carry((dir, name), (dir, beside)) {
@@ -167,7 +177,7 @@ fn instead_plainly(
         })
     });
     match removed {
-        Ok(()) => settle(place, aside),
+        Ok(()) => settle(place, aside, durability),
         Err(e) => match swap::put_back(dir, beside, name) {
             Problem::Stale => Err(e.into()),
             kept => Err(kept),
@@ -231,9 +241,9 @@ fn exchange(one: &Place<'_>, other: &Place<'_>) -> Result<(), Errno> {
 }
 
 /// Makes a move durable: first where it went, then where it came from.
-fn settle(to: &Place<'_>, from: &Place<'_>) -> Result<(), Problem> {
-    durable(&to.dir)?;
-    durable(&from.dir)
+fn settle(to: &Place<'_>, from: &Place<'_>, durability: Durability) -> Result<(), Problem> {
+    durability.sync_directory(&to.dir)?;
+    durability.sync_directory(&from.dir)
 }
 
 /// The place of a path in the trash, with the directories on the way to it.
@@ -247,7 +257,7 @@ fn made<'a>(workspace: &Workspace, path: &'a str) -> Result<Place<'a>, Problem> 
     let mut dir = workspace.directory(".")?;
     for (nth, part) in directory.split('/').enumerate() {
         match rustix::fs::mkdirat(&dir, part, Mode::from_raw_mode(OPEN)) {
-            Ok(()) => durable(&dir)?,
+            Ok(()) => sync_directory(&dir)?,
             Err(Errno::EXIST) => {}
             Err(e) => return Err(Problem::System(e)),
         }
@@ -270,11 +280,11 @@ fn ignore_all(dir: &OwnedFd) -> Result<(), Problem> {
     }
     rustix::io::write(&file, IGNORE_ALL)?;
     rustix::fs::fsync(&file)?;
-    durable(dir)
+    sync_directory(dir)
 }
 
 /// Clears up what a process that is gone left of a change that moves something.
-pub(crate) fn clear(workspace: &Workspace, change: &Change) {
+pub(crate) fn clear(workspace: &Workspace, change: &Change, durability: Durability) {
     let Ok(place) = Place::of(workspace, &change.path) else { return };
     let states = [&change.before, &change.after].into_iter().flatten();
     for state in states.filter(|state| state.aside.is_some()) {
@@ -287,7 +297,7 @@ pub(crate) fn clear(workspace: &Workspace, change: &Change) {
             close_again(at, state);
         }
         put_right(&place, &aside, (state, change));
-        let _ = durable(&aside.dir);
+        let _ = durability.sync_directory(&aside.dir);
     }
 }
 
@@ -378,7 +388,11 @@ mod tests {
             put(root, "place", left.0);
             put(root, SLOT, left.1);
             let (before, after) = if is_after { (was, Some(moved)) } else { (Some(moved), was) };
-            clear(&workspace, &Change::between("place".to_owned(), before, after));
+            clear(
+                &workspace,
+                &Change::between("place".to_owned(), before, after),
+                Durability::OneByOne,
+            );
             assert_eq!(found(root), told(expected), "{is_after} {left:?}");
         };
         let (was, ours, theirs) = (Some("was"), Some("ours"), Some("theirs"));
@@ -400,7 +414,11 @@ mod tests {
         let moved = ours(root, &workspace);
         put(root, "place", Some("ours"));
         fs::hard_link(root.join("place"), root.join(SLOT)).unwrap();
-        clear(&workspace, &Change::between("place".to_owned(), None, Some(moved)));
+        clear(
+            &workspace,
+            &Change::between("place".to_owned(), None, Some(moved)),
+            Durability::OneByOne,
+        );
         assert_eq!(found(root), told((Some("ours"), None)));
         assert_eq!(root.join("place").metadata().unwrap().nlink(), 1);
     }

@@ -2,13 +2,14 @@
 //! Changes nothing; `apply` does.
 
 use crate::apply::missing_directories;
+use crate::attributes;
 use crate::parts;
 use crate::patch;
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state;
 use crate::unread::Door;
-use crate::workspace::{Opened, Workspace};
+use crate::workspace::{Opened, Workspace, refusal};
 use cairn_text::edit::{EditProblem, Edited};
 use cairn_text::shown::clean;
 use cairn_text::{diff, lines, mime};
@@ -27,6 +28,9 @@ const CONTEXT: usize = 2;
 const SHOWN_WHOLE: usize = 12 << 10;
 /// How many lines around an intended edit are shown of a larger one.
 const AROUND: usize = 20;
+
+/// What the model is told of a file that has other names, since an edit puts another file in the place of this one.
+const OTHER_NAMES: &str = "it has other names (hard links), which keep the old text";
 
 /// One file's edit, worked out but not done.
 pub(crate) struct Worked {
@@ -135,7 +139,10 @@ pub(crate) fn worked(
     (real, before): (String, Option<There>),
     edited: Edited,
 ) -> Result<Worked, Refusal> {
-    let Edited { content, spans, notes } = edited;
+    let Edited { content, spans, mut notes } = edited;
+    if before.is_some() && workspace.has_other_names(&real) {
+        notes.push(OTHER_NAMES.to_owned());
+    }
     if content.len() as u64 > MAX_FILE {
         let text = format!("{real} would be {} bytes, more than {MAX_FILE}", content.len());
         return Err(Refusal::new(Status::TOO_LARGE, text));
@@ -167,8 +174,9 @@ pub(crate) fn look(workspace: &Workspace, path: &str) -> Result<(String, Option<
     }
     let Opened { path: real, fd, stat } = opened;
     workspace.refuse_unread(Door::Edit, path, &real)?;
+    let attributes = attributes::of(&fd).map_err(|e| refusal(path, e))?;
     let bytes = read_all(path, fd, MAX_FILE)?;
-    let state = state::of_file(&stat, Hash::of(&bytes));
+    let state = FileState { attributes, ..state::of_file(&stat, Hash::of(&bytes)) };
     Ok((real, Some((bytes, state))))
 }
 
@@ -224,10 +232,11 @@ pub(crate) fn written(
 }
 
 impl Worked {
-    /// With the mode and owner of this state, where there is one.
+    /// With the mode, owner and attributes of this state, where there is one.
     pub(crate) fn like(mut self, state: Option<&FileState>) -> Worked {
         if let (Some(after), Some(state)) = (&mut self.change.after, state) {
             (after.mode, after.uid, after.gid) = (state.mode, state.uid, state.gid);
+            after.attributes.clone_from(&state.attributes);
         }
         self
     }

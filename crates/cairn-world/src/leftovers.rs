@@ -2,6 +2,7 @@
 //! was before or as it was to be, is removed; anything else is somebody else's and goes back.
 
 use crate::aside;
+use crate::durability::{Durability, sync_file_systems};
 use crate::path;
 use crate::roots::Roots;
 use crate::state::{self, Seen, same};
@@ -10,7 +11,7 @@ use crate::temporary::{self, Leftover};
 use crate::walk;
 use cairn_types::Change;
 use rustix::fs::AtFlags;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Clears up after these changes, and makes durable what is there: whoever was cut off may not have
@@ -20,23 +21,33 @@ pub(crate) fn clear(roots: &Roots, changes: &[Change]) {
     for change in changes {
         by_directory.entry(path::split(&change.path).0).or_default().push(change);
     }
+    let durability = Durability::of_list(changes.len());
     for changes in by_directory.values() {
-        clear_in_one(roots, changes);
+        clear_in_one(roots, changes, durability);
     }
     for change in changes {
-        aside::clear(roots.of(&change.path), change);
+        aside::clear(roots.of(&change.path), change, durability);
+    }
+    if durability == Durability::Together {
+        // Nothing follows from it here: whoever goes on from what is found makes it durable again.
+        let _ = sync_file_systems(roots, changes.iter().map(|change| change.path.as_str()));
     }
 }
 
 /// Clears up after changes in one directory.
-fn clear_in_one(roots: &Roots, changes: &[&Change]) {
+fn clear_in_one(roots: &Roots, changes: &[&Change], durability: Durability) {
     let Some(first) = changes.first() else { return };
     let directory = path::split(&first.path).0;
     let Ok(dir) = roots.of(&first.path).directory(directory) else { return };
     let found = walk::names(&dir).unwrap_or_default();
     let ours = found.iter().map(walk::Name::bare).filter(|name| temporary::is_ours(name));
-    for name in ours.filter_map(|name| std::str::from_utf8(name).ok()) {
-        for change in changes {
+    let ours: Vec<&str> = ours.filter_map(|name| std::str::from_utf8(name).ok()).collect();
+    if !ours.is_empty() {
+        let by_lead: HashMap<String, &Change> =
+            changes.iter().map(|change| (temporary::lead(change), *change)).collect();
+        for name in ours {
+            let change = temporary::lead_of(name).and_then(|lead| by_lead.get(lead));
+            let Some(change) = change else { continue };
             match temporary::leftover(change, name) {
                 Some(Leftover::Making) => remove(dir.as_fd(), name),
                 Some(Leftover::Aside) => settle(dir.as_fd(), name, change),
@@ -44,8 +55,7 @@ fn clear_in_one(roots: &Roots, changes: &[&Change]) {
             }
         }
     }
-    // Nothing follows from it here: whoever goes on from what is found makes it durable again.
-    let _ = rustix::fs::fsync(&dir);
+    let _ = durability.sync_directory(&dir);
 }
 
 /// Removes something of ours, whatever it is.

@@ -3,6 +3,7 @@
 
 mod apply;
 mod aside;
+mod attributes;
 mod background;
 mod bare;
 mod beyond;
@@ -10,6 +11,7 @@ mod caught;
 mod choose;
 mod context;
 mod docs;
+mod durability;
 mod edit;
 mod entry;
 mod exec;
@@ -57,7 +59,7 @@ mod walk;
 mod workspace;
 mod write;
 
-pub use apply::{Contents, inverse};
+pub use apply::{Contents, OnProgress, inverse};
 pub use background::{Background, Over};
 pub use choose::Choice;
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
@@ -91,6 +93,7 @@ use cairn_types::{
 };
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -362,6 +365,17 @@ impl World {
 
     /// Does what was prepared. Files are changed only if they are as they were then (else 409).
     pub async fn act(&self, action: &Action, prepared: &Prepared, acting: Acting<'_>) -> Performed {
+        self.act_and_count(action, prepared, acting, &mut |_, _| {}).await
+    }
+
+    /// The same, telling how many of how many changes of files are made.
+    pub async fn act_and_count(
+        &self,
+        action: &Action,
+        prepared: &Prepared,
+        acting: Acting<'_>,
+        progress: OnProgress<'_>,
+    ) -> Performed {
         let begun = Instant::now();
         let mut performed = match action {
             Action::Exec(exec) if prepared.ran.is_none() => {
@@ -369,7 +383,7 @@ impl World {
             }
             Action::Read(_) => return self.look(action, acting.row, acting.cancel).await,
             _ if prepared.changes.iter().any(is_own) => self.change_beside(prepared).await,
-            _ => self.change(prepared),
+            _ => self.change(prepared, progress),
         };
         if let Some(ran) = &prepared.ran {
             let Performed { exit, output, layers, .. } = ran.clone();
@@ -426,17 +440,16 @@ impl World {
     /// The same beside the caller's thread, since a scheme of somebody's own may take its time.
     async fn change_beside(&self, prepared: &Prepared) -> Performed {
         let (world, prepared) = (self.clone(), prepared.clone());
-        let changed = tokio::task::spawn_blocking(move || world.change(&prepared)).await;
+        let changed =
+            tokio::task::spawn_blocking(move || world.change(&prepared, &mut |_, _| {})).await;
         changed.unwrap_or_else(|e| Performed::told(Status::FAILED, format!("it did not end: {e}")))
     }
 
-    fn change(&self, prepared: &Prepared) -> Performed {
-        let kept: Vec<_> =
+    fn change(&self, prepared: &Prepared, progress: OnProgress<'_>) -> Performed {
+        let kept: HashMap<_, _> =
             prepared.contents.iter().map(|bytes| (cairn_types::Hash::of(bytes), bytes)).collect();
-        let contents = |hash: &cairn_types::Hash| {
-            kept.iter().find(|(of, _)| of == hash).map(|(_, bytes)| (*bytes).clone())
-        };
-        match self.make(&prepared.changes, List::Afresh, &contents) {
+        let contents = |hash: &cairn_types::Hash| kept.get(hash).map(|bytes| (*bytes).clone());
+        match self.make(&prepared.changes, List::Afresh, &contents, progress) {
             Err(refusal) => refusal.into(),
             Ok(changes) => {
                 self.known.wrote(&self.roots, &changes);
@@ -499,7 +512,17 @@ impl World {
         changes: &[Change],
         contents: &Contents<'_>,
     ) -> Result<Vec<Change>, Refusal> {
-        self.make(changes, List::GoOn, contents)
+        self.make(changes, List::GoOn, contents, &mut |_, _| {})
+    }
+
+    /// The same, telling how many of how many changes of files are made.
+    pub fn apply_and_count(
+        &self,
+        changes: &[Change],
+        contents: &Contents<'_>,
+        progress: OnProgress<'_>,
+    ) -> Result<Vec<Change>, Refusal> {
+        self.make(changes, List::GoOn, contents, progress)
     }
 
     /// Files first, since only they can be found to be somebody else's while they are made; of entries
@@ -509,6 +532,7 @@ impl World {
         changes: &[Change],
         list: List,
         contents: &Contents<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<Vec<Change>, Refusal> {
         if let (List::Afresh, Some(address)) = (list, self.stale(changes)) {
             let text = format!("{address} was changed meanwhile");
@@ -516,11 +540,11 @@ impl World {
         }
         let (entries, files): (Vec<_>, Vec<_>) =
             changes.iter().cloned().partition(|change| change.entry().is_some());
-        let mut made = apply::apply(&self.roots, &files, list, contents)?;
+        let mut made = apply::apply(&self.roots, &files, list, contents, progress)?;
         if let Err(refusal) = entry::apply(&self.schemes, &entries, contents) {
             // What could not be put back is in the row of whoever finds it changed.
             let back: Vec<Change> = made.iter().rev().map(inverse).collect();
-            let _ = apply::apply(&self.roots, &back, List::GoOn, contents);
+            let _ = apply::apply(&self.roots, &back, List::GoOn, contents, &mut |_, _| {});
             return Err(refusal);
         }
         made.extend(entries);

@@ -50,6 +50,8 @@ pub struct Rehearsed {
     name: String,
     /// What of the changes is not kept, and why.
     left_out: Vec<String>,
+    /// Files of the changes that have other names.
+    linked: Vec<String>,
     /// What was known of the folders when the layers were mounted, where other things were done since.
     pub(crate) known: Option<Vec<(Census, Own)>>,
 }
@@ -224,7 +226,8 @@ impl Rehearsal<'_> {
     async fn mounted(&self, run: &Exec, discards: bool) -> Result<(Spec, Rehearsed), Refusal> {
         let (spec, scratches) = self.spec(run)?;
         let name = unused(self.roots, self.name);
-        let rehearsed = Rehearsed { scratches, name, left_out: Vec::new(), known: None };
+        let (left_out, linked) = (Vec::new(), Vec::new());
+        let rehearsed = Rehearsed { scratches, name, left_out, linked, known: None };
         if discards {
             return Ok((spec, rehearsed));
         }
@@ -293,6 +296,7 @@ pub(crate) fn settle(
     };
     let is_empty = found.iter().all(Found::is_empty);
     let left_out: Vec<String> = found.iter().flat_map(|found| found.left_out.clone()).collect();
+    let linked: Vec<String> = found.iter().flat_map(|found| found.linked.clone()).collect();
     let is_nothing = is_empty && left_out.is_empty();
     if !ran.status.is_success() && !is_nothing {
         ran.text = format!("{}\nnothing of what it changed is kept", ran.text);
@@ -320,8 +324,9 @@ pub(crate) fn settle(
         prepared.removed.bytes += removed.bytes;
     }
     if !is_empty {
-        prepared.told = Some((ran.status, told(&ran, &prepared.changes, &left_out)));
-        prepared.rehearsed = Some(Arc::new(Rehearsed { left_out, ..rehearsed }));
+        let told = told(&ran, &prepared.changes, &linked, &left_out);
+        prepared.told = Some((ran.status, told));
+        prepared.rehearsed = Some(Arc::new(Rehearsed { left_out, linked, ..rehearsed }));
     } else if !left_out.is_empty() {
         ran.text = format!("{}\n{}", ran.text, not_kept(&left_out));
     }
@@ -355,15 +360,28 @@ fn names(command: &str, host: &str) -> bool {
 }
 
 /// What the model is told of a command: what it printed, what of its changes is kept, and what is not.
-fn told(ran: &Performed, changes: &[Change], left_out: &[String]) -> String {
+fn told(ran: &Performed, changes: &[Change], linked: &[String], left_out: &[String]) -> String {
     let kept = (!changes.is_empty()).then(|| kept(changes));
     let not_kept = (!left_out.is_empty()).then(|| not_kept(left_out));
-    let lines = [Some(ran.text.clone()), kept, not_kept];
+    let lines = [Some(ran.text.clone()), kept, other_names(linked), not_kept];
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 fn not_kept(left_out: &[String]) -> String {
     format!("not kept: {}", left_out.join(", "))
+}
+
+/// What the model is told of files that have other names, since another file is put in the place of each.
+fn other_names(linked: &[String]) -> Option<String> {
+    let has = match linked.len() {
+        0 => return None,
+        1 => "has",
+        _ => "have",
+    };
+    let more = linked.len().saturating_sub(NAMED);
+    let counted = (more > 0).then(|| format!("{more} more"));
+    let named: Vec<String> = linked.iter().take(NAMED).cloned().chain(counted).collect();
+    Some(format!("{} {has} other names (hard links), which keep the old text", named.join(", ")))
 }
 
 /// What the model is told of the changes that were kept.
@@ -458,7 +476,7 @@ pub(crate) fn stage(roots: &Roots, known: &Known, prepared: &mut Prepared) -> Re
     }
     prepared.changes = staged;
     if let (Some((status, _)), Some(ran)) = (&prepared.told, &prepared.ran) {
-        prepared.told = Some((*status, told(ran, &prepared.changes, &left_out)));
+        prepared.told = Some((*status, told(ran, &prepared.changes, &rehearsed.linked, &left_out)));
     }
     Ok(())
 }
@@ -483,6 +501,7 @@ mod tests {
             scratches: Vec::new(),
             name: String::new(),
             left_out: Vec::new(),
+            linked: Vec::new(),
             known: None,
         };
         let (mut prepared, run) = (Prepared::default(), Exec::default());

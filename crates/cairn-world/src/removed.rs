@@ -101,10 +101,7 @@ mod tests {
         let roots = Roots::new(Workspace::open(holder.path()).unwrap());
         let gone = |path: &str, kind: FileKind, bytes: Option<u64>, is_moved: bool| {
             let aside = is_moved.then(|| Aside { path: String::new(), inode: 1 });
-            let (mode, hash, mtime_ns, link) = (0o755, None, None, None);
-            let (uid, gid) = (None, None);
-            let state =
-                FileState { kind, hash, bytes, mode, mtime_ns, link, uid, gid, aside, entry: None };
+            let state = FileState { bytes, aside, ..FileState::of(kind, 0o755) };
             Change::between(path.to_owned(), Some(state), None)
         };
         let check = |changes: &[Change], files: u64, bytes: u64| {

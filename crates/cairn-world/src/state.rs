@@ -1,9 +1,10 @@
 //! What stands at a path right now, and whether that is what somebody expected. Follows no link.
 
+use crate::attributes;
 use crate::path;
 use crate::settled::Refusal;
 use crate::workspace::{Workspace, entry, refusal};
-use cairn_types::{Change, FileKind, FileState, Hash, Status};
+use cairn_types::{Change, FileAttribute, FileKind, FileState, Hash, Status};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 use rustix::io::Errno;
 use std::fs::File;
@@ -106,9 +107,13 @@ pub(crate) fn named(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Stand
     let state = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
             let file = File::from(entry(dir, name.as_bytes(), OFlags::RDONLY).map_err(refuse)?);
-            of_file(&stat, hash(file).map_err(|e| unread(path, &e))?)
+            let attributes = attributes::of(&file).map_err(refuse)?;
+            FileState { attributes, ..of_file(&stat, hash(file).map_err(|e| unread(path, &e))?) }
         }
-        FileType::Directory => of(&stat, FileKind::Directory),
+        FileType::Directory => {
+            let attributes = of_directory(dir, name).map_err(refuse)?;
+            FileState { attributes, ..of(&stat, FileKind::Directory) }
+        }
         FileType::Symlink => {
             let link = rustix::fs::readlinkat(dir, name, Vec::new()).map_err(refuse)?;
             let link = link.into_string().map_err(|_| {
@@ -122,6 +127,17 @@ pub(crate) fn named(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Stand
         }
     };
     Ok(Some((state, stat)))
+}
+
+/// The attributes of a directory; nothing is said of one that may not be opened.
+pub(crate) fn of_directory(
+    dir: BorrowedFd<'_>,
+    name: &str,
+) -> Result<Option<Vec<FileAttribute>>, Errno> {
+    match entry(dir, name.as_bytes(), OFlags::RDONLY | OFlags::DIRECTORY) {
+        Err(Errno::ACCESS | Errno::PERM) => Ok(None),
+        opened => attributes::of(opened?),
+    }
 }
 
 /// The bytes of the file at a real path.
@@ -174,12 +190,14 @@ pub(crate) fn of(stat: &Stat, kind: FileKind) -> FileState {
         uid,
         gid,
         aside: None,
+        attributes: None,
         entry: None,
     }
 }
 
 /// Whether two states are the same but for their times and owners. A link's mode means nothing. Of
-/// what is moved and not written only its kind and its number are looked at.
+/// what is moved and not written only its kind and its number are looked at. Attributes that one of
+/// them says nothing of make no difference.
 #[must_use]
 pub fn same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
     let mode = |s: &FileState| if s.kind == FileKind::Symlink { 0 } else { s.mode };
@@ -187,7 +205,19 @@ pub fn same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
         Some(aside) => (s.kind, Some(aside.inode), None, 0, None),
         None => (s.kind, None, s.hash, mode(s), s.link.clone()),
     };
-    one.map(key) == other.map(key)
+    one.map(key) == other.map(key) && have_same_attributes(one, other)
+}
+
+fn have_same_attributes(one: Option<&FileState>, other: Option<&FileState>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) if one.aside.is_none() && other.aside.is_none() => {
+            match (&one.attributes, &other.attributes) {
+                (Some(one), Some(other)) => one == other,
+                (None, _) | (_, None) => true,
+            }
+        }
+        _ => true,
+    }
 }
 
 /// Whether two states are the same as far as rows can tell. What was moved into its place and is then

@@ -25,8 +25,17 @@ pub(crate) enum Problem {
     OtherSystem,
     /// It is in its place, but may not be after a power cut.
     NotDurable(Errno),
+    /// The file system does not take this extended attribute or access control list.
+    Attribute(String, Errno),
     /// The system's reason.
     System(Errno),
+}
+
+impl Problem {
+    /// Of an attribute that could not be set.
+    pub(crate) fn attribute((name, error): (String, Errno)) -> Problem {
+        Problem::Attribute(name, error)
+    }
 }
 
 impl From<Errno> for Problem {

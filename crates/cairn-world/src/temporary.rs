@@ -6,6 +6,8 @@ use cairn_types::{Change, FileState, Hash};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// How all these names begin.
+const START: &str = ".cairn-";
 /// How the name of something that is still being made ends. It is ours whatever it holds.
 const MAKING: &str = ".tmp";
 /// How the name of something ends that is whole, or that was taken out of its place.
@@ -57,16 +59,22 @@ pub(crate) fn leftover(change: &Change, name: &str) -> Option<Leftover> {
 
 /// Whether a name may be one of these at all.
 pub(crate) fn is_ours(name: &[u8]) -> bool {
-    name.starts_with(b".cairn-")
+    name.starts_with(START.as_bytes())
 }
 
 /// What all names of a change begin with.
-fn lead(change: &Change) -> String {
+pub(crate) fn lead(change: &Change) -> String {
     let hash = |state: &Option<FileState>| {
         state.as_ref().and_then(|s| s.hash).map(|hash| hash.to_string()).unwrap_or_default()
     };
     let key = format!("{}\0{}\0{}", change.path, hash(&change.before), hash(&change.after));
-    format!(".cairn-{}-", Hash::of(key.as_bytes()).short())
+    format!("{START}{}-", Hash::of(key.as_bytes()).short())
+}
+
+/// What a name begins with that is one of these: the lead of its change.
+pub(crate) fn lead_of(name: &str) -> Option<&str> {
+    let rest = name.strip_prefix(START)?;
+    Some(&name[..START.len() + rest.find('-')? + 1])
 }
 
 /// This process: its id, and when it began, since ids are given again.

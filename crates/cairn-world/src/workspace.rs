@@ -263,6 +263,15 @@ impl Workspace {
         within(self.root(), self.inner(real))
     }
 
+    /// Whether a file, given by its real path, has other names (hard links).
+    pub(crate) fn has_other_names(&self, real: &str) -> bool {
+        let (directory, name) = path::split(real);
+        let stat = self
+            .directory(directory)
+            .and_then(|dir| rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW));
+        stat.is_ok_and(|s| FileType::from_raw_mode(s.st_mode).is_file() && s.st_nlink > 1)
+    }
+
     fn beneath(&self, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         beneath(self.root(), relative, flags, resolve)

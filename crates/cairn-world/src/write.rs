@@ -1,6 +1,8 @@
-//! Makes one thing beside its place and brings it there whole, or takes one away; made durable before
-//! it returns. How places are exchanged is `swap`'s, what belongs together is `apply`'s.
+//! Makes one thing beside its place and brings it there whole, or takes one away. How places are exchanged is
+//! `swap`'s, what belongs together is `apply`'s, when it is made safe against a power cut is `durability`'s.
 
+use crate::attributes;
+use crate::durability::Durability;
 use crate::leftovers;
 use crate::path;
 use crate::state::{Seen, Standing};
@@ -12,10 +14,58 @@ use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// What lets its owner change what is in a directory.
 const OPEN: u32 = 0o700;
+
+/// Something that was made beside its place and waits to be brought there.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    names: Names,
+}
+
+/// Makes beside its place what the path of a change shall be, as `state` says; `was` is what was just seen there.
+pub(crate) fn get_ready(
+    workspace: &Workspace,
+    change: &Change,
+    state: &FileState,
+    (bytes, was): (&[u8], &Standing),
+    durability: Durability,
+) -> Result<Ready, Problem> {
+    let dir = workspace.directory(path::split(&change.path).0)?;
+    let names = Names::new(change);
+    let made = make(dir.as_fd(), &names.making, state, (bytes, was.as_ref()), durability);
+    if let Err(problem) = made {
+        leftovers::remove(dir.as_fd(), &names.making);
+        return Err(problem);
+    }
+    Ok(Ready { names })
+}
+
+/// Brings what is ready to its place, which is as `was` says.
+pub(crate) fn put_ready(
+    workspace: &Workspace,
+    change: &Change,
+    (state, ready): (&FileState, &Ready),
+    was: &Standing,
+    durability: Durability,
+) -> Result<(), Problem> {
+    let (directory, name) = path::split(&change.path);
+    let dir = workspace.directory(directory)?;
+    if let Err(problem) = bring(dir.as_fd(), &ready.names, (name, state), was) {
+        leftovers::remove(dir.as_fd(), &ready.names.making);
+        return Err(problem);
+    }
+    durability.sync_directory(&dir)
+}
+
+/// Removes what was made and is not needed.
+pub(crate) fn discard(workspace: &Workspace, change: &Change, ready: &Ready) {
+    if let Ok(dir) = workspace.directory(path::split(&change.path).0) {
+        leftovers::remove(dir.as_fd(), &ready.names.making);
+    }
+}
 
 /// Makes the path of a change what `state` says; `was` is what was just seen there. A directory is
 /// left open to its owner: `finish` gives it its mode and time once everything is in it.
@@ -24,25 +74,21 @@ pub(crate) fn put(
     change: &Change,
     state: &FileState,
     (bytes, was): (&[u8], &Standing),
+    durability: Durability,
 ) -> Result<(), Problem> {
+    let is_directory = |state: &FileState| state.kind == FileKind::Directory;
+    if !was.as_ref().is_some_and(|(was, _)| is_directory(was) && is_directory(state)) {
+        let ready = get_ready(workspace, change, state, (bytes, was), durability)?;
+        return put_ready(workspace, change, (state, &ready), was, durability);
+    }
     let (directory, name) = path::split(&change.path);
     let dir = workspace.directory(directory)?;
-    match was {
-        Some((was, _)) if was.kind == FileKind::Directory && state.kind == was.kind => {
-            set_mode(dir.as_fd(), name, state.mode | OPEN)?;
-        }
-        was => {
-            let names = Names::new(change);
-            let made = make(dir.as_fd(), &names.making, state, (bytes, was.as_ref()))
-                .map_err(Problem::System);
-            let placed = made.and_then(|()| bring(dir.as_fd(), &names, (name, state), was));
-            if let Err(problem) = placed {
-                leftovers::remove(dir.as_fd(), &names.making);
-                return Err(problem);
-            }
-        }
+    set_mode(dir.as_fd(), name, state.mode | OPEN)?;
+    if let Some(wanted) = &state.attributes {
+        let made = entry(dir.as_fd(), name.as_bytes(), OFlags::RDONLY | OFlags::DIRECTORY)?;
+        attributes::set(&made, wanted).map_err(Problem::attribute)?;
     }
-    durable(&dir)
+    durability.sync_directory(&dir)
 }
 
 /// Brings what was made to its place.
@@ -64,23 +110,29 @@ pub(crate) fn take_away(
     workspace: &Workspace,
     change: &Change,
     was: &Standing,
+    durability: Durability,
 ) -> Result<(), Problem> {
     let (directory, name) = path::split(&change.path);
     let dir = workspace.directory(directory)?;
     let Some(was) = was else { return Ok(()) };
     swap::take_away(dir.as_fd(), name, &Names::new(change).aside, was)?;
-    durable(&dir)
+    durability.sync_directory(&dir)
 }
 
 /// Gives a directory that is there its mode and its time, where the state names one.
-pub(crate) fn finish(workspace: &Workspace, path: &str, state: &FileState) -> Result<(), Problem> {
+pub(crate) fn finish(
+    workspace: &Workspace,
+    path: &str,
+    state: &FileState,
+    durability: Durability,
+) -> Result<(), Problem> {
     if state.mode & OPEN == OPEN && state.mtime_ns.is_none() {
         return Ok(());
     }
     let made = workspace.directory(path)?;
     rustix::fs::fchmod(&made, Mode::from_raw_mode(state.mode))?;
     set_time(state, |times| rustix::fs::futimens(&made, times))?;
-    durable(&made)
+    durability.sync_directory(&made)
 }
 
 /// Opens a directory to its owner, so that what is in it can go.
@@ -105,15 +157,6 @@ pub(crate) fn is_opened(state: Option<&FileState>, now: Option<&FileState>) -> b
     }
 }
 
-/// Makes what came into a directory, or went from it, safe against a power cut.
-pub(crate) fn durable(dir: &OwnedFd) -> Result<(), Problem> {
-    match rustix::fs::fsync(dir) {
-        // A file system that knows no such thing for directories.
-        Ok(()) | Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
-        Err(e) => Err(Problem::NotDurable(e)),
-    }
-}
-
 /// Sets the mode of a directory; a link that took its place meanwhile is not followed.
 pub(crate) fn set_mode<P: rustix::path::Arg>(
     dir: BorrowedFd<'_>,
@@ -131,42 +174,60 @@ fn make(
     name: &str,
     state: &FileState,
     (bytes, was): (&[u8], Option<&Seen>),
-) -> Result<(), Errno> {
+    durability: Durability,
+) -> Result<(), Problem> {
     let owner = Owner::of(state, was);
+    // Where nothing is said of them, what is replaced keeps what it has.
+    let wanted = state.attributes.as_ref().or(was.and_then(|(was, _)| was.attributes.as_ref()));
     match state.kind {
         FileKind::Directory => {
             rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(OPEN))?;
             let made = entry(dir, name.as_bytes(), OFlags::RDONLY | OFlags::DIRECTORY)?;
             owner.give(|uid, gid| rustix::fs::fchown(&made, uid, gid));
-            rustix::fs::fchmod(&made, Mode::from_raw_mode(state.mode | OPEN))
+            if let Some(wanted) = wanted {
+                attributes::set(&made, wanted).map_err(Problem::attribute)?;
+            }
+            rustix::fs::fchmod(&made, Mode::from_raw_mode(state.mode | OPEN))?;
         }
         FileKind::Symlink => {
             rustix::fs::symlinkat(state.link.as_deref().unwrap_or_default(), dir, name)?;
             let flags = AtFlags::SYMLINK_NOFOLLOW;
             owner.give(|uid, gid| rustix::fs::chownat(dir, name, uid, gid, flags));
-            set_time(state, |times| rustix::fs::utimensat(dir, name, times, flags))
+            set_time(state, |times| rustix::fs::utimensat(dir, name, times, flags))?;
         }
-        FileKind::File => make_file(dir, name, state, (bytes, &owner)),
+        FileKind::File => {
+            let file = make_file(dir, name, (bytes, &owner))?;
+            if let Some(wanted) = wanted {
+                attributes::set(&file, wanted).map_err(Problem::attribute)?;
+            }
+            finish_file(&file, state, &owner)?;
+            durability.sync_file(&file)?;
+        }
     }
+    Ok(())
 }
 
 fn make_file(
     dir: BorrowedFd<'_>,
     name: &str,
-    state: &FileState,
     (bytes, owner): (&[u8], &Owner),
-) -> Result<(), Errno> {
+) -> Result<File, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o600))?;
     owner.give(|uid, gid| rustix::fs::fchown(&made, uid, gid));
     let mut file = File::from(made);
     let io = |e: std::io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
     file.write_all(bytes).map_err(io)?;
-    let stat = rustix::fs::fstat(&file)?;
+    Ok(file)
+}
+
+/// Gives a file that is written its mode and time. The mode comes after the access control
+/// list, whose mask it is: nobody may do more than the mode says.
+fn finish_file(file: &File, state: &FileState, owner: &Owner) -> Result<(), Errno> {
+    let stat = rustix::fs::fstat(file)?;
     let mode = owner.mode(state.mode, (stat.st_uid, stat.st_gid));
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
-    set_time(state, |times| rustix::fs::futimens(&file, times))?;
-    rustix::fs::fsync(&file)
+    rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?;
+    set_time(state, |times| rustix::fs::futimens(file, times))
 }
 
 /// Whose something shall be, where that is known.
@@ -236,11 +297,29 @@ mod tests {
         let change = Change { kind, ..change };
         std::fs::write(&file, "someone else's\n").unwrap();
         for was in [was, None] {
-            let refused = put(&workspace, &change, &state, (b"ours\n", &was));
+            let refused = put(&workspace, &change, &state, (b"ours\n", &was), Durability::OneByOne);
             assert_eq!(refused, Err(Problem::Stale));
             assert_eq!(std::fs::read(&file).unwrap(), b"someone else's\n");
             assert_eq!(std::fs::read_dir(holder.path()).unwrap().count(), 1);
         }
+    }
+
+    #[test]
+    fn a_file_whose_attributes_cannot_be_kept_is_left_as_it_is() {
+        let holder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(holder.path()).unwrap();
+        let file = holder.path().join("f");
+        std::fs::write(&file, "read\n").unwrap();
+        let was = state::at(&workspace, "f").unwrap();
+        // Larger than any file system takes.
+        let too_large = cairn_types::FileAttribute::new("user.note".to_owned(), &[b'x'; 70_000]);
+        let state = FileState { attributes: Some(vec![too_large]), ..was.clone().unwrap().0 };
+        let change = Change::between("f".to_owned(), Some(was.clone().unwrap().0), Some(state));
+        let state = change.after.clone().unwrap();
+        let refused = put(&workspace, &change, &state, (b"ours\n", &was), Durability::OneByOne);
+        assert!(matches!(&refused, Err(Problem::Attribute(name, _)) if name == "user.note"));
+        assert_eq!(std::fs::read(&file).unwrap(), b"read\n");
+        assert_eq!(std::fs::read_dir(holder.path()).unwrap().count(), 1);
     }
 
     #[test]

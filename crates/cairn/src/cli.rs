@@ -108,7 +108,8 @@ pub enum Command {
   cairn run -c \"now add a test\"               go on with the newest run here
   cairn run --resume r1k8f3q0c7w2n5b          go on after a crash
 
-While it works: a typed line is told to the agent, Ctrl-C stops it, twice kills it. Where input is piped
+While it works: a typed line is told to the agent, Ctrl-C stops it, twice kills it; SIGTERM and SIGHUP
+stop it, too. Where input is piped
 in at a terminal, questions are still asked there; with </dev/null nobody is.
 Questions are answered with y yes, n no, c choose among the hunks of an edit, e edit its text, a all of
 this kind in this run, m remember it for longer or for more, d show the diff, r refuse with words. After

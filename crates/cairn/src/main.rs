@@ -35,6 +35,7 @@ mod sandbox;
 mod secrets;
 mod sessions;
 mod show;
+mod signals;
 mod table;
 mod tally;
 mod to_wire;

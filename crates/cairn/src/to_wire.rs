@@ -47,6 +47,9 @@ pub fn event(told: &Told, place: &Place) -> Envelope {
         Told::Output { at, text } => {
             ephemeral(Event::OpOutput { op_at: at.to_string(), text: text.clone() })
         }
+        Told::Progress { at, done, total } => {
+            ephemeral(Event::OpProgress { op_at: at.to_string(), done: *done, total: *total })
+        }
         Told::Stream { at, text } => {
             ephemeral(Event::StreamEvent { op_at: at.to_string(), text: text.clone() })
         }

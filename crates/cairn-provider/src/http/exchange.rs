@@ -4,8 +4,9 @@
 use super::Wire;
 use super::client::Client;
 use super::record::{Recorder, Tape};
+use super::retry::{Clock, later};
 use super::sse::Sse;
-use crate::read::{Assembly, OnDelta, Problem};
+use crate::read::{Assembly, OnDelta, Problem, is_keepalive};
 use crate::{Fault, Limits};
 use bytes::Bytes;
 use reqwest::Response;
@@ -40,22 +41,67 @@ enum Shape {
     Whole(Vec<u8>),
 }
 
+/// What a piece of the body brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Brought {
+    /// Nothing of the answer: comments, or blanks before it.
+    Nothing,
+    /// An event that only says that the server still works.
+    Keepalive,
+    /// A part of the answer.
+    Data,
+}
+
+/// Until when the next piece is waited for, and what is said when it does not come.
+struct Patience {
+    until: Instant,
+    words: &'static str,
+    limit: Duration,
+}
+
+impl Patience {
+    /// For an answer that has not begun.
+    fn first(clock: &Clock, limits: &Limits) -> Patience {
+        let until = clock.first_byte(limits);
+        let first = Patience { until, words: "did not answer", limit: limits.first_byte };
+        first.within_deadline(clock, limits)
+    }
+
+    /// For what follows.
+    fn next(idle: Duration, clock: &Clock, limits: &Limits) -> Patience {
+        let until = later(Instant::now(), idle);
+        let next = Patience { until, words: "sent nothing more", limit: idle };
+        next.within_deadline(clock, limits)
+    }
+
+    /// This, or the ask's own deadline where that comes first.
+    fn within_deadline(self, clock: &Clock, limits: &Limits) -> Patience {
+        let until = clock.deadline(limits);
+        match until < self.until {
+            true => Patience { until, words: "did not finish", limit: limits.deadline },
+            false => self,
+        }
+    }
+}
+
 impl Exchange<'_> {
     /// Asks once. The reply that comes back is whole.
     pub(crate) async fn run(
         &self,
         body: Bytes,
+        clock: &mut Clock,
         on_delta: OnDelta<'_>,
     ) -> Result<Box<dyn Assembly>, Fault> {
         let mut tape = self.recorder.map(|recorder| recorder.begin(&body)).transpose()?;
-        let first_byte = within(self.limits.first_byte);
-        let response = timeout_at(first_byte, self.send(body))
+        clock.send();
+        let first = Patience::first(clock, self.limits);
+        let response = timeout_at(first.until, self.send(body))
             .await
-            .map_err(|_| self.client.peer.timeout("did not answer", self.limits.first_byte))??;
+            .map_err(|_| self.client.peer.timeout(first.words, first.limit))??;
         if !response.status().is_success() {
             return Err(self.refusal(response, tape.as_mut()).await);
         }
-        self.read(response, tape.as_mut(), first_byte, on_delta).await
+        self.read(response, tape.as_mut(), clock, on_delta).await
     }
 
     async fn send(&self, body: Bytes) -> Result<Response, Fault> {
@@ -69,7 +115,7 @@ impl Exchange<'_> {
 
     async fn refusal(&self, mut response: Response, mut tape: Option<&mut Tape>) -> Fault {
         let mut body = Vec::new();
-        let until = within(self.limits.idle.min(GRACE));
+        let until = later(Instant::now(), self.limits.idle.min(GRACE));
         while let Ok(Ok(Some(piece))) = timeout_at(until, response.chunk()).await {
             if let Some(tape) = &mut tape {
                 tape.push(&piece);
@@ -87,24 +133,19 @@ impl Exchange<'_> {
         &self,
         mut response: Response,
         mut tape: Option<&mut Tape>,
-        first_byte: Instant,
+        clock: &mut Clock,
         on_delta: OnDelta<'_>,
     ) -> Result<Box<dyn Assembly>, Fault> {
         let mut reply = self.wire.assembly(self.origin, self.echo);
-        let mut shape = Shape::Unknown;
-        let (mut until, mut total) = (first_byte, 0);
+        let mut patience = Patience::first(clock, self.limits);
+        let (mut shape, mut total) = (Shape::Unknown, 0);
         loop {
-            let piece = match timeout_at(until, response.chunk()).await {
+            let piece = match timeout_at(patience.until, response.chunk()).await {
                 Ok(Ok(Some(piece))) => piece,
                 Ok(Ok(None)) => return self.end(reply, shape, on_delta, None),
                 Ok(Err(error)) => return self.end(reply, shape, on_delta, Some(error)),
                 Err(_) if reply.is_whole() => return Ok(reply),
-                Err(_) if total == 0 => {
-                    return Err(self.client.peer.timeout("did not answer", self.limits.first_byte));
-                }
-                Err(_) => {
-                    return Err(self.client.peer.timeout("sent nothing more", self.limits.idle));
-                }
+                Err(_) => return Err(self.client.peer.timeout(patience.words, patience.limit)),
             };
             total += piece.len();
             if total > self.limits.max_reply_bytes {
@@ -113,12 +154,19 @@ impl Exchange<'_> {
             if let Some(tape) = &mut tape {
                 tape.push(&piece);
             }
-            shape = self.feed(shape, &piece, reply.as_mut(), on_delta)?;
-            until = within(self.patience(reply.as_ref()));
+            let brought;
+            (shape, brought) = self.feed(shape, &piece, reply.as_mut(), on_delta)?;
+            if brought == Brought::Nothing {
+                continue;
+            }
+            if brought == Brought::Data {
+                clock.renew();
+            }
+            patience = Patience::next(self.idle(reply.as_ref()), clock, self.limits);
         }
     }
 
-    fn patience(&self, reply: &dyn Assembly) -> Duration {
+    fn idle(&self, reply: &dyn Assembly) -> Duration {
         match (reply.is_whole(), reply.is_done()) {
             (true, true) => LAST_BYTES.min(self.limits.idle),
             (true, false) => GRACE.min(self.limits.idle),
@@ -132,10 +180,10 @@ impl Exchange<'_> {
         piece: &[u8],
         reply: &mut dyn Assembly,
         on_delta: OnDelta<'_>,
-    ) -> Result<Shape, Fault> {
+    ) -> Result<(Shape, Brought), Fault> {
         let shape = match shape {
             Shape::Unknown => match first_mark(piece) {
-                None => return Ok(Shape::Unknown),
+                None => return Ok((Shape::Unknown, Brought::Nothing)),
                 Some(b'{' | b'[') => Shape::Whole(Vec::new()),
                 Some(b'<') => return Err(self.client.peer.garbage("an HTML page")),
                 Some(_) => Shape::Stream(Sse::default()),
@@ -145,18 +193,26 @@ impl Exchange<'_> {
         match shape {
             Shape::Whole(mut body) => {
                 body.extend_from_slice(piece);
-                Ok(Shape::Whole(body))
+                Ok((Shape::Whole(body), Brought::Data))
             }
             Shape::Stream(mut sse) => {
+                let mut brought = Brought::Nothing;
                 for event in sse.push(piece) {
+                    let is_alive = is_keepalive(&event);
+                    brought =
+                        brought.max(if is_alive { Brought::Keepalive } else { Brought::Data });
                     reply.take(&event, on_delta).map_err(|problem| self.problem(&problem))?;
                 }
-                match sse.foreign() {
-                    Some(line) => Err(self.client.peer.garbage(&quoted(line))),
-                    None => Ok(Shape::Stream(sse)),
+                if let Some(line) = sse.foreign() {
+                    return Err(self.client.peer.garbage(&quoted(line)));
                 }
+                // An event may be longer than a piece.
+                if sse.is_within_data() {
+                    brought = Brought::Data;
+                }
+                Ok((Shape::Stream(sse), brought))
             }
-            Shape::Unknown => Ok(Shape::Unknown),
+            Shape::Unknown => Ok((Shape::Unknown, Brought::Nothing)),
         }
     }
 
@@ -200,12 +256,6 @@ impl Exchange<'_> {
             }
         }
     }
-}
-
-/// The moment when a limit is reached. A limit of years is none, and must not overflow the clock.
-pub(crate) fn within(limit: Duration) -> Instant {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-    Instant::now() + limit.min(YEAR)
 }
 
 /// The first byte that says something about the body.

@@ -23,7 +23,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use client::Client;
 use config::origin;
-use exchange::{Exchange, within};
+use exchange::Exchange;
 use record::Recorder;
 use retry::Clock;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ impl Http {
         made: &mut u32,
     ) -> Result<Answer, Fault> {
         let limits = &self.config.limits;
-        let (mut clock, deadline) = (Clock::start(), within(limits.deadline));
+        let mut clock = Clock::start();
         let exchange = Exchange {
             client: &self.client,
             wire: self.config.wire,
@@ -70,11 +70,9 @@ impl Http {
         };
         loop {
             *made += 1;
-            let attempt = exchange.run(body.clone(), on_delta);
-            let fault = match tokio::time::timeout_at(deadline, attempt).await {
-                Ok(Ok(reply)) => return Ok(self.priced(reply.finish().answer(*made))),
-                Ok(Err(fault)) => fault,
-                Err(_) => self.client.peer.timeout("did not finish", limits.deadline),
+            let fault = match exchange.run(body.clone(), &mut clock, on_delta).await {
+                Ok(reply) => return Ok(self.priced(reply.finish().answer(*made))),
+                Err(fault) => fault,
             };
             match retry::wait(&fault, *made, &mut clock, limits) {
                 Some(wait) => {

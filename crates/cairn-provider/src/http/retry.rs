@@ -11,17 +11,41 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// A larger number of seconds is a moment, not a span.
 const LONGEST_SPAN: u64 = 1_000_000_000;
 
-/// How long an ask has been in which trouble.
+/// How long an ask has been without new data, and in which trouble.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    started: Instant,
+    /// When the newest data of the answer came, or the ask began.
+    last_data: Instant,
+    /// When the newest request was sent.
+    sent: Instant,
     gateway: Option<Instant>,
     server: Option<Instant>,
 }
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self { started: Instant::now(), gateway: None, server: None }
+        let now = Instant::now();
+        Self { last_data: now, sent: now, gateway: None, server: None }
+    }
+
+    /// A request is sent now.
+    pub(crate) fn send(&mut self) {
+        self.sent = Instant::now();
+    }
+
+    /// The moment when an answer that has not begun is no longer waited for.
+    pub(crate) fn first_byte(&self, limits: &Limits) -> Instant {
+        later(self.sent, limits.first_byte)
+    }
+
+    /// New data of the answer has come: the deadline counts from here.
+    pub(crate) fn renew(&mut self) {
+        self.last_data = Instant::now();
+    }
+
+    /// The moment when the ask is given up, unless new data comes before.
+    pub(crate) fn deadline(&self, limits: &Limits) -> Instant {
+        later(self.last_data, limits.deadline)
     }
 
     /// What is left for this trouble, now that it has come (again). Broken connections and broken
@@ -30,7 +54,7 @@ impl Clock {
     fn left(&mut self, trouble: Trouble, limits: &Limits) -> Duration {
         let now = Instant::now();
         let since = |from: Instant| now.saturating_duration_since(from);
-        let overall = limits.deadline.saturating_sub(since(self.started));
+        let overall = limits.deadline.saturating_sub(since(self.last_data));
         let own = match trouble {
             Trouble::WarmUp | Trouble::RateLimit => overall,
             Trouble::Gateway => {
@@ -40,6 +64,12 @@ impl Clock {
         };
         own.min(overall)
     }
+}
+
+/// The moment so long after another. A limit of years is none, and must not overflow the clock.
+pub(crate) fn later(from: Instant, limit: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    from + limit.min(YEAR)
 }
 
 /// How long to wait before the attempt after `attempt`, or `None` when this fault is the end.

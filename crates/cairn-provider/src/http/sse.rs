@@ -47,6 +47,11 @@ impl Sse {
         self.foreign.as_deref()
     }
 
+    /// Whether the line that has begun holds data.
+    pub(crate) fn is_within_data(&self) -> bool {
+        self.line.starts_with(b"data:")
+    }
+
     fn end_line(&mut self) -> Option<Vec<u8>> {
         let line = std::mem::take(&mut self.line);
         let line = match line.strip_prefix("\u{feff}".as_bytes()) {

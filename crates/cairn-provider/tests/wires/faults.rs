@@ -167,6 +167,57 @@ async fn a_server_that_stalls_meets_the_limit_it_exceeds() {
     }
 }
 
+/// A response that ends when the connection does, in these pieces.
+fn pieces(body: &[&str], pause: Duration) -> Inject {
+    let head = "HTTP/1.1 200 OK\r\n\r\n";
+    let pieces = std::iter::once(&head).chain(body).map(|piece| piece.as_bytes().to_vec());
+    Inject::Pieces(pieces.collect(), pause)
+}
+
+#[tokio::test]
+async fn the_deadline_counts_from_the_newest_data() {
+    let limits = Limits { deadline: Duration::from_millis(300), ..once() };
+    for wire in WIRES {
+        let stream = stream(wire);
+        let events: Vec<&str> = stream.split_inclusive("\n\n").collect();
+        let server = server();
+        let pause = Duration::from_millis(900 / events.len() as u64);
+        server.fault_always(pieces(&events, pause));
+        let began = Instant::now();
+        let (ended, _) = ask_and_listen(&http(&server, wire, limits.clone())).await;
+        assert!(began.elapsed() > 2 * limits.deadline, "{wire:?} was not slow");
+        assert_eq!(ended.unwrap().attempts, 1, "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn comments_and_pings_of_a_stream_are_no_data() {
+    let soon = Duration::from_millis(200);
+    let comment = ": still working\n\n";
+    let ping = "event: ping\ndata: {\"type\": \"ping\"}\n\n";
+    for wire in WIRES {
+        let stream = stream(wire);
+        let first = stream.split_inclusive("\n\n").next().unwrap();
+        let check = async |begin: &str, alive: &str, limits: Limits, words: &str| {
+            let server = server();
+            let body: Vec<&str> =
+                std::iter::once(begin).chain(std::iter::repeat_n(alive, 100)).collect();
+            server.fault_always(pieces(&body, Duration::from_millis(20)));
+            let began = Instant::now();
+            let (ended, _) = ask_and_listen(&http(&server, wire, limits)).await;
+            let fault = ended.unwrap_err();
+            assert_eq!(fault.class, FaultClass::Timeout, "{wire:?} {fault}");
+            assert!(fault.message.contains(words), "{wire:?} {fault}");
+            assert!(began.elapsed() < Duration::from_secs(1), "{wire:?} {words}");
+        };
+        check("", comment, Limits { first_byte: soon, ..once() }, "did not answer").await;
+        check("", comment, Limits { deadline: soon, ..once() }, "did not finish").await;
+        check(first, comment, Limits { idle: soon, ..once() }, "sent nothing more").await;
+        check(first, comment, Limits { deadline: soon, ..once() }, "did not finish").await;
+        check(first, ping, Limits { deadline: soon, ..once() }, "did not finish").await;
+    }
+}
+
 #[tokio::test]
 async fn nothing_listening_is_unreachable() {
     for wire in WIRES {

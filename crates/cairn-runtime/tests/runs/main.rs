@@ -33,6 +33,7 @@ mod sent;
 mod streams;
 mod surfaces;
 mod swarm;
+mod time_cap;
 mod undo;
 mod web;
 mod wires;

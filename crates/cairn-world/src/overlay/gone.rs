@@ -93,7 +93,9 @@ impl Reader<'_> {
         }
         found.into_iter().try_for_each(|one| self.gone_inside(one))?;
         let same = self.vouch.is_as_it_was(here.around, top, Some(stat));
-        Ok(same.then(|| Side::directory(stat)))
+        let (directory, name) = path::split(top);
+        let dir = self.workspace.directory(directory).map_err(|e| refusal(top, e))?;
+        Ok(same.then(|| Side::named_directory(dir.as_fd(), name, stat)))
     }
 
     /// One thing in a directory that goes.
@@ -116,15 +118,17 @@ impl Reader<'_> {
             self.gathered.conflict(&path, None);
             return Ok(());
         };
-        let side = match (whole, is_directory) {
-            (true, _) => Side::whole(&stat, tree),
-            (false, true) => Side::directory(&stat),
-            (false, false) => {
+        let side = match whole {
+            true => Side::whole(&stat, tree),
+            false => {
                 let (directory, name) = path::split(&path);
                 let dir = self.workspace.directory(directory).map_err(|e| refusal(&path, e))?;
                 let place =
                     Place { dir: dir.as_fd(), name, path: &path, stat: &stat, is_ours: false };
-                Side::of(place, self.room(ignored.as_ref()))?
+                match is_directory {
+                    true => Side::named_directory(place.dir, name, &stat),
+                    false => Side::of(place, self.room(ignored.as_ref()))?,
+                }
             }
         };
         self.note_links(&path, Some(&stat), ignored.as_ref());

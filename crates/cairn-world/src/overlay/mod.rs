@@ -81,6 +81,8 @@ pub struct Found {
     pub removed: Removed,
     /// What of it would not be kept, and why, as it is told; the last counts those that are not named.
     pub left_out: Vec<String>,
+    /// Files of the changes that have other names (hard links), as they are told.
+    pub(crate) linked: Vec<String>,
     /// How many of the changes are of ignored paths.
     pub(crate) ignored: usize,
 }
@@ -101,7 +103,7 @@ impl Found {
 
 impl From<Found> for Prepared {
     fn from(found: Found) -> Prepared {
-        let Found { changes, contents, shown, label, removed, left_out: _, ignored: _ } = found;
+        let Found { changes, contents, shown, label, removed, .. } = found;
         Prepared { changes, contents, shown, label, removed, ..Prepared::default() }
     }
 }
@@ -190,5 +192,7 @@ fn found(workspace: &Workspace, mut gathered: Gathered) -> Found {
         .into_iter()
         .map(|piece| Change { ignored: piece.ignored.is_some(), ..piece.change })
         .collect();
-    Found { changes, contents: gathered.bytes.all, shown, label, removed, left_out, ignored }
+    let linked = gathered.hard_links.iter().map(|path| workspace.told(path)).collect();
+    let contents = gathered.bytes.all;
+    Found { changes, contents, shown, label, removed, left_out, linked, ignored }
 }

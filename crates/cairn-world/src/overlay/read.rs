@@ -260,7 +260,8 @@ impl Reader<'_> {
             return self.whole(here, &met);
         }
         let mut is_foreign = here.around.is_foreign;
-        let (after, _) = self.tamed(&met, Side::directory(&met.item.stat));
+        let after = Side::named_directory(here.upper.as_fd(), met.name, &met.item.stat);
+        let (after, _) = self.tamed(&met, after);
         let vouched = self.vouch.is_as_it_was(here.around, met.path, met.lower.as_ref());
         match (&met.lower, below) {
             // It was copied from a directory that is gone by now.
@@ -272,7 +273,10 @@ impl Reader<'_> {
                 }
             }
             (Some(stat), Some(FileKind::Directory)) => {
-                let before = Side::directory(stat);
+                let before = match &here.lower {
+                    Some(lower) => Side::named_directory(lower.as_fd(), met.name, stat),
+                    None => Side::directory(stat),
+                };
                 match before.is_as(&after) {
                     true => {}
                     false if !vouched => self.gathered.conflict(met.path, met.ignored.as_ref()),

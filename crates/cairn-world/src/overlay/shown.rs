@@ -287,6 +287,21 @@ fn attributes(name: &str, before: Option<&FileState>, after: Option<&FileState>)
         };
         let _ = writeln!(text, "{name}: owner {} → {}", owner(before), owner(after));
     }
+    let had = before.and_then(|before| before.attributes.as_deref()).unwrap_or_default();
+    let has = after.attributes.as_deref().unwrap_or_default();
+    let changed: Vec<String> = has
+        .iter()
+        .filter(|attribute| !had.contains(attribute))
+        .map(|attribute| format!("{} set", path::shown(attribute.name.as_bytes())))
+        .chain(
+            had.iter()
+                .filter(|had| !has.iter().any(|has| has.name == had.name))
+                .map(|attribute| format!("{} removed", path::shown(attribute.name.as_bytes()))),
+        )
+        .collect();
+    if !changed.is_empty() {
+        let _ = writeln!(text, "{name}: attributes: {}", some(&changed));
+    }
     text
 }
 

@@ -4,6 +4,7 @@
 use super::gathered::Count;
 use super::layer;
 use super::tree::Tree;
+use crate::attributes;
 use crate::settled::Refusal;
 use crate::state;
 use crate::workspace::{entry, refusal};
@@ -71,6 +72,13 @@ impl Side {
         Side::bare(state::of(stat, FileKind::Directory))
     }
 
+    /// The same with the attributes of the directory, which has this name in another one.
+    pub(super) fn named_directory(dir: BorrowedFd<'_>, name: &str, stat: &Stat) -> Side {
+        let mut side = Side::directory(stat);
+        side.state.attributes = state::of_directory(dir, name).ok().flatten();
+        side
+    }
+
     /// A directory with all that is in it, which is moved whole.
     pub(super) fn whole(stat: &Stat, tree: Tree) -> Side {
         let Tree { count, precious, ruled, .. } = tree;
@@ -109,6 +117,7 @@ impl Side {
             Err(Errno::ACCESS | Errno::PERM) => return Ok(moved()),
             opened => opened.map_err(|e| refusal(place.path, e))?,
         };
+        let attributes = attributes::of(&file).map_err(|e| refusal(place.path, e))?;
         let mut bytes = Vec::with_capacity(usize::try_from(size(stat)).unwrap_or(0));
         let read = File::from(file).take(LARGE + 1).read_to_end(&mut bytes);
         read.map_err(|e| state::unread(place.path, &e))?;
@@ -117,6 +126,7 @@ impl Side {
         }
         let mut state = state::of_file(stat, Hash::of(&bytes));
         state.bytes = Some(bytes.len() as u64);
+        state.attributes = attributes;
         Ok(Side { bytes: Some(bytes), count, ..Side::bare(state) })
     }
 

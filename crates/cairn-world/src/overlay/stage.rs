@@ -3,6 +3,8 @@
 
 use super::layer::{self, special};
 use super::{OWN_DIRECTORY, Scratch, TRASH, Terms, again};
+use crate::attributes;
+use crate::durability::Durability;
 use crate::path;
 use crate::settled::Refusal;
 use crate::walk::names;
@@ -50,7 +52,18 @@ fn bring_all(
     let staged = room(workspace, name).map_err(|e| refusal(name, e)).and_then(|()| {
         let upper = rustix::fs::open(scratch.upper(), DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|e| refusal(name, e))?;
-        changes.iter_mut().try_for_each(|change| bring(workspace, upper.as_fd(), change))
+        let is_moved =
+            |change: &&mut Change| change.after.as_ref().is_some_and(|after| after.aside.is_some());
+        let durability = Durability::of_list(changes.iter_mut().filter(is_moved).count());
+        changes
+            .iter_mut()
+            .try_for_each(|change| bring(workspace, upper.as_fd(), change, durability))?;
+        if durability == Durability::Together {
+            let trash =
+                workspace.directory(&workspace.told(TRASH)).map_err(|e| refusal(name, e))?;
+            rustix::fs::syncfs(trash).map_err(|e| refusal(name, e))?;
+        }
+        Ok(())
     });
     staged.inspect_err(|_| {
         if let Ok(trash) = workspace.directory(&workspace.told(TRASH)) {
@@ -110,7 +123,12 @@ fn of_io(error: &std::io::Error) -> Errno {
 }
 
 /// Brings one thing, if it is to be moved.
-fn bring(workspace: &Workspace, upper: BorrowedFd<'_>, change: &mut Change) -> Result<(), Refusal> {
+fn bring(
+    workspace: &Workspace,
+    upper: BorrowedFd<'_>,
+    change: &mut Change,
+    durability: Durability,
+) -> Result<(), Refusal> {
     let Some(after) = &mut change.after else { return Ok(()) };
     let Some(Aside { path: to, inode }) = &mut after.aside else { return Ok(()) };
     let bring = || -> Result<u64, Errno> {
@@ -129,10 +147,12 @@ fn bring(workspace: &Workspace, upper: BorrowedFd<'_>, change: &mut Change) -> R
             Err(Errno::XDEV) => copy(ends.0, ends.1)?,
             moved => moved?,
         }
-        if after.kind == FileKind::File {
-            sync(room.as_fd(), number);
+        if durability == Durability::OneByOne {
+            if after.kind == FileKind::File {
+                sync(room.as_fd(), number);
+            }
+            rustix::fs::fsync(&room)?;
         }
-        rustix::fs::fsync(&room)?;
         Ok(rustix::fs::statat(&room, number, AtFlags::SYMLINK_NOFOLLOW)?.st_ino)
     };
     *inode = bring().map_err(|e| refusal(&change.path, e))?;
@@ -225,12 +245,18 @@ fn copy(from: End<'_>, to: End<'_>) -> Result<(), Errno> {
                 let file = rustix::fs::openat(to.0, target.as_slice(), flags, mode)?;
                 let mut file = File::from(file);
                 std::io::copy(&mut source, &mut file).map_err(|e| of_io(&e))?;
+                let had = attributes::of(&source)?.unwrap_or_default();
+                attributes::set(&file, &had).map_err(|(_, e)| e)?;
                 rustix::fs::fchmod(&file, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
                 rustix::fs::futimens(&file, &times(&stat))?;
             }
             Some(FileKind::Directory) => {
                 rustix::fs::mkdirat(to.0, target.as_slice(), Mode::from_raw_mode(0o700))?;
-                for name in names(&layer::open(from.0, &source)?)? {
+                let opened = layer::open(from.0, &source)?;
+                let had = attributes::of(&opened)?.unwrap_or_default();
+                let made = entry(to.0, &target, DIRECTORY)?;
+                attributes::set(&made, &had).map_err(|(_, e)| e)?;
+                for name in names(&opened)? {
                     let inside = |path: &[u8]| [path, b"/", name.bare()].concat();
                     todo.push((inside(&source), inside(&target)));
                 }

@@ -454,13 +454,13 @@ pub const KEYS: &[Key] = &[
         "provider.idle_ms",
         (1, 60_000, DAY_MS),
         Project::Never,
-        "How long a model may pause within an answer.",
+        "How long a model may pause within an answer. Comments of the stream do not count.",
     ),
     count(
         "provider.deadline_ms",
         (1, 600_000, DAY_MS),
         Project::Never,
-        "How long one answer may take in all, retries included.",
+        "How long a request may go without new data of its answer, retries included. Comments and pings of a stream are not data; an answer that goes on may take longer.",
     ),
     count(
         "provider.attempts",

@@ -1,10 +1,11 @@
-//! What people and programs say while a run works: lines, answers, interrupts.
+//! What people and programs say while a run works: lines, answers, Ctrl-Z.
 
 use super::Usage;
 use super::editor;
 use super::json::Json;
 use super::question::Answer;
 use super::screen::Screen;
+use crate::signals;
 use anyhow::{Context, Result};
 use cairn_engine::{NewText, Word};
 use cairn_protocol as wire;
@@ -17,34 +18,17 @@ use rustix::process::{
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
-
-/// An interrupt stops the running loop; one while it is stopping ends the process.
-pub fn watch_interrupts(commands: UnboundedSender<Command>, stopping: Arc<AtomicBool>) {
-    // Listened to from here on, not from when the task first runs.
-    let Ok(mut interrupts) = signal(SignalKind::interrupt()) else { return };
-    tokio::spawn(async move {
-        while interrupts.recv().await.is_some() {
-            if editor::is_open() {
-                continue;
-            }
-            let again = stopping.swap(true, Ordering::Relaxed);
-            if again || commands.send(Command::Abort("interrupted".to_owned())).is_err() {
-                std::process::exit(3);
-            }
-        }
-    });
-}
 
 /// Ctrl-Z sends the command that is waited for to the background. Where there is none that can be sent, the
 /// process is suspended, as usual.
 pub fn watch_suspends(commands: UnboundedSender<Command>, screen: Arc<Screen>) {
-    let Ok(mut suspends) = signal(SignalKind::from_raw(Signal::TSTP.as_raw())) else { return };
+    let kind = SignalKind::from_raw(Signal::TSTP.as_raw());
+    let Some(mut suspends) = signals::listen_unless_ignored(kind) else { return };
     tokio::spawn(async move {
         while suspends.recv().await.is_some() {
             let (tell, told) = oneshot::channel();

@@ -15,6 +15,7 @@ mod question;
 mod remembering;
 mod schema;
 mod screen;
+mod stop_signals;
 mod thought;
 
 pub use input::person;
@@ -611,7 +612,7 @@ fn watch(commands: mpsc::UnboundedSender<Command>, shown: &Shown, talk: Talk) {
         Shown::Json(json) => &json.watch,
     };
     editor::sweep();
-    input::watch_interrupts(commands.clone(), watch.stopping.clone());
+    stop_signals::watch(commands.clone(), watch.stopping.clone());
     match (shown, talk) {
         (Shown::Screen(screen), Talk::Terminal) => {
             at_keys(&commands, screen);

@@ -238,6 +238,9 @@ impl Sink for Screen {
                 }
             }
             Event::Output { text, .. } => state.printed(text),
+            Event::Progress { done, total, .. } => {
+                state.pen.moving(&format!("  {done} of {total} changes made"));
+            }
             // Read on request: it would come between the lines of what is waited for.
             Event::Stream { .. } => {}
             Event::Running(at) => {

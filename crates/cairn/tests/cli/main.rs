@@ -11,6 +11,7 @@
 
 mod aside;
 mod attacks;
+mod attributes;
 mod bad_ground;
 mod bad_input;
 mod bench_world;
@@ -60,6 +61,7 @@ mod secrets;
 mod sent;
 mod sessions;
 mod sessions_of_commands;
+mod signals;
 mod small;
 mod starved;
 mod steered;

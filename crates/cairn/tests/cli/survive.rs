@@ -260,7 +260,7 @@ fn kill_at_random_moments_loses_no_acknowledged_fact_and_repeats_no_effect() {
     println!("{kills} kills");
 }
 
-const CHANGING: &str = "write,pwrite64,writev,fsync,fdatasync,rename,renameat,renameat2,linkat,ftruncate,unlink,unlinkat,mkdir,mkdirat,openat2,fchmodat,utimensat,symlinkat";
+const CHANGING: &str = "write,pwrite64,writev,fsync,fdatasync,syncfs,rename,renameat,renameat2,linkat,ftruncate,unlink,unlinkat,mkdir,mkdirat,openat2,fchmodat,utimensat,symlinkat";
 
 /// Every changing call of an undisturbed run: its name, and which of that name it is in its thread.
 /// How often an output is read, and so told, differs; what counts is what every run has.

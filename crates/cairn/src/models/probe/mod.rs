@@ -156,7 +156,7 @@ impl Probing {
 
     /// Tries every way with the small profile, the best once more with the full one, and gives the best of all.
     async fn all(&self, report: &mut Report) -> Result<Result<(Way, Row), Nothing>> {
-        let mut signals = Signals::new()?;
+        let mut signals = Signals::new();
         let mut best: Option<(Way, Row)> = None;
         for way in &self.plan.ways {
             let row = match self.row(*way, report, &mut signals).await? {
