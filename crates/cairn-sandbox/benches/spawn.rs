@@ -95,6 +95,7 @@ impl Ground {
         let found = directory.metadata().unwrap();
         let place = Place { path: work.to_owned(), is: (found.dev(), found.ino()), access };
         Confined {
+            unreadable: Vec::new(),
             sandbox: Arc::clone(&self.sandbox),
             places: vec![place],
             cwd: work.to_owned(),

@@ -22,7 +22,7 @@ pub(crate) fn map(pid: c_long) -> io::Result<()> {
     fs::write(format!("/proc/{pid}/gid_map"), groups)
 }
 
-/// All that we have ourselves.
+/// All that we have ourselves, but the last: what belongs to that one nobody in the namespace can open.
 fn map_all(pid: c_long) -> io::Result<()> {
     for name in ["uid_map", "gid_map"] {
         let ours = fs::read_to_string(format!("/proc/self/{name}"))?;
@@ -31,13 +31,47 @@ fn map_all(pid: c_long) -> io::Result<()> {
     Ok(())
 }
 
-/// Every id of a map, as it is on its inner side.
+/// The id of ours that the namespaces of commands have not, if there is one.
+pub(crate) fn left_out() -> Option<u32> {
+    let of = |name: &str| last(&fs::read_to_string(format!("/proc/self/{name}")).ok()?);
+    let (user, group) = (of("uid_map")?, of("gid_map")?);
+    (user == group).then_some(user)
+}
+
+/// The first id and the count of each line of a map, on its inner side.
+fn ranges(map: &str) -> impl Iterator<Item = (u64, u64)> {
+    map.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.parse().ok()?, words.nth(1)?.parse().ok()?))
+    })
+}
+
+/// The last id of a map that has several.
+fn last(map: &str) -> Option<u32> {
+    let (first, count) = ranges(map).max()?;
+    u32::try_from(first + count - 1).ok().filter(|_| count > 1)
+}
+
+/// Every id of a map but the last, as it is on its inner side.
 fn same(map: &str) -> String {
-    map.lines()
-        .filter_map(|line| {
-            let mut words = line.split_whitespace();
-            let (first, count) = (words.next()?, words.nth(1)?);
-            Some(format!("{first} {first} {count}\n"))
+    let last = last(map).map(u64::from);
+    ranges(map)
+        .map(|(first, count)| match last == Some(first + count - 1) {
+            true => format!("{first} {first} {}\n", count - 1),
+            false => format!("{first} {first} {count}\n"),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_id_is_left_out() {
+        assert_eq!(same("         0          0 4294967295\n"), "0 0 4294967294\n");
+        assert_eq!(last("         0          0 4294967295\n"), Some(4_294_967_294));
+        assert_eq!(same("0 1000 1\n1 100000 65536\n"), "0 0 1\n1 1 65535\n");
+        assert_eq!((same("0 1000 1\n"), last("0 1000 1\n")), ("0 0 1\n".to_owned(), None));
+    }
 }

@@ -19,6 +19,7 @@ pub mod patch;
 pub mod render;
 pub mod scope;
 pub mod scrub;
+pub mod settings_file;
 pub mod shell;
 pub mod shown;
 pub mod slice;

@@ -52,7 +52,7 @@ pub use op::{
     View, Writer,
 };
 pub use policy::{Policy, PolicyRule, Removed, RuleFrom, RuleWord, Subject};
-pub use private::{PRIVATE_IN_HOME, PRIVATE_OF_MACHINE, PrivatePlaces};
+pub use private::{PRIVATE_IN_HOME, PRIVATE_OF_MACHINE, PrivatePlaces, SETTINGS_IN_HOME};
 pub use proposal::{
     By, Decision, EditedText, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem,
     ProposalKind, Remember, Verdict,

@@ -21,6 +21,9 @@ pub struct Policy {
     /// Commands that are waited for run over an overlay: what they change is asked about, not they.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overlay: bool,
+    /// What rules keep from being read no such command can read either, so it need not be asked about.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_unread: bool,
     /// Nobody may say yes to everything beforehand, by whatever word: a rule that names no command
     /// allows none, and one that names no op nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -41,6 +44,7 @@ impl Default for Policy {
             home,
             strange_shell: false,
             overlay: false,
+            keeps_unread: false,
             no_yolo: false,
             little,
             rules: Vec::new(),

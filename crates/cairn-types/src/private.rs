@@ -72,6 +72,28 @@ pub const PRIVATE_IN_HOME: &[&str] = &[
     ".local/state/bash/history",
 ];
 
+/// Files and directories of files beneath a home that hold settings, and may hold secret values among them:
+/// commands see a copy without those.
+pub const SETTINGS_IN_HOME: &[&str] = &[
+    ".gitconfig",
+    ".config/git/config",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".cabal/config",
+    ".config/cabal/config",
+    ".gradle/init.gradle",
+    ".gradle/init.gradle.kts",
+    ".gradle/init.d",
+    ".config/pip/pip.conf",
+    ".pip/pip.conf",
+    ".config/uv/uv.toml",
+    ".condarc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".bunfig.toml",
+    ".bundle/config",
+];
+
 /// Files of the machine that only root reads, and a command or tool that runs as root must not.
 pub const PRIVATE_OF_MACHINE: &[&str] = &[
     "/etc/shadow",
@@ -128,6 +150,8 @@ pub struct PrivatePlaces {
     allowed: BTreeSet<Spelled>,
     /// Never opened.
     sealed: BTreeSet<Spelled>,
+    /// Shown to commands without the secret values in them.
+    settings: BTreeSet<Spelled>,
 }
 
 /// A path, ordered and compared by its lower case.
@@ -179,6 +203,12 @@ impl PrivatePlaces {
         for path in in_home(PRIVATE_IN_HOME, home, env) {
             places.hide(&path);
         }
+        let settings = in_home(SETTINGS_IN_HOME, home, env);
+        places.settings = settings
+            .iter()
+            .filter(|path| path.is_absolute())
+            .map(|path| Spelled::new(path))
+            .collect();
         places
     }
 
@@ -215,7 +245,8 @@ impl PrivatePlaces {
     /// The same with every path also by the name that it really has.
     #[must_use]
     pub fn resolved(mut self, real: impl Fn(&Path) -> Option<PathBuf>) -> PrivatePlaces {
-        for paths in [&mut self.hidden, &mut self.allowed, &mut self.sealed] {
+        let PrivatePlaces { hidden, allowed, sealed, settings } = &mut self;
+        for paths in [hidden, allowed, sealed, settings] {
             let found: Vec<Spelled> = paths
                 .iter()
                 .filter_map(|one| real(&one.path).map(|path| Spelled::new(&path)))
@@ -228,6 +259,13 @@ impl PrivatePlaces {
     /// The private places by their paths.
     pub fn hidden(&self) -> impl Iterator<Item = &Path> {
         self.hidden.iter().map(|one| one.path.as_path())
+    }
+
+    /// The files of settings, and directories of them, that were not opened.
+    pub fn settings(&self) -> impl Iterator<Item = &Path> {
+        let is_opened =
+            |one: &Spelled| one.folded.ancestors().any(|above| self.allowed.contains(above));
+        self.settings.iter().filter(move |one| !is_opened(one)).map(|one| one.path.as_path())
     }
 
     /// The private place that a path is or lies in, unless a person opened it.
@@ -274,6 +312,7 @@ impl PrivatePlaces {
             hidden: of(&self.hidden),
             allowed: of(&self.allowed),
             sealed: of(&self.sealed),
+            settings: of(&self.settings),
         }
     }
 

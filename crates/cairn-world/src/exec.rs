@@ -159,8 +159,7 @@ impl Filter for WithoutSecrets {
 fn direct(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Spec, Refusal> {
     let workspace = roots.of(run.cwd.as_deref().unwrap_or("."));
     let mut spec = spec(workspace, settings, run)?;
-    let cwd = inner_directory(workspace, run)?;
-    spec.context = settings.confine.direct(roots, &settings.git_config, cwd)?;
+    spec.context = Confine::direct(settings, roots, inner_directory(workspace, run)?)?;
     Ok(spec)
 }
 

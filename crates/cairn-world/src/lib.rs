@@ -55,6 +55,7 @@ mod temporary;
 mod todo;
 mod trash;
 mod unread;
+mod unreadable;
 mod walk;
 mod workspace;
 mod write;
@@ -85,6 +86,7 @@ pub use workspace::{Workspace, WorldError};
 
 use apply::List;
 use cairn_sandbox::Way;
+use cairn_text::glob::PathGlob;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
@@ -121,6 +123,8 @@ pub struct Settings {
     pub spool: Option<PathBuf>,
     /// What is kept from being read.
     pub unread: Unread,
+    /// What commands find and cannot read: what rules keep from being read by any way.
+    pub unreadable: Arc<[PathGlob]>,
     /// What is a member of the project.
     pub membership: Membership,
     /// What no op on files sees, whatever the project is.
@@ -160,6 +164,7 @@ impl Settings {
             confine: Confine::Open,
             spool: None,
             unread: Unread::default(),
+            unreadable: Arc::default(),
             membership: Membership::default(),
             private: Arc::default(),
             ruled: Ruled::default(),
@@ -391,6 +396,26 @@ impl World {
         }
         performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         performed
+    }
+
+    /// Finds out whether commands can be kept from reading what rules keep from being read: they are confined,
+    /// and the files are not too many. Where not, none is kept from them, and they have to be asked about.
+    #[must_use]
+    pub fn keep_unread(&mut self) -> bool {
+        let Settings { unreadable, private, confine, .. } = self.settings.as_ref();
+        let can = match confine {
+            _ if unreadable.is_empty() => false,
+            Confine::Overlay(sandbox, _) | Confine::Direct(sandbox) => {
+                unreadable::expand(&self.roots, unreadable, private).is_ok()
+                    && sandbox.can_keep_unread()
+            }
+            Confine::Open | Confine::Refused(_) => false,
+        };
+        if !can {
+            let settings = self.settings.as_ref().clone();
+            self.settings = Arc::new(Settings { unreadable: Arc::default(), ..settings });
+        }
+        can
     }
 
     /// Whether this is a command that runs over an overlay.

@@ -7,6 +7,7 @@ use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
 use crate::rehearsing::{OnOutput, Rehearsing};
 use crate::roots::Roots;
 use crate::settled::{Performed, Prepared, Refusal};
+use crate::unreadable::expand;
 use crate::workspace::Workspace;
 use crate::{Acting, Settings};
 use cairn_sandbox::network::Reach;
@@ -78,12 +79,11 @@ pub(crate) struct Rehearsal<'a> {
 impl Confine {
     /// Where a command runs that works on the files themselves.
     pub(crate) fn direct(
-        &self,
+        settings: &Settings,
         roots: &Roots,
-        person: &GitConfigFiles,
         cwd: PathBuf,
     ) -> Result<Arc<dyn Context>, Refusal> {
-        let sandbox = match self {
+        let sandbox = match &settings.confine {
             Confine::Open => return Ok(Host::context()),
             Confine::Refused(why) => {
                 return Err(Refusal::new(Status::NOT_IMPLEMENTED, why.clone()));
@@ -93,9 +93,10 @@ impl Confine {
         let places: Result<Vec<_>, _> =
             roots.all().map(|root| place(root, Access::Write)).collect();
         let mut places = places?;
-        places.extend(read_only_for_git(roots, person, &cwd));
+        places.extend(read_only_for_git(roots, &settings.git_config, &cwd));
         let reach = reach(&sandbox, &[]);
-        Ok(Arc::new(Confined { sandbox, places, cwd, reach }))
+        let unreadable = expand(roots, &settings.unreadable, &settings.private)?;
+        Ok(Arc::new(Confined { sandbox, places, unreadable, cwd, reach }))
     }
 }
 
@@ -217,8 +218,9 @@ impl Rehearsal<'_> {
             spec.env.push((ACROSS.to_owned(), "1".to_owned()));
         }
         let cwd = exec::inner_directory(workspace, run)?;
+        let unreadable = expand(self.roots, &self.settings.unreadable, &self.settings.private)?;
         let (sandbox, reach) = (Arc::clone(sandbox), reach(sandbox, self.hosts));
-        spec.context = Arc::new(Confined { sandbox, places, cwd, reach });
+        spec.context = Arc::new(Confined { sandbox, places, unreadable, cwd, reach });
         Ok((spec, scratches))
     }
 

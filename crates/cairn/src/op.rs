@@ -62,9 +62,11 @@ async fn world_for(store: &Store, root: &Path, commands: bool) -> Result<(World,
     policy.rules.extend(policy::remembered(store, session.as_ref(), root, now_ms())?);
     let rules = Rulebook::read(policy.clone())?;
     settings.unread = policy::unread(&rules);
+    settings.unreadable = rules.unread_by_commands().unwrap_or_default().into();
     settings.ruled = Ruled(rules.ruled().cloned().collect());
     settings.little = policy.little;
-    let world = World::with_folders(Workspace::open(root)?, &[], settings)?;
+    let mut world = World::with_folders(Workspace::open(root)?, &[], settings)?;
+    policy.keeps_unread = world.keep_unread();
     Ok((world.with_docs(docs::of(&config)?), policy))
 }
 

@@ -3,10 +3,14 @@
 
 use crate::config::{Config, MORE_OPERATOR};
 use crate::place;
+use crate::private::{self, Seen};
 use anyhow::Result;
+use cairn_text::settings_file::{SettingsForm, without_secret_values};
 use cairn_types::PrivatePlaces;
 use std::path::{Path, PathBuf};
 
+/// A longer file is no file of settings.
+const LONGEST_SETTINGS: u64 = 1 << 20;
 /// The key by which a person opens private paths.
 pub const ALLOW: &str = "private.allow";
 
@@ -29,6 +33,32 @@ pub fn places(config: &Config, env: &[(String, String)]) -> Result<PrivatePlaces
         places.allow(&path);
     }
     Ok(places.resolved(real_path))
+}
+
+/// The same for file tools, which see no files of settings that hold secret values.
+pub fn places_for_tools(config: &Config, env: &[(String, String)]) -> Result<PrivatePlaces> {
+    let mut places = places(config, env)?;
+    let files: Vec<PathBuf> = places.settings().flat_map(settings_files).collect();
+    files.iter().filter(|file| holds_secrets(file)).for_each(|file| places.hide(file));
+    Ok(places)
+}
+
+/// The files that a path of settings means: itself, or those in it.
+fn settings_files(path: &Path) -> Vec<PathBuf> {
+    match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => vec![path.to_owned()],
+    }
+}
+
+/// Whether a file of settings holds secret values; what cannot be looked through may.
+fn holds_secrets(file: &Path) -> bool {
+    let form = SettingsForm::of_file(&file.to_string_lossy());
+    match private::read(file, LONGEST_SETTINGS, Seen::AsUsual) {
+        Ok(None) => false,
+        Ok(Some(text)) => without_secret_values(&text, form).is_some(),
+        Err(_) => file.is_file(),
+    }
 }
 
 /// What nobody can open: Cairn's home, and the configuration of the user and of the operator.

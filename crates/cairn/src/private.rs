@@ -12,7 +12,7 @@ use std::path::Path;
 pub enum Seen {
     /// Its owner alone; so is the folder it lies in.
     ByOwner,
-    /// Whoever the system lets.
+    /// Whoever the system lets: it holds no secret.
     AsUsual,
 }
 
@@ -47,7 +47,7 @@ pub fn read(path: &Path, most: u64, seen: Seen) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Replaces a file: whoever reads it meanwhile, or after a crash, finds the old text or the new.
+/// Replaces a file, which is its owner's alone: whoever reads it meanwhile, or after a crash, finds the old text or the new.
 pub fn replace(path: &Path, text: &str, seen: Seen) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -57,8 +57,7 @@ pub fn replace(path: &Path, text: &str, seen: Seen) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let fresh = folder.join(format!(".{name}.{}", std::process::id()));
     let _ = std::fs::remove_file(&fresh);
-    let mode = if seen == Seen::ByOwner { 0o600 } else { 0o644 };
-    let written = OpenOptions::new().write(true).create_new(true).mode(mode).open(&fresh);
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh);
     let done = written
         .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&fresh, path))

@@ -96,7 +96,10 @@ impl Rulebook {
         let own = |_: &Rule, from| matches!(from, RuleFrom::User | RuleFrom::Answer);
         match self.allowed(case, now, own) {
             Some(source) => Judged::by_rule(RuleWord::Allow, source, Denies::Yes),
-            None if self.is_overlaid(case) && self.keeps_from_reading(now) => {
+            None if self.is_overlaid(case)
+                && !self.policy.keeps_unread
+                && self.keeps_from_reading(now) =>
+            {
                 let why = "what it reads is not known, and a rule keeps files from being read";
                 let is_open = !self.policy.no_yolo;
                 let (word, why) = (RuleWord::Ask, why.to_owned());

@@ -17,7 +17,7 @@ pub use subject::of as subject_of;
 
 use cairn_text::glob::PathGlob;
 use cairn_text::shell::Denies;
-use cairn_types::{Policy, PolicyRule, Removed, RuleFrom, RuleWord};
+use cairn_types::{OpName, Policy, PolicyRule, Removed, RuleFrom, RuleWord};
 
 /// A policy whose rules have been read.
 #[derive(Debug, Clone, Default)]
@@ -93,6 +93,18 @@ impl Rulebook {
         let all = self.rules.iter().zip(&self.policy.rules);
         let narrowing = all.filter(|(_, source)| source.word != RuleWord::Allow);
         narrowing.filter_map(move |(rule, source)| Some((rule.kept_from(&way)?, source.word)))
+    }
+
+    /// The paths that rules keep from being read by whatever way; none where one of these rules holds for some ways
+    /// only, so that nobody can say what it means for a command.
+    #[must_use]
+    pub fn unread_by_commands(&self) -> Option<Vec<PathGlob>> {
+        let all = self.rules.iter().zip(&self.policy.rules);
+        let denying = all.filter(|(rule, source)| {
+            source.word == RuleWord::Deny && rule.ops.contains(&OpName::Read)
+        });
+        let globs = denying.filter_map(|(rule, _)| Some((rule, rule.glob()?)));
+        globs.map(|(rule, glob)| rule.is_about_every_way().then(|| glob.clone())).collect()
     }
 
     /// The paths whose change rules forbid or ask about.

@@ -172,6 +172,15 @@ impl Rule {
         self.glob().filter(|_| ops && meant)
     }
 
+    /// Whether it is about every way of reading files that a model has.
+    pub(super) fn is_about_every_way(&self) -> bool {
+        self.writer.is_none_or(|writer| writer == Writer::Model)
+            && self.effect.is_none()
+            && self.tool.is_none()
+            && self.host.is_none()
+            && self.scheme.as_deref().is_none_or(|scheme| scheme == "file")
+    }
+
     /// Whether it is about more than what it names.
     pub(super) fn is_broad(&self) -> bool {
         match &self.what {

@@ -3,8 +3,9 @@
 
 use crate::{Fault, FaultClass};
 use cairn_text::scrub::Scrubber;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A folder of `NNNN-request.json` and `NNNN-response.txt`.
@@ -17,7 +18,8 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// Makes the folder, so that a wrong path is told before anything is asked.
     pub(crate) fn new(folder: PathBuf, finder: Scrubber) -> Result<Self, Fault> {
-        fs::create_dir_all(&folder).map_err(|e| refused(&folder, e))?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(|e| refused(&folder, e))?;
         Ok(Self { folder, finder })
     }
 
@@ -29,13 +31,16 @@ impl Recorder {
     fn open(&self, request: &[u8]) -> io::Result<Tape> {
         let mut number = last_number(&self.folder)? + 1;
         let mut file = loop {
-            match File::create_new(self.folder.join(format!("{number:04}-request.json"))) {
+            let path = self.folder.join(format!("{number:04}-request.json"));
+            match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 other => break other?,
             }
         };
         file.write_all(&self.finder.bytes(request))?;
-        let out = File::create(self.folder.join(format!("{number:04}-response.txt")))?;
+        let path = self.folder.join(format!("{number:04}-response.txt"));
+        let mut options = OpenOptions::new();
+        let out = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
         Ok(Tape { out, finder: self.finder.clone(), held: Vec::new() })
     }
 }

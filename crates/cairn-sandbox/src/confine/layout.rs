@@ -3,9 +3,11 @@
 
 use super::ground::Ground;
 use super::home;
+use super::mask::covers;
 use super::seccomp;
 use super::sockets;
 use super::steps::{Bind, Confining, Grouped, Root, Step};
+use super::unreadable;
 use super::{Confined, Level, counts_processes};
 use crate::SandboxError;
 use crate::group::{Group, Most};
@@ -30,9 +32,9 @@ const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 /// Places that a root can be built on: where nothing that is shown lies.
 const BASES: &[&str] = &["/mnt", "/srv", "/media", "/boot", "/run", "/sys", "/home", "/var"];
 /// An empty directory of our own that covers what is hidden.
-const NO_DIRECTORY: &str = "no-directory";
+pub(super) const NO_DIRECTORY: &str = "no-directory";
 /// An empty file of our own that covers what is hidden.
-const NO_FILE: &str = "no-file";
+pub(super) const NO_FILE: &str = "no-file";
 /// What says what runs next: read-only to a command that works on the files themselves.
 const GUARDED: &[&str] =
     &[".git/hooks", ".git/config", ".git/info", "cairn.toml", ".cairn", ".githooks", ".husky"];
@@ -72,6 +74,8 @@ pub struct Sandbox {
 #[derive(Debug)]
 pub(crate) struct Ready {
     own: Own,
+    /// What is shown in place of files that must not be read, where that can be made.
+    unreadable: Option<PathBuf>,
     steps: Vec<Step>,
     shown: Vec<PathBuf>,
     /// Caches that commands write to in a private layer.
@@ -147,6 +151,12 @@ impl Sandbox {
         Ok(Arc::clone(ready.insert(Arc::new(Ready::new(&self.around)?))))
     }
 
+    /// Whether files can be kept from being read by commands that find them.
+    #[must_use]
+    pub fn can_keep_unread(&self) -> bool {
+        self.ready().is_ok_and(|ready| ready.unreadable.is_some())
+    }
+
     /// How much commands are kept from.
     #[must_use]
     pub fn level(&self) -> Level {
@@ -167,6 +177,9 @@ impl Ready {
         let mut empty = std::fs::OpenOptions::new();
         empty.write(true).create_new(true).mode(0o600);
         empty.open(own.path().join(NO_FILE)).map_err(start)?;
+        let has_capabilities =
+            rustix::process::geteuid().is_root() && around.level != Level::Strict;
+        let unreadable = unreadable::make(own.path(), has_capabilities).map_err(start)?;
         let mut layout = Layout::default();
         layout.system()?;
         layout.own(around, own.path())?;
@@ -182,7 +195,7 @@ impl Ready {
         let processes = (!counts_processes()).then_some(around.processes);
         let most = around.memory.map(|memory| Most { memory, processes });
         let group = Mutex::new(most.and_then(Group::make).map(Arc::new));
-        Ok(Ready { own, steps, shown, caches, ground: Mutex::default(), group, most })
+        Ok(Ready { own, unreadable, steps, shown, caches, ground: Mutex::default(), group, most })
     }
 
     /// The group that commands are in, which is made anew when somebody removed it.
@@ -240,7 +253,9 @@ impl Sandbox {
         for place in confined.places.iter().filter(|place| place.access == Access::Write) {
             layout.cover_sockets(&place.path, &ready.own.path().join(NO_FILE))?;
         }
-        self.mask(&mut layout, confined, ready.own.path())?;
+        let covers = covers(&self.around, &confined.places, ready.own.path())?;
+        let covers = covers.and_unreadable(&confined.unreadable, ready.unreadable.as_deref())?;
+        covers.mask(&mut layout, confined)?;
         let mut writable: Vec<CString> = vec![c"/tmp".to_owned(), c"/dev/shm".to_owned()];
         writable.extend(self.around.home().map(text).transpose()?);
         for place in confined.places.iter().filter(|place| place.access != Access::Read) {
@@ -266,41 +281,6 @@ impl Sandbox {
         let ended = group.as_ref().map_or(0, |group| group.ended());
         Ok(Held { confining, ground, _ready: ready, group, ended })
     }
-
-    /// Covers what nobody may see where it lies in something shown.
-    fn mask(
-        &self,
-        layout: &mut Layout,
-        confined: &Confined,
-        own: &Path,
-    ) -> Result<(), SandboxError> {
-        let places = &confined.places;
-        let private = &self.around.private;
-        let mut hidden: BTreeSet<PathBuf> =
-            private.hidden().flat_map(|place| still_private(private, place)).collect();
-        hidden.extend(places.iter().map(|place| place.path.join(".cairn/trash")));
-        // A name that leads through links hides what it leads to.
-        let real: Vec<PathBuf> = hidden.iter().filter_map(|path| really(path)).collect();
-        hidden.extend(real);
-        for path in hidden {
-            let is_shown = layout.shown.iter().any(|shown| path.starts_with(shown));
-            let is_place = confined.outer_places().any(|place| place.path.starts_with(&path));
-            if !is_shown || is_place {
-                continue;
-            }
-            let Ok(found) = std::fs::symlink_metadata(&path) else { continue };
-            for place in places.iter().filter(|place| place.access == Access::Write) {
-                layout.hold(place, &path)?;
-            }
-            let nothing = match found.file_type() {
-                kind if kind.is_dir() => NO_DIRECTORY,
-                kind if kind.is_file() => NO_FILE,
-                _ => continue,
-            };
-            layout.steps.push(Step::Bind(Bind::of(&own.join(nothing), &path)?));
-        }
-        Ok(())
-    }
 }
 
 impl Surroundings {
@@ -310,7 +290,7 @@ impl Surroundings {
         (home.is_absolute() && home != Path::new("/")).then_some(home)
     }
 
-    fn variable(&self, name: &str) -> Option<&str> {
+    pub(super) fn variable(&self, name: &str) -> Option<&str> {
         self.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
@@ -335,9 +315,9 @@ impl Surroundings {
 
 /// The steps so far, what they show, and the directories they make.
 #[derive(Debug, Default)]
-struct Layout {
-    steps: Vec<Step>,
-    shown: Vec<PathBuf>,
+pub(super) struct Layout {
+    pub(super) steps: Vec<Step>,
+    pub(super) shown: Vec<PathBuf>,
     made: BTreeSet<PathBuf>,
     /// Directories that are mounted on themselves.
     held: BTreeSet<PathBuf>,
@@ -467,7 +447,7 @@ impl Layout {
 
     /// Keeps the directories between a place and something in it from being moved, and it with them: what
     /// is hidden is known by its path.
-    fn hold(&mut self, place: &Place, path: &Path) -> Result<(), SandboxError> {
+    pub(super) fn hold(&mut self, place: &Place, path: &Path) -> Result<(), SandboxError> {
         let between = path.ancestors().skip(1).take_while(|above| *above != place.path);
         let mut between: Vec<&Path> =
             between.filter(|above| above.starts_with(&place.path)).collect();
@@ -571,20 +551,8 @@ fn caches(around: &Surroundings) -> Vec<PathBuf> {
     found
 }
 
-/// A private place; where something in it was opened, all that lies beside that.
-fn still_private(private: &PrivatePlaces, place: &Path) -> Vec<PathBuf> {
-    if private.covering(place).is_none() {
-        return Vec::new();
-    }
-    if !private.leads_to_opened(place) {
-        return vec![place.to_owned()];
-    }
-    let inner = std::fs::read_dir(place).into_iter().flatten().flatten();
-    inner.flat_map(|entry| still_private(private, &entry.path())).collect()
-}
-
 /// The name that something has without links, where it is there: one call for what is not.
-fn really(path: &Path) -> Option<PathBuf> {
+pub(super) fn really(path: &Path) -> Option<PathBuf> {
     let handle = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let known = rustix::fs::readlink(format!("/proc/self/fd/{}", handle.as_raw_fd()), Vec::new());
     Some(PathBuf::from(OsString::from_vec(known.ok()?.into_bytes())))

@@ -3,15 +3,19 @@
 //! which level a command gets.
 
 mod build;
+mod closed;
 mod ground;
 mod home;
 mod landlock;
 mod layout;
+mod mask;
 mod probe;
 mod restrict;
 mod seccomp;
+mod settings;
 mod sockets;
 mod steps;
+mod unreadable;
 mod within;
 
 pub(crate) use layout::Held;
@@ -70,6 +74,8 @@ pub struct Confined {
     pub sandbox: Arc<Sandbox>,
     /// What it works on.
     pub places: Vec<Place>,
+    /// Files that it finds and cannot read.
+    pub unreadable: Vec<PathBuf>,
     /// The directory it runs in, as it sees it.
     pub cwd: PathBuf,
     /// What it may reach through a proxy; without one it has no way out at all.

@@ -72,7 +72,13 @@ impl Ground {
         let found = fs::metadata(work).unwrap();
         let place = Place { path: work.to_owned(), is: (found.dev(), found.ino()), access };
         let sandbox = Arc::clone(&self.sandbox);
-        Confined { sandbox, places: vec![place], cwd: work.to_owned(), reach: None }
+        Confined {
+            sandbox,
+            places: vec![place],
+            cwd: work.to_owned(),
+            unreadable: Vec::new(),
+            reach: None,
+        }
     }
 
     fn spec_in(&self, command: &str, confined: Confined) -> Spec {

@@ -14,4 +14,5 @@ mod network;
 mod pinned;
 mod probes;
 mod processes;
+mod settings;
 mod world;

@@ -240,7 +240,13 @@ impl Round {
             memory: Some(8 << 30),
             overlays: true,
         });
-        Confined { sandbox: Arc::new(sandbox), places: vec![place], cwd: work, reach: None }
+        Confined {
+            sandbox: Arc::new(sandbox),
+            places: vec![place],
+            cwd: work,
+            unreadable: Vec::new(),
+            reach: None,
+        }
     }
 
     /// Takes the folders away.

@@ -74,11 +74,10 @@ fn bring_all(
 
 /// Cairn's own directory in a workspace, which is made if there is none.
 pub(super) fn own_directory(workspace: &Workspace) -> Result<OwnedFd, Errno> {
-    let mode = Mode::from_raw_mode(workspace.new_directory_mode());
-    match rustix::fs::mkdirat(workspace.root(), OWN_DIRECTORY, mode) {
+    match rustix::fs::mkdirat(workspace.root(), OWN_DIRECTORY, Mode::RWXU) {
         Ok(()) => {
             let made = entry(workspace.root(), OWN_DIRECTORY.as_bytes(), DIRECTORY)?;
-            ignore(made.as_fd(), workspace)?;
+            ignore(made.as_fd())?;
             Ok(made)
         }
         Err(Errno::EXIST) => entry(workspace.root(), OWN_DIRECTORY.as_bytes(), DIRECTORY),
@@ -89,17 +88,16 @@ pub(super) fn own_directory(workspace: &Workspace) -> Result<OwnedFd, Errno> {
 /// Makes the directories for things that are kept aside. A directory that is made for them is ignored
 /// as a whole; where a project keeps files of its own beside them, only they are.
 fn room(workspace: &Workspace, name: &str) -> Result<(), Errno> {
-    let mode = Mode::from_raw_mode(workspace.new_directory_mode());
     let own = own_directory(workspace)?;
-    match rustix::fs::mkdirat(&own, "trash", mode) {
-        Ok(()) => ignore(entry(own.as_fd(), b"trash", DIRECTORY)?.as_fd(), workspace)?,
+    match rustix::fs::mkdirat(&own, "trash", Mode::RWXU) {
+        Ok(()) => ignore(entry(own.as_fd(), b"trash", DIRECTORY)?.as_fd())?,
         Err(Errno::EXIST) => {}
         Err(e) => return Err(e),
     }
     let trash = entry(own.as_fd(), b"trash", DIRECTORY)?;
     let (_, name) = path::split(name);
     for path in [name.to_owned(), format!("{name}/before"), format!("{name}/after")] {
-        match rustix::fs::mkdirat(&trash, &path, mode) {
+        match rustix::fs::mkdirat(&trash, &path, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(e) => return Err(e),
         }
@@ -108,10 +106,9 @@ fn room(workspace: &Workspace, name: &str) -> Result<(), Errno> {
 }
 
 /// Keeps a directory out of what git sees.
-fn ignore(dir: BorrowedFd<'_>, workspace: &Workspace) -> Result<(), Errno> {
+fn ignore(dir: BorrowedFd<'_>) -> Result<(), Errno> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-    let mode = Mode::from_raw_mode(workspace.new_file_mode());
-    match rustix::fs::openat(dir, ".gitignore", flags, mode) {
+    match rustix::fs::openat(dir, ".gitignore", flags, Mode::RUSR | Mode::WUSR) {
         Err(Errno::EXIST) => Ok(()),
         Err(e) => Err(e),
         Ok(file) => File::from(file).write_all(b"*\n").map_err(|e| of_io(&e)),

@@ -142,7 +142,16 @@ pub fn configured(config: &Config, root: &Path, shell: &Path) -> Policy {
     let no_yolo = config.text("policy.yolo") == Some("never");
     let home = place::env("HOME").unwrap_or_default();
     let strange_shell = !known.contains(&name);
-    Policy { root, home, strange_shell, overlay: false, no_yolo, little, rules }
+    Policy {
+        root,
+        home,
+        strange_shell,
+        overlay: false,
+        keeps_unread: false,
+        no_yolo,
+        little,
+        rules,
+    }
 }
 
 /// What the rules keep from being read, by whatever way the world could come to read it.

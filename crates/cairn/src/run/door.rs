@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -108,7 +108,7 @@ pub fn open(
     commands: mpsc::UnboundedSender<Command>,
 ) -> io::Result<Door> {
     let folder = folder(home);
-    fs::create_dir_all(&folder)?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
     let socket = Socket(folder.join(run.as_str()));
     // Whoever left one behind no longer drives the run.

@@ -304,17 +304,19 @@ impl Order<'_> {
         settings.little = policy.little;
         let rules = Rulebook::read(policy.clone())?;
         settings.unread = policy::unread(&rules);
+        settings.unreadable = rules.unread_by_commands().unwrap_or_default().into();
         settings.ruled = Ruled(rules.ruled().cloned().collect());
         let found = self.hooks(&settings)?;
         let docs = docs::of(&self.config)?;
         let manner = self.manner(&store, &place, &chosen.name)?;
+        let told = sandbox::told(&self.config, &settings.confine);
+        let surroundings = place::surroundings(&settings.shell, (told, policy.overlay));
+        let mut world = World::with_folders(workspace, &folders, settings)?.with_docs(docs);
+        policy.keeps_unread = world.keep_unread();
         let start = Start {
             store,
-            surroundings: place::surroundings(
-                &settings.shell,
-                (sandbox::told(&self.config, &settings.confine), policy.overlay),
-            ),
-            world: Arc::new(World::with_folders(workspace, &folders, settings)?.with_docs(docs)),
+            surroundings,
+            world: Arc::new(world),
             provider: chosen.provider,
             sink: shown.sink(),
             root: self.root.to_string_lossy().into_owned(),
@@ -556,7 +558,8 @@ pub fn world_settings(config: &Config, scrubber: &Scrubber) -> Result<cairn_worl
     Ok(cairn_world::Settings {
         shell: place::shell(config),
         runtimes: Arc::new(sandbox::runtimes(config)?),
-        private: Arc::new(privacy::places(config, &env)?),
+        private: Arc::new(privacy::places_for_tools(config, &env)?),
+        unreadable: Arc::default(),
         env,
         timeout: Duration::from_millis(config.count("command_timeout_ms")),
         timeout_max: Duration::from_millis(config.count("command_timeout_max_ms")),

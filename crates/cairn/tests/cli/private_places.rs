@@ -4,7 +4,7 @@
 use crate::bench_world::{Bench, Done};
 use serde_json::{Value, json};
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 /// Stands in every private file.
 const CANARY: &str = "canary-51c0ab";
@@ -176,4 +176,47 @@ fn a_person_opens_single_paths_and_never_what_is_cairns_own() {
     bench.temp.write("cairn.toml", allow);
     let refused = bench.cairn(&["run", "work"]);
     assert!(refused.code == 2 && refused.err.contains("the user's alone"), "{}", refused.err);
+}
+
+// keeps: settings-without-secrets
+#[test]
+fn a_file_of_settings_is_a_tools_to_read_only_while_it_holds_no_secret() {
+    let script = json!([
+        call("read", json!({"path": ".gitconfig"})),
+        call("read", json!({"path": ".cargo/config.toml"})),
+        call("bash", json!({"command": "cat .gitconfig .cargo/config.toml"})),
+        {"say": "done"}
+    ]);
+    let bench = Bench::confined(script);
+    fs::create_dir(bench.temp.path().join(".cargo")).unwrap();
+    fs::write(bench.temp.path().join(".gitconfig"), format!("[x]\n\ttoken = {CANARY}\n\ty = 1\n"))
+        .unwrap();
+    fs::write(bench.temp.path().join(".cargo/config.toml"), "[build]\njobs = 2\n").unwrap();
+    let done = at_home(&bench, &["run", "--yolo", "work"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(statuses(&at_home(&bench, &["log", "--json"])), [403, 200, 200], "{}", done.err);
+    let told = bench.requests().pop().unwrap()["messages"].to_string();
+    assert!(!told.contains(CANARY) && told.contains("y = 1\\n[build]"), "{told}");
+}
+
+// keeps: closed-to-others
+#[test]
+fn a_command_that_runs_as_root_does_not_see_what_others_cannot_read() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let machine = tempfile::tempdir_in("/usr/local").unwrap();
+    fs::set_permissions(machine.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    for (name, mode) in [("key", 0o600), ("plain", 0o644)] {
+        fs::write(machine.path().join(name), format!("{CANARY} {name}\n")).unwrap();
+        fs::set_permissions(machine.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let command = format!("cat {0}/key {0}/plain", machine.path().display());
+    let bench =
+        Bench::confined(json!([call("bash", json!({"command": command})), {"say": "done"}]));
+    let done = bench.cairn(&["run", "--yolo", "work"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let told = bench.requests().pop().unwrap()["messages"].to_string();
+    assert!(told.contains(&format!("{CANARY} plain")), "{told}");
+    assert!(!told.contains(&format!("{CANARY} key")), "{told}");
 }
