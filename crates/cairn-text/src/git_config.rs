@@ -95,6 +95,18 @@ const SETTINGS: [(&str, &str, GitSettingUse); 58] = {
 };
 
 impl GitSetting {
+    /// A setting by its whole name, `section.subsection.name`; none where that is no setting's.
+    #[must_use]
+    pub fn named(full_name: &str, value: &str) -> Option<GitSetting> {
+        let (section, rest) = full_name.split_once('.')?;
+        let (subsection, name) = match rest.rsplit_once('.') {
+            Some((subsection, name)) => (Some(subsection.to_owned()), name),
+            None => (None, rest),
+        };
+        let (section, name) = (section.to_lowercase(), name.to_lowercase());
+        Some(GitSetting { section, subsection, name, value: Some(value.to_owned()) })
+    }
+
     /// What git does with its value.
     #[must_use]
     pub fn used_as(&self) -> GitSettingUse {

@@ -11,6 +11,7 @@ mod builtins;
 mod deny;
 mod here;
 mod lex;
+mod options;
 mod parse;
 mod paths;
 mod pattern;

@@ -1,8 +1,13 @@
 //! Text from models, files and tools, made safe to show on a screen. It never hides a printable
 //! character, so that what is approved is what was seen.
 
+use std::borrow::Cow;
+
 /// What stands for a character that is not shown.
 const MARK: char = '\u{fffd}';
+
+/// Of so many bytes one may be none of a text's.
+const MOST_ODD: usize = 5;
 
 /// The text without control, bidirectional and invisible characters: each becomes U+FFFD, and so
 /// does a whole colour or cursor sequence. Line feeds and tabs stay; CRLF becomes a line feed.
@@ -27,6 +32,18 @@ pub fn clean(text: &str) -> String {
         }
     }
     out
+}
+
+/// The text of bytes that a person is to judge, if they are text but for a few: NULs stay, and bytes that are no
+/// UTF-8 become U+FFFD. A shell runs such a file, so it is not hidden behind a number of bytes. What a model may be
+/// told of a file is decided elsewhere.
+#[must_use]
+pub fn text_for_person(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    let odd = bytes.utf8_chunks().map(|chunk| {
+        let nuls = chunk.valid().matches('\0').count();
+        nuls + chunk.invalid().len()
+    });
+    (odd.sum::<usize>() * MOST_ODD <= bytes.len()).then(|| String::from_utf8_lossy(bytes))
 }
 
 /// What follows a control sequence whose introducer was read: numbers, then one letter. Anything
@@ -71,6 +88,20 @@ mod tests {
         check("\u{1b}", "\u{fffd}");
         check("\u{1b}[", "\u{fffd}[");
         check("\0\u{7f}", "\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn bytes_are_text_for_a_person_but_for_a_few() {
+        let check = |bytes: &[u8], expected: Option<&str>| {
+            assert_eq!(text_for_person(bytes).as_deref(), expected, "{bytes:?}");
+        };
+        check(b"", Some(""));
+        check(b"#!/bin/sh\0\nrm x", Some("#!/bin/sh\0\nrm x"));
+        check("é日😀\0".as_bytes(), Some("é日😀\0"));
+        check(b"caf\xe9 au lait", Some("caf\u{fffd} au lait"));
+        check(b"\0\x01\x02", None);
+        check(b"a\0b\0c\0", None);
+        check(&[0xff; 9], None);
     }
 
     proptest! {

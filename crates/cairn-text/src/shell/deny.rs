@@ -8,11 +8,13 @@
 //! fits but for further words is `Perhaps`.
 //!
 //! Programs that run others (`sudo`, `env`, `xargs`, `find -exec`, `ssh`, …) are looked behind, through
-//! several of them, and words that are shell text are read again. A pattern of several words that stands
+//! several of them, and words that are shell text are read again. So are the values of options that name a
+//! command (`tar --to-command`, `git grep -O`, `git -c core.pager=…`), which are a closed table. A pattern of several words that stands
 //! anywhere else behind a program is `Perhaps`, as is a program of another language that names the
 //! command, and a shell that reads what it runs. What a script does is not looked into.
 
 use super::behind;
+use super::options::commands_in_options;
 use super::parse::parse;
 use super::pattern::{Glob, Pattern};
 use super::raw;
@@ -132,7 +134,13 @@ fn in_words(pattern: &Pattern, words: &[ShellWord], depth: usize) -> Denies {
         Kind::Takes => Denies::No,
         Kind::Unknown => anywhere(pattern, rest),
     };
-    direct.max(behind)
+    direct.max(behind).max(in_options(pattern, words, depth))
+}
+
+/// Looks into the options of programs that are known to run what these name, also behind wrappers.
+fn in_options(pattern: &Pattern, words: &[ShellWord], depth: usize) -> Denies {
+    let named = behind::heads(words).into_iter().flat_map(|at| commands_in_options(&words[at..]));
+    worst(named.map(|command| in_text(pattern, &command, depth + 1)))
 }
 
 /// Looks for the command's name in words that are a program in another language.

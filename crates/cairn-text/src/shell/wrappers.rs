@@ -18,12 +18,14 @@ pub(super) enum Kind {
     Unknown,
 }
 
-const RUNS: [&str; 87] = [
+const RUNS: [&str; 89] = [
     "env",
     "sudo",
     "doas",
     "su",
     "runuser",
+    "sg",
+    "ip",
     "pkexec",
     "run0",
     "nohup",
@@ -175,6 +177,7 @@ pub(super) fn starters(name: &str) -> Option<&'static [&'static str]> {
             Some(&["run", "exec", "dlx", "x"])
         }
         "nix" => Some(&["-c", "--command"]),
+        "ip" => Some(&["exec"]),
         _ => None,
     }
 }
@@ -182,8 +185,8 @@ pub(super) fn starters(name: &str) -> Option<&'static [&'static str]> {
 /// How many words that are no options may stand before a wrapper's command.
 pub(super) fn operands(name: &str) -> usize {
     match name {
-        "ssh" | "rsh" | "mosh" | "chroot" | "flock" | "su" | "runuser" | "setarch" | "taskset"
-        | "perf" | "docker" | "podman" | "kubectl" | "direnv" => 1,
+        "ssh" | "rsh" | "mosh" | "chroot" | "flock" | "su" | "runuser" | "sg" | "ip"
+        | "setarch" | "taskset" | "perf" | "docker" | "podman" | "kubectl" | "direnv" => 1,
         "bwrap" => 64,
         _ => 0,
     }

@@ -6,7 +6,9 @@ use super::git::{self, Groups};
 use super::renames::Renames;
 use crate::path;
 use cairn_text::diff;
+use cairn_text::shown::text_for_person;
 use cairn_types::{ChangeKind, FileKind, FileState};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
@@ -129,29 +131,37 @@ impl<'a> Show<'a> {
                 None => Text::None,
                 Some(state) => match self.gathered.bytes.of(Some(state)) {
                     None => Text::Unread(state.bytes.unwrap_or(0)),
-                    Some(bytes) => match std::str::from_utf8(bytes) {
-                        Ok(text) if !text.contains('\0') => Text::Lines(text),
-                        _ => Text::Binary(bytes.len() as u64),
+                    Some(bytes) => match text_for_person(bytes) {
+                        Some(text) => Text::Lines(text, bytes.len() as u64),
+                        None => Text::Binary(bytes.len() as u64),
                     },
                 },
             }
         };
+        let hash = |state: &Option<FileState>| state.as_ref().and_then(|state| state.hash);
+        let differs = hash(&piece.change.before) != hash(&piece.change.after);
         match (side(piece.change.before.as_ref()), side(piece.change.after.as_ref())) {
             (Text::None, Text::None) => String::new(),
-            (Text::None, Text::Lines("")) => format!("created {name}, empty\n"),
-            (Text::Lines(""), Text::None) => format!("removed {name}, empty\n"),
-            (Text::None, Text::Lines(after)) => {
-                bounded(diff::unified("/dev/null", &format!("b/{name}"), "", after))
+            (Text::None, Text::Lines(after, _)) if after.is_empty() => {
+                format!("created {name}, empty\n")
             }
-            (Text::Lines(before), Text::None) => gone(name, before),
-            (Text::Lines(before), Text::Lines(after)) => {
-                bounded(diff::unified(&format!("a/{name}"), &format!("b/{name}"), before, after))
+            (Text::Lines(before, _), Text::None) if before.is_empty() => {
+                format!("removed {name}, empty\n")
+            }
+            (Text::None, Text::Lines(after, _)) => {
+                bounded(diff::unified("/dev/null", &format!("b/{name}"), "", &after))
+            }
+            (Text::Lines(before, _), Text::None) => gone(name, &before),
+            // They may differ in bytes of which only their place is shown.
+            (Text::Lines(before, was), Text::Lines(after, is)) if differs && before == after => {
+                bytes_changed(name, was, is)
+            }
+            (Text::Lines(before, _), Text::Lines(after, _)) => {
+                bounded(diff::unified(&format!("a/{name}"), &format!("b/{name}"), &before, &after))
             }
             (Text::None, after) => format!("created {name}, {}\n", after.told()),
             (before, Text::None) => format!("removed {name}, {}\n", before.told()),
-            (Text::Binary(was), Text::Binary(is)) => {
-                format!("{name}: binary, {} → {}\n", sized(was), sized(is))
-            }
+            (Text::Binary(was), Text::Binary(is)) => bytes_changed(name, was, is),
             (before, after) => format!("{name}: {} → {}\n", before.told(), after.told()),
         }
     }
@@ -243,10 +253,10 @@ impl<'a> Show<'a> {
 }
 
 /// A file's content, as far as it can be shown.
-#[derive(Clone, Copy)]
 enum Text<'a> {
     None,
-    Lines(&'a str),
+    /// As it is shown, and its length in bytes.
+    Lines(Cow<'a, str>, u64),
     Binary(u64),
     Unread(u64),
 }
@@ -255,7 +265,7 @@ impl Text<'_> {
     fn told(self) -> String {
         match self {
             Text::None => "nothing".to_owned(),
-            Text::Lines(text) => match text.lines().count() {
+            Text::Lines(text, _) => match text.lines().count() {
                 1 => "1 line".to_owned(),
                 n => format!("{n} lines"),
             },
@@ -263,6 +273,10 @@ impl Text<'_> {
             Text::Unread(bytes) => format!("{}, not read", sized(bytes)),
         }
     }
+}
+
+fn bytes_changed(name: &str, was: u64, is: u64) -> String {
+    format!("{name}: binary, {} → {}\n", sized(was), sized(is))
 }
 
 /// Mode and owner, where they change or are unusual from the beginning.

@@ -23,7 +23,7 @@ fn told(found: &Found) -> String {
     };
     let change = |c: &Change| format!("{}: {} → {}\n", c.path, state(&c.before), state(&c.after));
     let changes: String = found.changes.iter().map(change).collect();
-    format!("{}= {}\n{changes}", found.shown, found.label)
+    format!("{}= {}\n{changes}", found.shown.replace('\0', "(NUL)"), found.label)
 }
 
 #[track_caller]
@@ -86,6 +86,29 @@ fn texts_are_shown_as_diffs_with_their_modes() {
         run.sh: 4 bytes → 9 bytes
         x.sh: - → 1 bytes
     "#]],
+    );
+}
+
+#[test]
+fn text_with_a_few_odd_bytes_is_shown_as_text() {
+    // A shell runs what holds a NUL, so a person sees it.
+    check(
+        FILES,
+        "printf '#!/bin/sh\\0\\nrm x\\n' > run; printf 'caf\\351 au lait\\n' > odd",
+        expect![[r#"
+            --- /dev/null
+            +++ b/odd
+            @@ -0,0 +1 @@
+            +caf� au lait
+            --- /dev/null
+            +++ b/run
+            @@ -0,0 +1,2 @@
+            +#!/bin/sh(NUL)
+            +rm x
+            = creates 2 files
+            odd: - → 13 bytes
+            run: - → 16 bytes
+        "#]],
     );
 }
 

@@ -42,9 +42,6 @@ fn tries(path: &str, files: &[(&str, &str)], is_guarded: bool) {
         let by_tool = ("tool", [read.clone(), write(path)]);
         let by_command = ("command", [bash("true"), command(path)]);
         for (by, calls) in [by_tool, by_command] {
-            if by == "tool" && flags == ["--yolo"] {
-                continue;
-            }
             let bench = bench(&calls, files);
             let before = std::fs::read(bench.file(path)).ok();
             let done = bench.cairn(&[&["run"], flags, &["work"]].concat());

@@ -83,6 +83,23 @@ fn what_a_command_changed_is_shown_and_lands_after_a_yes() {
     assert!(told.contains("seen\n") && told.contains("kept: changed a.txt, new d/b.txt"), "{told}");
 }
 
+// keeps: overlay-asked, clean-screen
+#[test]
+fn a_script_with_a_nul_is_shown_to_a_person_as_text() {
+    let script = "printf '#!/bin/sh\\0\\nrm x\\n' > run.sh";
+    let bench = project(&[script, "printf '\\0\\1\\2' > data"]);
+    let mut terminal = Terminal::open(&bench, bench.command(&["run", "work"]));
+    let shown = terminal.until("r refuse with words: ");
+    assert!(shown.contains("+rm x") && shown.contains("+#!/bin/sh\u{fffd}"), "{shown}");
+    terminal.keys("y\n");
+    let shown = terminal.until("r refuse with words: ");
+    assert!(shown.contains("data, binary, 3 bytes"), "{shown}");
+    terminal.keys("n\n");
+    terminal.until("done: 3 turns");
+    let diff = bench.cairn(&["diff"]);
+    assert!(diff.out.contains("+rm x"), "{diff:?}");
+}
+
 // keeps: overlay-asked
 #[test]
 fn a_person_at_a_terminal_is_shown_the_diff_of_what_a_command_changed() {

@@ -3,6 +3,8 @@
 
 use crate::bench_world::{Bench, Talk};
 use crate::overlay::{bash, decide};
+use cairn_text::shell::{Denies, Pattern, denies, parse};
+use cairn_types::{CommandLine, Joint, Simple};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -201,4 +203,25 @@ fn twenty_sessions_ask_about_what_changes_and_about_nothing_else() {
     );
     assert!(all.wrong.is_empty(), "{}", all.wrong.join("\n"));
     assert!(all.questions * 4 <= all.commands, "{} of {}", all.questions, all.commands);
+}
+
+// keeps: few-questions
+#[test]
+fn rules_that_deny_other_programs_find_nothing_in_what_an_agent_runs() {
+    let sessions = read();
+    // What a program is fed is not known from its words, and is no matter of options.
+    let unfed = |simple: Simple| Simple { redirects: Vec::new(), joint: Joint::Then, ..simple };
+    let commands = sessions.sessions.iter().flat_map(|session| &session.commands);
+    let known = commands.filter_map(|one| match parse(&one.command) {
+        CommandLine::Known(line) => Some(CommandLine::Known(line.into_iter().map(unfed).collect())),
+        CommandLine::Unsure { .. } => None,
+    });
+    let known: Vec<CommandLine> = known.collect();
+    assert!(known.len() > 100, "{}", known.len());
+    for rule in ["shutdown *", "mkfs *", "dd *", "git push --force *"] {
+        let pattern = Pattern::parse(rule).unwrap();
+        let found: Vec<_> =
+            known.iter().filter(|line| denies(&pattern, line) != Denies::No).collect();
+        assert!(found.is_empty(), "{rule}: {found:#?}");
+    }
 }
