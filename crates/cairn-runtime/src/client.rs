@@ -15,6 +15,7 @@ use cairn_types::{
     Status, Surface, Verdict, View, Writer,
 };
 use cairn_world::{Probe, Refusal, World, inverse};
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -303,7 +304,7 @@ impl Client {
                 let text = format!("{address} was changed meanwhile");
                 Err(Refusal { status: Status::CONFLICT, text })
             }
-            None => self.world.apply(&op.changes, &|hash| self.store.content(hash).ok()),
+            None => self.apply(&op.changes),
         };
         let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let outcome = outcome(at, &made, ms);
@@ -312,6 +313,22 @@ impl Client {
         let receipt = self.commit().await?;
         drop(alone);
         Ok(ClientDone { run: self.lease.run().clone(), at, receipt, changes: made })
+    }
+
+    /// Makes these changes, all or none. A refusal says in what state a content is that cannot be read.
+    fn apply(&self, changes: &[Change]) -> Result<Vec<Change>, Refusal> {
+        let unreadable = RefCell::new(None);
+        let made = self.world.apply(changes, &|hash| match self.store.content(hash) {
+            Ok(bytes) => Some(bytes),
+            Err(why) => {
+                *unreadable.borrow_mut() = Some(why.to_string());
+                None
+            }
+        });
+        made.map_err(|refusal| match unreadable.take() {
+            Some(why) => Refusal { text: format!("{}: {why}", refusal.text), ..refusal },
+            None => refusal,
+        })
     }
 
     /// The bytes that are about to be overwritten or removed become contents like any, so that the op

@@ -166,7 +166,7 @@ impl Bundler<'_> {
     fn opened(&self, salt: Option<String>, hash: Option<Hash>) -> Result<String, StoreError> {
         let (Some(salt), Some(hash)) = (salt, hash) else { return Ok("null".to_owned()) };
         let bytes = match contents::load(self.conn, self.home, &hash)? {
-            Loaded::Missing => return Ok("null".to_owned()),
+            Loaded::Freed | Loaded::Missing => return Ok("null".to_owned()),
             Loaded::Damaged(_) if self.damage == Damage::Refuse => {
                 contents::read(self.conn, self.home, &hash)?
             }

@@ -48,8 +48,46 @@ pub(crate) enum Loaded {
     Sound(Vec<u8>),
     /// These bytes stand where it should be.
     Damaged(Vec<u8>),
-    /// There is no such content.
+    /// There is no such content any more: `gc` freed it.
+    Freed,
+    /// There is no such content, and nobody freed it.
     Missing,
+}
+
+/// Why a content is not here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absence {
+    /// `gc` freed it.
+    Freed,
+    /// It is lost, or never was here.
+    Missing,
+}
+
+/// Remembers that a content was let go on purpose.
+pub(crate) fn note_freed(conn: &Connection, hash: &Hash) -> Result<(), StoreError> {
+    conn.prepare_cached("INSERT OR IGNORE INTO freed (hash) VALUES (?)")?
+        .execute(params![hash.0])?;
+    Ok(())
+}
+
+/// Returns why a content is not here; `None` where it is. Does not look at its bytes.
+pub(crate) fn absence(
+    conn: &Connection,
+    home: &Home,
+    hash: &Hash,
+) -> Result<Option<Absence>, StoreError> {
+    if is_kept(conn, home, hash)? {
+        return Ok(None);
+    }
+    // A row whose file is gone was not freed: its row would be gone, too.
+    if stored(conn, hash)?.is_some() {
+        return Ok(Some(Absence::Missing));
+    }
+    let mut freed = conn.prepare_cached("SELECT 1 FROM freed WHERE hash = ?")?;
+    Ok(Some(match freed.exists(params![hash.0])? {
+        true => Absence::Freed,
+        false => Absence::Missing,
+    }))
 }
 
 /// A content's row.
@@ -72,7 +110,10 @@ fn stored(conn: &Connection, hash: &Hash) -> Result<Option<Stored>, StoreError> 
 /// Looks a content up and says in what state it is.
 pub(crate) fn load(conn: &Connection, home: &Home, hash: &Hash) -> Result<Loaded, StoreError> {
     let Some(Stored { codec, bytes, mut data }) = stored(conn, hash)? else {
-        return Ok(Loaded::Missing);
+        return Ok(match absence(conn, home, hash)? {
+            Some(Absence::Freed) => Loaded::Freed,
+            Some(Absence::Missing) | None => Loaded::Missing,
+        });
     };
     if codec & IN_FILE != 0 {
         let (_, path) = file_of(home, hash);
@@ -110,6 +151,7 @@ fn unpack(data: &[u8], bytes: u64) -> Option<Vec<u8>> {
 pub(crate) fn read(conn: &Connection, home: &Home, hash: &Hash) -> Result<Vec<u8>, StoreError> {
     match load(conn, home, hash)? {
         Loaded::Sound(bytes) => Ok(bytes),
+        Loaded::Freed => Err(StoreError::ContentFreed { hash: *hash }),
         Loaded::Missing => Err(StoreError::ContentMissing { hash: *hash }),
         Loaded::Damaged(_) => Err(corrupt(home, hash)),
     }
@@ -159,19 +201,24 @@ impl Large {
         hash: &Hash,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), StoreError> {
+        self.check(home, hash)?;
+        self.pieces(take).map_err(|e| StoreError::io(&self.path, e))
+    }
+
+    /// Reads it and compares its hash.
+    pub(crate) fn check(&self, home: &Home, hash: &Hash) -> Result<(), StoreError> {
         let mut hasher = blake3::Hasher::new();
         let hashed = self.pieces(&mut |piece| {
             hasher.update(piece);
         });
         match hashed {
-            Ok(()) if hasher.finalize().as_bytes() == &hash.0 => {}
+            Ok(()) if hasher.finalize().as_bytes() == &hash.0 => Ok(()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return Err(StoreError::ContentMissing { hash: *hash });
+                Err(StoreError::ContentMissing { hash: *hash })
             }
             // What cannot be unpacked is as bad as what has another hash.
-            Ok(()) | Err(_) => return Err(corrupt(home, hash)),
+            Ok(()) | Err(_) => Err(corrupt(home, hash)),
         }
-        self.pieces(take).map_err(|e| StoreError::io(&self.path, e))
     }
 
     fn pieces(&self, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {

@@ -98,7 +98,7 @@ pub enum StoreError {
     /// More was recorded of the run than the database holds.
     #[error(
         "run {run} is not continued: {lost}, and the database does not have it; it is an older copy, \
-         or was damaged. Go on in a fork of what is left: cairn fork --run {run}; or put the newer \
+         or was damaged. Go on in a fork of what is left: cairn fork {run}; or put the newer \
          database back"
     )]
     Behind {
@@ -157,9 +157,15 @@ pub enum StoreError {
         /// Some of what it could be.
         candidates: Vec<String>,
     },
-    /// A content is not here.
+    /// A content was let go on purpose.
+    #[error("the content {hash} was freed by `cairn gc`, here or where it was imported from")]
+    ContentFreed {
+        /// Its hash.
+        hash: Hash,
+    },
+    /// A content is not here, and nobody freed it.
     #[error(
-        "the content {hash} is not in this home; it was freed by `cairn gc`, redacted, or lost"
+        "the content {hash} is missing from this home and was not freed; restore it from a copy"
     )]
     ContentMissing {
         /// Its hash.

@@ -122,7 +122,7 @@ fn missing(conn: &Connection, header: &Header, held: &[Hash]) -> Result<u64, Sto
 }
 
 /// Every `{"bytes", "hash"}`: a hash without a length is a name only.
-fn named_contents(value: &Value, each: &mut dyn FnMut(Hash)) {
+pub(crate) fn named_contents(value: &Value, each: &mut dyn FnMut(Hash)) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| named_contents(item, each)),
         Value::Object(map) if map.len() == 2 && map.contains_key("bytes") => {

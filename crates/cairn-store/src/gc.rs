@@ -98,6 +98,7 @@ fn sweep(conn: &Connection, home: &Home, gc: &Gc) -> Result<Swept, StoreError> {
         files.extend((in_file > 0).then_some(file));
         if !gc.dry_run {
             conn.prepare_cached("DELETE FROM contents WHERE hash = ?")?.execute([hash])?;
+            contents::note_freed(conn, &Hash(hash))?;
         }
     }
     Ok((freed, files, old))

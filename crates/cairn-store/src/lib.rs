@@ -8,6 +8,7 @@ mod answers;
 mod append;
 mod batch;
 mod bundle;
+mod check;
 mod checkpoint;
 mod contents;
 mod course;
@@ -41,6 +42,8 @@ mod writer;
 
 pub use answers::Answer;
 pub use batch::{Batch, Committed, Kept, LeaseKey, NewRun, NewSession, SpooledFile};
+pub use check::{ContentsReport, UnreadableContent};
+pub use contents::Absence;
 pub use entries::EntryRow;
 pub use error::StoreError;
 pub use export::Exported;

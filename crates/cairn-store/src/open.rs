@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006.sql"),
     include_str!("../migrations/0007.sql"),
     include_str!("../migrations/0008.sql"),
+    include_str!("../migrations/0009.sql"),
 ];
 
 /// Above this length the write-ahead log is folded into the database, after the callers have
@@ -239,7 +240,8 @@ mod tests {
             conn.execute(run, rusqlite::params![name, "s", at]).unwrap();
             let drive = format!("{{\"since\":\"{since}\"}}");
             conn.execute(fact, rusqlite::params![name, 1, at, "drive", drive]).unwrap();
-            conn.execute(fact, rusqlite::params![name, 2, at + 1, "outcome", "{}"]).unwrap();
+            let named = format!("{{\"result\":{{\"bytes\":1,\"hash\":\"{}\"}}}}", "ab".repeat(32));
+            conn.execute(fact, rusqlite::params![name, 2, at + 1, "outcome", named]).unwrap();
             let id = format!("of {name}");
             conn.execute(receipt, rusqlite::params!["s", name, id]).unwrap();
         }
@@ -258,6 +260,10 @@ mod tests {
         };
         assert_eq!(order("runs", "session = 's'"), ["first", "early", "late", "fork"]);
         assert_eq!(order("sessions", "1"), ["s", "other"]);
+        // What was absent then is taken for freed.
+        let freed: Vec<u8> =
+            conn.query_row("SELECT hash FROM freed", [], |row| row.get(0)).unwrap();
+        assert_eq!(freed, [0xab; 32]);
     }
 
     #[test]

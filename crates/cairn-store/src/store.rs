@@ -2,7 +2,8 @@
 
 use crate::answers::{self, Answer};
 use crate::batch::{Batch, Committed};
-use crate::contents::Readable;
+use crate::check::{ContentsReport, check_contents};
+use crate::contents::{Absence, Readable};
 use crate::entries::{self, EntryRow};
 use crate::export::Exported;
 use crate::gc::{self, Freed, Gc};
@@ -23,7 +24,7 @@ use crate::writer::{Ask, Writer, Writing};
 use crate::{StoreError, bundle, contents, export, heads, lease, open, session_rows};
 use cairn_types::{Fact, Hash, RunId, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt;
@@ -243,16 +244,34 @@ impl Store {
         &self,
         hashes: impl IntoIterator<Item = Hash>,
     ) -> Result<HashSet<Hash>, StoreError> {
+        Ok(self.absent(hashes)?.into_keys().collect())
+    }
+
+    /// The same, and why each is not here.
+    pub fn absent(
+        &self,
+        hashes: impl IntoIterator<Item = Hash>,
+    ) -> Result<HashMap<Hash, Absence>, StoreError> {
         let all: HashSet<Hash> = hashes.into_iter().collect();
         self.read(|conn| {
-            let mut missing = HashSet::new();
+            let mut absent = HashMap::new();
             for hash in all {
-                if !contents::is_kept(conn, &self.0.home, &hash)? {
-                    missing.insert(hash);
+                if let Some(why) = contents::absence(conn, &self.0.home, &hash)? {
+                    absent.insert(hash, why);
                 }
             }
-            Ok(missing)
+            Ok(absent)
         })
+    }
+
+    /// Reads every content of a session, or of the whole home, and says which cannot be read. `progress`
+    /// is told how many of how many were looked at.
+    pub fn check_contents(
+        &self,
+        session: Option<&SessionId>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<ContentsReport, StoreError> {
+        self.read(|conn| check_contents(conn, &self.0.home, session, progress))
     }
 
     /// Hands on a content's bytes piece by piece, their hash checked before the first. A large one is

@@ -390,7 +390,7 @@ fn bytes_of(
 ) -> Result<Vec<u8>, Refusal> {
     let Some(hash) = after.hash else { return Ok(Vec::new()) };
     contents(&hash).ok_or_else(|| {
-        let text = format!("the content of {} is no longer kept", change.path);
+        let text = format!("the former content of {} cannot be read", change.path);
         Refusal::new(Status::NOT_FOUND, text)
     })
 }

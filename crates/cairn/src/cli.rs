@@ -237,6 +237,9 @@ pub struct Verify {
     /// The anchor it must contain: a checkpoint's hash.
     #[arg(long, value_name = "HASH")]
     pub anchor: Option<String>,
+    /// Read every content that the session's facts name, too; one that is damaged or missing refutes it.
+    #[arg(long)]
+    pub contents: bool,
     /// As JSON.
     #[arg(long)]
     pub json: bool,

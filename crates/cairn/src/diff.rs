@@ -5,7 +5,7 @@ use crate::out::say;
 use crate::{cli, named, place, undo};
 use anyhow::Result;
 use cairn_runtime::undo::{Changed, History, Span};
-use cairn_store::Store;
+use cairn_store::{Store, StoreError};
 use cairn_text::shown::clean;
 use cairn_types::{Change, FileKind, FileState};
 use serde_json::json;
@@ -104,20 +104,33 @@ fn counted(store: &Store, change: &Change) -> (usize, usize) {
         .map_or((0, 0), |(before, after)| cairn_text::diff::counted(&before, &after))
 }
 
-/// What was there and what is there, where both are text that is kept.
-fn sides(store: &Store, change: &Change) -> Option<(String, String)> {
-    let side = |state: &Option<FileState>| -> Option<String> {
-        let Some(state) = state else { return Some(String::new()) };
+/// What was there and what is there, where both are text that is kept; otherwise why not.
+fn sides(store: &Store, change: &Change) -> Result<(String, String), String> {
+    let side = |state: &Option<FileState>| -> Result<String, String> {
+        let Some(state) = state else { return Ok(String::new()) };
         if state.aside.is_some() {
-            return None;
+            return Err("moved, not written".to_owned());
         }
         match (state.hash, &state.link) {
-            (Some(hash), _) => String::from_utf8(store.content(&hash).ok()?).ok(),
-            (None, Some(link)) => Some(link.clone()),
-            (None, None) => Some(String::new()),
+            (Some(hash), _) => {
+                let bytes = store.content(&hash).map_err(|why| unreadable(&why).to_owned())?;
+                String::from_utf8(bytes).map_err(|_| "not text".to_owned())
+            }
+            (None, Some(link)) => Ok(link.clone()),
+            (None, None) => Ok(String::new()),
         }
     };
-    Some((side(&change.before)?, side(&change.after)?))
+    Ok((side(&change.before)?, side(&change.after)?))
+}
+
+/// In what state a content is that cannot be read, in a few words.
+pub fn unreadable(why: &StoreError) -> &'static str {
+    match why {
+        StoreError::ContentFreed { .. } => "its bytes were freed by `cairn gc`",
+        StoreError::ContentMissing { .. } => "its bytes are missing and were not freed",
+        StoreError::ContentCorrupt { .. } => "its bytes are damaged",
+        _ => "its bytes cannot be read",
+    }
 }
 
 /// The change as a unified diff; a sentence where the bytes are not text or not kept.
@@ -130,13 +143,13 @@ pub fn of(store: &Store, change: &Change) -> String {
         None => "/dev/null".to_owned(),
     };
     match sides(store, change) {
-        Some((before, after)) => cairn_text::diff::unified(
+        Ok((before, after)) => cairn_text::diff::unified(
             &name(&change.before, "a"),
             &name(&change.after, "b"),
             &before,
             &after,
         ),
-        None => format!("{}: not text, or its bytes are no longer kept\n", change.path),
+        Err(why) => format!("{}: {why}\n", change.path),
     }
 }
 

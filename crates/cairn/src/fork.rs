@@ -14,11 +14,15 @@ use std::process::ExitCode;
 pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
     let store = place::store()?;
     let (address, at) = args.at.as_deref().map(point).transpose()?.unzip();
-    let parent = named::workable(&store, address.flatten().as_deref(), args.run.as_deref())?;
+    let (run, task) = match (&args.run, &args.task) {
+        (None, Some(text)) if is_run_id(&store, text)? => (Some(text), None),
+        (run, task) => (run.as_ref(), task.as_ref()),
+    };
+    let parent = named::workable(&store, address.flatten().as_deref(), run.map(String::as_str))?;
     let name = name::of_run(&store, args.name.as_deref())?;
     let id = new_run_id();
     let n = make(&store, &parent, at, (id.clone(), name))?;
-    if let Some(task) = &args.task {
+    if let Some(task) = task {
         drop(store);
         return run::run(&cli::Run {
             task: Some(task.clone()),
@@ -36,6 +40,14 @@ pub fn fork(args: &cli::Fork) -> Result<ExitCode> {
         say!("{id}\ngo on with it: cairn run --resume {id} \"…\"");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a text is the whole id of a run that is here: then it is no task.
+fn is_run_id(store: &Store, text: &str) -> Result<bool> {
+    Ok(match text.parse::<RunId>() {
+        Ok(run) => store.run(&run)?.is_some(),
+        Err(_) => false,
+    })
 }
 
 /// Makes the fork with this id and name; gives how many facts it shares.

@@ -29,6 +29,7 @@ mod place;
 mod policy;
 mod privacy;
 mod private;
+mod progress;
 mod ps;
 mod run;
 mod sandbox;

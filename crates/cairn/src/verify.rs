@@ -1,13 +1,15 @@
 //! `cairn verify` and `cairn bundle`: what an auditor needs, here and elsewhere.
 
+use crate::doctor::in_words;
 use crate::out::say;
+use crate::progress::Progress;
 use crate::run::Usage;
 use crate::{cli, named, place};
 use anyhow::{Context, Result};
 use cairn_runtime::now_ms;
 use cairn_store::{
-    Found, MissingRecord, Report, RunVerdict, Signer, StoreError, Verdict, recorded_runs,
-    verify_bytes,
+    ContentsReport, Found, MissingRecord, Report, RunVerdict, Signer, Store, StoreError, Verdict,
+    recorded_runs, verify_bytes,
 };
 use cairn_types::SessionId;
 use serde_json::json;
@@ -23,7 +25,12 @@ pub fn verify(args: &cli::Verify) -> Result<ExitCode> {
     if anchor.as_deref().is_some_and(|anchor| anchor.parse::<cairn_types::Hash>().is_err()) {
         return Err(Usage("an anchor is 64 hex digits, all of them".to_owned()).into());
     }
-    let report = match args.what.as_deref().map(Path::new).filter(|path| path.is_file()) {
+    let file = args.what.as_deref().map(Path::new).filter(|path| path.is_file());
+    if args.contents && file.is_some() {
+        let why = "--contents reads what a home keeps; a bundle's file has its contents in it";
+        return Err(Usage(why.to_owned()).into());
+    }
+    let report = match file {
         Some(path) => match std::fs::read(path) {
             Ok(bytes) => bundle_file(&bytes, anchor.as_deref()),
             Err(e) => unreadable(&format!("{} cannot be read: {e}", path.display())),
@@ -84,18 +91,58 @@ fn in_home(args: &cli::Verify, anchor: Option<&str>) -> Result<Report> {
         let report = store.verify_session(&session, anchor)?;
         // A session that is gone may have been of this project.
         return Ok(match report.verdict {
-            Verdict::Verified | Verdict::Unanchored => refuted_if_gone(gone).unwrap_or(report),
+            Verdict::Verified | Verdict::Unanchored => match refuted_if_gone(gone) {
+                Some(refuted) => refuted,
+                None => with_contents(args, &store, &session, report)?,
+            },
             Verdict::Refuted | Verdict::Unverifiable => report,
         });
     };
     match store.find(text) {
-        Ok(Found::Run(run)) => Ok(store.verify_run(&run, anchor)?),
-        Ok(Found::Session(session)) => Ok(store.verify_session(&session.id, anchor)?),
+        Ok(Found::Run(run)) => {
+            let report = store.verify_run(&run, anchor)?;
+            with_contents(args, &store, &run.session, report)
+        }
+        Ok(Found::Session(session)) => {
+            let report = store.verify_session(&session.id, anchor)?;
+            with_contents(args, &store, &session.id, report)
+        }
         Err(error) => {
             gone.retain(|record| record.run.as_str() == text || record.session.as_str() == text);
             refuted_if_gone(gone).ok_or_else(|| error.into())
         }
     }
+}
+
+/// The report after every content of the session was read, if that is wanted.
+fn with_contents(
+    args: &cli::Verify,
+    store: &Store,
+    session: &SessionId,
+    report: Report,
+) -> Result<Report> {
+    if !args.contents || report.verdict == Verdict::Unverifiable {
+        return Ok(report);
+    }
+    let mut progress = Progress::new("contents read");
+    let found = store.check_contents(Some(session), &mut |done, all| progress.tell(done, all))?;
+    let ContentsReport { read, freed, unreadable } = found;
+    let Some(first) = unreadable.first() else {
+        let why =
+            format!("{}. {read} contents are as they were kept, {freed} were freed", report.why);
+        return Ok(Report { why, ..report });
+    };
+    let each: Vec<String> = unreadable.iter().map(in_words).collect();
+    let (bad, verdict) = (Some(first.hash.to_string()), Verdict::Refuted);
+    Ok(match report.verdict {
+        Verdict::Refuted => {
+            let why = format!("{}. Of its contents, {}", report.why, each.join("; "));
+            Report { why, ..report }
+        }
+        _ => {
+            Report { verdict, why: format!("of its contents, {}", each.join("; ")), bad, ..report }
+        }
+    })
 }
 
 /// The report on runs that are gone; `None` where none are.
@@ -166,7 +213,7 @@ fn print(report: &Report, as_json: bool) {
             }
         }
         say!(
-            "go on in a fork of what is left of a run: cairn fork --run RUN; or put the newer database back"
+            "go on in a fork of what is left of a run: cairn fork RUN; or put the newer database back"
         );
     }
     if let Some(anchor) = &report.anchor {

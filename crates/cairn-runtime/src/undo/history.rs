@@ -5,13 +5,13 @@ use super::standing::{Undone, standing};
 use crate::RunError;
 use crate::client::CLIENT_RUN;
 use crate::note::SYSTEM_RUN;
-use cairn_store::{RecordedOrder, RunRow, Store};
+use cairn_store::{Absence, RecordedOrder, RunRow, Store};
 use cairn_types::{
     Begin, Body, Change, Coord, Effect, Fact, FileState, Hash, Intent, OpName, RunId, SessionId,
     Status,
 };
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A row that changed files.
 #[derive(Debug, Clone)]
@@ -87,8 +87,8 @@ pub struct History {
     pub others: Vec<Changed>,
     /// Undos that stand, oldest first.
     pub undone: Vec<Undone>,
-    /// Contents that going back would need and that are no longer kept.
-    pub(super) freed: HashSet<Hash>,
+    /// Contents that going back would need and that are not here any more, and why.
+    pub(super) absent: HashMap<Hash, Absence>,
 }
 
 impl History {
@@ -115,8 +115,8 @@ impl History {
         let undone = standing(store, session)?;
         let all = rows.iter().flat_map(|row| &row.changes);
         let all = all.chain(undone.iter().flat_map(|undo| &undo.changes));
-        let freed = store.missing(all.filter_map(|change| change.before.as_ref()?.hash))?;
-        Ok(History { run: run.clone(), rows, commands, other_commands, others, undone, freed })
+        let absent = store.absent(all.filter_map(|change| change.before.as_ref()?.hash))?;
+        Ok(History { run: run.clone(), rows, commands, other_commands, others, undone, absent })
     }
 
     /// What this path once was, or is, that is moved and not written, newest first.

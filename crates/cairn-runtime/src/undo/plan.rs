@@ -3,6 +3,7 @@
 use super::history::{Changed, Command, History, Span};
 use super::standing::{RedoInput, UndoInput, Undone};
 use crate::client::ClientOp;
+use cairn_store::Absence;
 use cairn_types::{By, Change, Coord, FileKind, FileState, Hash, RunId};
 use cairn_world::{World, alike};
 use std::collections::{BTreeMap, HashSet};
@@ -167,19 +168,21 @@ impl Plan {
         };
         let is_freed = |change: &Change| {
             let hash = change.after.as_ref().and_then(|state| state.hash);
-            hash.is_some_and(|hash| history.freed.contains(&hash) && !held.contains(&hash))
+            hash.is_some_and(|hash| history.absent.contains_key(&hash) && !held.contains(&hash))
                 || is_cleared(change)
         };
         let (freed, changes): (Vec<Change>, Vec<Change>) =
             std::mem::take(&mut self.changes).into_iter().partition(is_freed);
         self.changes = changes;
         for Change { path, after, .. } in freed {
-            let why = match after.is_some_and(|state| state.aside.is_some()) {
-                true => format!("{path} cannot go back: what it was is no longer in the trash"),
-                false => {
-                    format!("{path} cannot go back: its former content was freed by `cairn gc`")
-                }
+            let why = match after {
+                Some(state) if state.aside.is_some() => "what it was is no longer in the trash",
+                state => match state.and_then(|state| history.absent.get(&state.hash?)) {
+                    Some(Absence::Missing) => "its former content is missing and was not freed",
+                    Some(Absence::Freed) | None => "its former content was freed by `cairn gc`",
+                },
             };
+            let why = format!("{path} cannot go back: {why}");
             self.conflict(&path, why, false);
         }
     }

@@ -6,8 +6,9 @@ use super::{all_kept, hold, refuse};
 use crate::StoreError;
 use crate::batch::{NewRun, Tally};
 use crate::bundle::{Bundler, Damage};
+use crate::contents;
 use crate::digest::{Tail, unhex_array};
-use crate::export::Header;
+use crate::export::{Header, named_contents};
 use crate::heads::HeadLine;
 use crate::home::Home;
 use crate::keys::Keys;
@@ -83,11 +84,31 @@ impl Rows<'_> {
         )?;
         let upto = self.receipts()?;
         let heads = self.runs(at)?;
+        self.note_what_did_not_come()?;
         self.checkpoints(&upto)?;
         origins::insert(self.conn, session, &self.parts.origins(self.keys), at)?;
         self.parts.entries.put(self.conn, session)?;
         self.compare()?;
         Ok(heads)
+    }
+
+    /// The contents that its facts name and that are not in the file were freed where it came from.
+    fn note_what_did_not_come(&self) -> Result<(), StoreError> {
+        let mut bodies = self.conn.prepare("SELECT body FROM facts WHERE run = ?")?;
+        for (run, _) in &self.parts.runs {
+            let mut rows = bodies.query([run.as_str()])?;
+            let mut named = Vec::new();
+            while let Some(row) = rows.next()? {
+                let body = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or_default());
+                named_contents(&body.unwrap_or_default(), &mut |hash| named.push(hash));
+            }
+            for hash in named {
+                if contents::absence(self.conn, self.home, &hash)?.is_some() {
+                    contents::note_freed(self.conn, &hash)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The receipts, in the session's order; gives their ids.

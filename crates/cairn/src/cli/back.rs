@@ -14,7 +14,7 @@ The files stay as they are; only the history is shared. `cairn rewind` takes bot
     mut_group("Rights", |rights| rights.requires("task")),
     mut_group("Trusting", |trusting| trusting.requires("task")))]
 pub struct Fork {
-    /// A task for the new run; without one it is only made.
+    /// A task for the new run; without one it is only made. A run's id alone names the run to fork.
     pub task: Option<String>,
     /// The run; the newest here when absent.
     #[arg(long)]

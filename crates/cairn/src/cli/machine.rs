@@ -8,10 +8,14 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   cairn doctor           one line for each thing: ok, note or problem, with what to do
   cairn doctor --json    one object per line
+  cairn doctor --deep    read every stored content, too
 It changes nothing, asks nobody on the net, and starts only a command that does nothing, to see what
 confines it. It exits with 1 if something keeps `cairn
-run` from working.")]
+run` from working, or if something that was kept is damaged or lost.")]
 pub struct Doctor {
+    /// Read every content that is kept in the home, and name those that are damaged or missing.
+    #[arg(long)]
+    pub deep: bool,
     /// One JSON object per line.
     #[arg(long)]
     pub json: bool,

@@ -1,9 +1,13 @@
 //! The home's state: whether it can be written, what file system it is on, how much room there is, and
 //! whether the database opens and holds together.
 
-use super::{Finding, note, ok, problem};
+use super::{Finding, loss, note, ok, problem};
+use crate::progress::Progress;
 use anyhow::Result;
-use cairn_store::{MissingRecord, StoreError};
+use cairn_store::{
+    Access as StoreAccess, ContentsReport, MissingRecord, Options, Store, StoreError,
+    UnreadableContent,
+};
 use rustix::fs::{Access, access, statfs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -120,6 +124,47 @@ fn database(home: &Path) -> Vec<Finding> {
     }
 }
 
+/// Reads every content of the home.
+pub(super) fn contents(home: Result<PathBuf>) -> Finding {
+    let what = "contents";
+    match home.and_then(|home| read_contents(&home)) {
+        Ok(None) => ok(what, "there are none yet"),
+        Ok(Some(ContentsReport { read, freed, unreadable })) if unreadable.is_empty() => ok(
+            what,
+            format!("{read} read, all as they were kept; {freed} were freed by `cairn gc`"),
+        ),
+        Ok(Some(ContentsReport { read, unreadable, .. })) => {
+            let each: Vec<String> = unreadable.iter().map(in_words).collect();
+            let said = format!("{read} read as they were kept; {}", each.join("; "));
+            let fix = "restore them from a copy of the home; what needs them says so until then";
+            loss(what, said, fix)
+        }
+        Err(why) => problem(what, why.to_string(), "then run `cairn doctor --deep` again"),
+    }
+}
+
+/// A content that cannot be read, in words.
+pub fn in_words(content: &UnreadableContent) -> String {
+    match &content.damaged_in {
+        Some(path) => format!("{} is damaged in {}", content.hash, path.display()),
+        None => format!("{} is missing and was not freed", content.hash),
+    }
+}
+
+/// An older schema is left as it is: nothing is changed here.
+fn read_contents(home: &Path) -> Result<Option<ContentsReport>> {
+    match cairn_store::health(home, Duration::from_secs(5)) {
+        Err(StoreError::NoHome { .. }) => return Ok(None),
+        Ok(health) if health.schema < health.known => {
+            anyhow::bail!("the home's schema is older; any other command brings it up to date")
+        }
+        health => drop(health?),
+    }
+    let store = Store::open(&Options::new(home, StoreAccess::ReadOnly))?;
+    let mut progress = Progress::new("contents read");
+    Ok(Some(store.check_contents(None, &mut |done, all| progress.tell(done, all))?))
+}
+
 /// What is said of records that the database does not have, if there are any.
 fn missing_records(missing: &[MissingRecord]) -> Option<Finding> {
     let first = missing.first()?;
@@ -127,10 +172,10 @@ fn missing_records(missing: &[MissingRecord]) -> Option<Finding> {
     let said = format!("the database lacks what was recorded here: {}", all.join("; "));
     let folder = first.file.parent().unwrap_or(&first.file).display();
     let fix = format!(
-        "put the newer database back; or go on in forks of what is left (cairn fork --run RUN). The \
+        "put the newer database back; or go on in forks of what is left (cairn fork RUN). The \
          files that say so are in {folder}: remove those of runs that you gave up"
     );
-    Some(note("records", said, fix))
+    Some(loss("records", said, fix))
 }
 
 #[cfg(test)]

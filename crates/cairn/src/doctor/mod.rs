@@ -6,6 +6,8 @@ mod kernel;
 mod sandbox;
 mod setup;
 
+pub use home::in_words;
+
 use crate::out::say;
 use crate::{cli, place};
 use anyhow::Result;
@@ -20,6 +22,8 @@ enum Level {
     Ok,
     /// Worth knowing; `cairn run` works.
     Note,
+    /// Something that was kept here is damaged or missing; `cairn run` works.
+    Loss,
     /// `cairn run` does not work.
     Problem,
 }
@@ -29,6 +33,7 @@ impl Level {
         match self {
             Level::Ok => "ok",
             Level::Note => "note",
+            Level::Loss => "loss",
             Level::Problem => "problem",
         }
     }
@@ -53,6 +58,10 @@ fn note(what: &'static str, said: impl Into<String>, fix: impl Into<String>) -> 
     Finding { level: Level::Note, what, said: said.into(), fix: Some(fix.into()) }
 }
 
+fn loss(what: &'static str, said: impl Into<String>, fix: impl Into<String>) -> Finding {
+    Finding { level: Level::Loss, what, said: said.into(), fix: Some(fix.into()) }
+}
+
 fn problem(what: &'static str, said: impl Into<String>, fix: impl Into<String>) -> Finding {
     Finding { level: Level::Problem, what, said: said.into(), fix: Some(fix.into()) }
 }
@@ -63,11 +72,15 @@ pub fn doctor(args: &cli::Doctor) -> Result<ExitCode> {
     findings.extend(kernel::findings());
     findings.extend(sandbox::findings());
     findings.extend(home::findings(place::home()));
+    if args.deep {
+        findings.push(home::contents(place::home()));
+    }
     findings.extend(setup::findings());
     for finding in &findings {
         print(finding, args.json);
     }
-    let problems = findings.iter().filter(|finding| finding.level == Level::Problem).count();
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count();
+    let (problems, losses) = (count(Level::Problem), count(Level::Loss));
     if !args.json {
         match problems {
             0 => say!("cairn run can work here"),
@@ -75,7 +88,7 @@ pub fn doctor(args: &cli::Doctor) -> Result<ExitCode> {
             _ => say!("{problems} problems keep cairn run from working"),
         }
     }
-    Ok(ExitCode::from(u8::from(problems > 0)))
+    Ok(ExitCode::from(u8::from(problems + losses > 0)))
 }
 
 fn version() -> String {

@@ -1,6 +1,7 @@
 //! What a run came to, read from its facts one at a time: its task, its model, how its last loop
 //! ended or who drives it, what it took. Prints nothing.
 
+use crate::diff::unreadable;
 use crate::tally::Tally;
 use anyhow::Result;
 use cairn_store::{RunRow, Store};
@@ -125,6 +126,6 @@ fn first_line(store: &Store, text: &ContentRef) -> String {
             let text = String::from_utf8_lossy(&bytes).into_owned();
             text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
         }
-        Err(_) => "(its words were freed)".to_owned(),
+        Err(why) => format!("({})", unreadable(&why)),
     }
 }

@@ -6,7 +6,7 @@ use crate::out::say;
 use crate::run::Usage;
 use crate::{cli, named, place};
 use anyhow::Result;
-use cairn_store::{RunRow, SessionRow, Store};
+use cairn_store::{RunRow, SessionRow, Store, StoreError};
 use cairn_text::shown::clean;
 use cairn_types::{Body, ContentRef, Fact, Writer};
 use serde_json::json;
@@ -53,7 +53,9 @@ struct Looked {
     texts: u64,
     bytes: u64,
     /// Texts that were freed.
-    missing: u64,
+    freed: u64,
+    /// Texts that are damaged, or missing although nobody freed them.
+    unreadable: u64,
 }
 
 /// A search that goes on.
@@ -127,8 +129,12 @@ impl Looking<'_> {
                 self.looked.bytes += bytes.len() as u64;
                 Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
             }
-            Err(cairn_store::StoreError::ContentMissing { .. }) => {
-                self.looked.missing += 1;
+            Err(StoreError::ContentFreed { .. }) => {
+                self.looked.freed += 1;
+                Ok(None)
+            }
+            Err(StoreError::ContentMissing { .. } | StoreError::ContentCorrupt { .. }) => {
+                self.looked.unreadable += 1;
                 Ok(None)
             }
             Err(error) => Err(error.into()),
@@ -146,23 +152,27 @@ impl Looking<'_> {
     }
 
     fn end(&self) {
-        let Looked { runs, texts, bytes, missing } = self.looked;
+        let Looked { runs, texts, bytes, freed, unreadable } = self.looked;
         let full = self.is_full();
         if self.args.json {
             say!(
                 "{}",
-                json!({"found": self.found, "complete": !full, "runs": runs, "texts": texts, "bytes": bytes, "missing": missing})
+                json!({"found": self.found, "complete": !full, "runs": runs, "texts": texts, "bytes": bytes, "missing": freed + unreadable, "freed": freed, "unreadable": unreadable})
             );
             return;
         }
-        let freed = match missing {
+        let freed = match freed {
             0 => String::new(),
-            _ => format!("; {missing} texts were freed by `cairn gc` and not looked at"),
+            _ => format!("; {freed} texts were freed by `cairn gc` and not looked at"),
+        };
+        let unreadable = match unreadable {
+            0 => String::new(),
+            _ => format!("; {unreadable} texts are damaged or missing: cairn doctor --deep"),
         };
         let more = if full { "; there may be more, see --limit" } else { "" };
         let places = if self.found == 1 { "place" } else { "places" };
         say!(
-            "{} {places}; looked at {texts} texts, {bytes} bytes, of {runs} runs{freed}{more}",
+            "{} {places}; looked at {texts} texts, {bytes} bytes, of {runs} runs{freed}{unreadable}{more}",
             self.found
         );
     }

@@ -32,7 +32,7 @@ fn a_machine_that_works_is_said_to_work_before_and_after_the_first_run() {
     {
         assert_ne!(finding(&done, what)["level"], "problem");
     }
-    assert!(finding(&done, "database")["said"].as_str().unwrap().contains("schema 8, sessions: 1"));
+    assert!(finding(&done, "database")["said"].as_str().unwrap().contains("schema 9, sessions: 1"));
     assert_eq!(finding(&done, "model")["said"], "openai/test");
     assert!(finding(&done, "endpoint")["said"].as_str().unwrap().ends_with("answers"));
     assert_eq!(finding(&done, "keys")["said"], "openai (environment (OPENAI_API_KEY))");

@@ -77,6 +77,7 @@ mod undo;
 mod undo_direct;
 mod undo_later;
 mod unheard;
+mod unreadable;
 mod web;
 mod wires;
 mod world;

@@ -61,7 +61,7 @@ fn a_run_that_is_ahead_of_the_database_is_not_driven_and_stays_refuted() {
     ] {
         let refused = bench.cairn(args);
         assert_eq!(refused.code, 1, "{args:?}: {refused:?}");
-        assert!(refused.err.contains(&format!("cairn fork --run {run}")), "{}", refused.err);
+        assert!(refused.err.contains(&format!("cairn fork {run}")), "{}", refused.err);
         assert!(refused.err.contains("put the newer database back"), "{}", refused.err);
         let verify = bench.cairn(&["verify"]);
         assert_eq!(verify.code, 1, "{verify:?}");
@@ -78,7 +78,7 @@ fn a_run_that_is_ahead_of_the_database_is_not_driven_and_stays_refuted() {
 #[test]
 fn a_fork_of_what_is_left_goes_on_and_records_what_was_lost() {
     let (bench, run, _) = older_copy();
-    let fork = json_of(&bench.cairn(&["fork", "--run", &run, "--json"]).out);
+    let fork = json_of(&bench.cairn(&["fork", &run, "--json"]).out);
     let new = fork["run"].as_str().unwrap();
     let log = bench.cairn(&["log", new, "--facts", "--json"]).out;
     let facts = log.lines().map(json_of).filter(|fact| fact["run"] == json!(new));

@@ -91,7 +91,12 @@ fn gc_says_what_it_would_free_and_asks_a_person() {
         terminal.until(said);
         assert_eq!(terminal.code(), Some(code));
         let shown = bench.cairn(&["diff", "1/1"]);
-        assert_eq!(shown.out.contains("no longer kept"), code == 0, "{}", shown.out);
+        assert_eq!(
+            shown.out.contains("its bytes were freed by `cairn gc`"),
+            code == 0,
+            "{}",
+            shown.out
+        );
     }
 }
 
