@@ -93,7 +93,12 @@ fn name_calls(given: Vec<CallText>, prefix: &str) -> Vec<CallText> {
 /// An event's data without what means nothing to a format: nothing at all, and the mark of the end
 /// that some servers send in every format.
 pub(crate) fn substance(data: &[u8]) -> Option<&[u8]> {
-    Some(data.trim_ascii()).filter(|data| !data.is_empty() && *data != b"[DONE]")
+    Some(data.trim_ascii()).filter(|data| !data.is_empty() && !is_last(data))
+}
+
+/// Whether an event says that nothing of the answer follows, as some servers do in every format.
+pub(crate) fn is_last(data: &[u8]) -> bool {
+    data.trim_ascii() == b"[DONE]"
 }
 
 /// Whether an event brings nothing of an answer and only says that the server still works: one without data, or

@@ -5,6 +5,7 @@
 
 mod confine;
 mod context;
+mod disk_signals;
 mod editor;
 mod enter;
 mod environment;
@@ -24,6 +25,7 @@ mod way_out;
 
 pub use confine::{Access, Can, Confined, Level, Place, Sandbox, Surroundings, can};
 pub use context::{Carrying, Context, Host, Over};
+pub use disk_signals::handle_disk_signals;
 pub use editor::edit;
 pub use environment::{environment, names_secret, shell};
 pub use kept::{Ends, Keep, Kept, OnDisk, Printed};

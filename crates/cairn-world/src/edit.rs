@@ -175,7 +175,7 @@ pub(crate) fn look(workspace: &Workspace, path: &str) -> Result<(String, Option<
     let Opened { path: real, fd, stat } = opened;
     workspace.refuse_unread(Door::Edit, path, &real)?;
     let attributes = attributes::of(&fd).map_err(|e| refusal(path, e))?;
-    let bytes = read_all(path, fd, MAX_FILE)?;
+    let bytes = read_all(path, fd, MAX_FILE).map_err(with_way_on)?;
     let state = FileState { attributes, ..state::of_file(&stat, Hash::of(&bytes)) };
     Ok((real, Some((bytes, state))))
 }
@@ -320,6 +320,17 @@ impl Worked {
         let shown = &places[..places.len().min(PLACES)];
         let excerpt = lines::excerpt(text, shown, AROUND);
         Some(format!("{path}, some of its {total} lines:\n{excerpt}"))
+    }
+}
+
+/// The refusal of a file that is too large for an edit, with what can be done instead.
+fn with_way_on(refusal: Refusal) -> Refusal {
+    match refusal.status {
+        Status::TOO_LARGE => {
+            let text = format!("{}; change it with a command, such as sed -i", refusal.text);
+            Refusal { text, ..refusal }
+        }
+        _ => refusal,
     }
 }
 

@@ -57,6 +57,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    cairn_sandbox::handle_disk_signals();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(usage) => {

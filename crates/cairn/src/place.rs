@@ -15,6 +15,11 @@ use std::time::Duration;
 /// How much of a person's own instructions is read. Less is told.
 const MOST_OF_OWN: u64 = 1 << 20;
 
+/// Whether whoever sits at a terminal wants colours: `NO_COLOR` is not set, and the terminal is no dumb one.
+pub fn wants_colour() -> bool {
+    env("NO_COLOR").is_none() && env("TERM").is_none_or(|term| term != "dumb")
+}
+
 /// One environment variable, if it is set to something readable.
 #[allow(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
 #[must_use]

@@ -85,6 +85,8 @@ pub async fn confine_from(
     if level == Level::Open {
         return Ok(Confine::Open);
     }
+    // What processes left that were killed.
+    Own::clear_stale(&home.join("sandbox"));
     let found = found(home).await;
     if let Some(why) = found.confine {
         let fix = "`cairn doctor` says what is missing; --sandbox open runs commands unconfined";

@@ -6,7 +6,7 @@ use super::client::Client;
 use super::record::{Recorder, Tape};
 use super::retry::{Clock, later};
 use super::sse::Sse;
-use crate::read::{Assembly, OnDelta, Problem, is_keepalive};
+use crate::read::{Assembly, OnDelta, Problem, is_keepalive, is_last};
 use crate::{Fault, Limits};
 use bytes::Bytes;
 use reqwest::Response;
@@ -39,6 +39,8 @@ enum Shape {
     Unknown,
     Stream(Sse),
     Whole(Vec<u8>),
+    /// The stream said that it is over: what follows is no part of the answer.
+    Over,
 }
 
 /// What a piece of the body brought.
@@ -198,6 +200,9 @@ impl Exchange<'_> {
             Shape::Stream(mut sse) => {
                 let mut brought = Brought::Nothing;
                 for event in sse.push(piece) {
+                    if is_last(&event) {
+                        return Ok((Shape::Over, Brought::Data));
+                    }
                     let is_alive = is_keepalive(&event);
                     brought =
                         brought.max(if is_alive { Brought::Keepalive } else { Brought::Data });
@@ -212,7 +217,7 @@ impl Exchange<'_> {
                 }
                 Ok((Shape::Stream(sse), brought))
             }
-            Shape::Unknown => Ok((Shape::Unknown, Brought::Nothing)),
+            known @ (Shape::Unknown | Shape::Over) => Ok((known, Brought::Nothing)),
         }
     }
 
@@ -226,7 +231,7 @@ impl Exchange<'_> {
         error: Option<reqwest::Error>,
     ) -> Result<Box<dyn Assembly>, Fault> {
         let rest = match shape {
-            Shape::Unknown => None,
+            Shape::Unknown | Shape::Over => None,
             Shape::Stream(mut sse) => {
                 let rest = sse.end();
                 if let (Some(line), None) = (sse.foreign(), &error) {

@@ -121,7 +121,7 @@ impl Complaint {
     pub(crate) fn wait(&self, headers: &HeaderMap) -> Option<Duration> {
         let header = |name: &str| headers.get(name).and_then(|v| v.to_str().ok());
         let date = header("date");
-        let millis = || header("retry-after-ms")?.trim().parse().ok().map(Duration::from_millis);
+        let millis = || retry::retry_after_ms(header("retry-after-ms")?);
         let after = || retry::retry_after(header("retry-after")?, date);
         let resets = || retry::reset(&header);
         millis().or_else(after).or(self.delay).or_else(resets)

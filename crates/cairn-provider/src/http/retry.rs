@@ -113,11 +113,20 @@ fn jittered(wait: Duration) -> Duration {
 pub(crate) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
+        // A span that no clock can hold is longer than anybody waits.
+        let is_span = seconds >= 0.0;
+        return is_span.then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
     }
     let until = http_date(value)?;
     let from = http_date(date?.trim())?;
     Some(Duration::from_secs(until.saturating_sub(from)))
+}
+
+/// `Retry-After-Ms`, a number of milliseconds. One that no clock can hold is longer than anybody waits.
+pub(crate) fn retry_after_ms(value: &str) -> Option<Duration> {
+    let value = value.trim();
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| value.parse().map_or(Duration::MAX, Duration::from_millis))
 }
 
 /// When the exhausted limits are full again, told by `x-ratelimit-*` headers: a time span, or a
@@ -223,6 +232,11 @@ mod tests {
         check("Sun, 06 Nov 1994 08:50:07 GMT", None, None);
         check("-1", None, None);
         check("soon", date, None);
+        for huge in ["99999999999999999999999", "1e300", "inf"] {
+            assert_eq!(retry_after(huge, None), Some(Duration::MAX), "{huge}");
+        }
+        assert_eq!(retry_after_ms("99999999999999999999999"), Some(Duration::MAX));
+        assert_eq!(retry_after_ms("-1"), None);
     }
 
     #[test]

@@ -219,6 +219,18 @@ async fn comments_and_pings_of_a_stream_are_no_data() {
 }
 
 #[tokio::test]
+async fn what_follows_the_mark_of_the_end_is_no_part_of_an_answer() {
+    for wire in WIRES {
+        let whole = stream(wire).replace("data: [DONE]\n\n", "");
+        let after = "data: [DONE]\n\nbye\ndata: {not json\n\n<html>\n";
+        let server = server();
+        server.fault_always(body(format!("{whole}{after}")));
+        let (ended, _) = ask_and_listen(&http(&server, wire, once())).await;
+        assert_eq!(ended.unwrap().calls.len(), 2, "{wire:?}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_listening_is_unreachable() {
     for wire in WIRES {
         let gone = http(&server(), wire, Limits { attempts: 2, ..Limits::default() });

@@ -23,10 +23,14 @@ pub(crate) use pattern::Paths;
 use pattern::line_matcher;
 use plan::Plan;
 use search::search;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// The most lines told before and after a found one.
 const MAX_CONTEXT: u8 = 20;
+
+/// How long is looked. What was not searched by then is said.
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// What to look for, and where.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,7 +53,7 @@ pub(crate) fn paths(
 ) -> Result<Vec<String>, Refusal> {
     let cancel = CancellationToken::new();
     let query = Query { glob: Some(glob), ..Query::default() };
-    let mut paths = searched(workspace, query, Page::of_paths(), &cancel)?.into_paths();
+    let mut paths = searched(workspace, query, Page::of_paths(), &cancel)?.into_paths()?;
     // Where something is done to all that it means, it means no more than it says: `*.log` is in one folder.
     let whole = Paths::whole(glob.strip_prefix("./").unwrap_or(glob))?;
     paths.retain(|path| whole.matches(path.as_bytes()));
@@ -61,7 +65,7 @@ pub(crate) fn paths(
 pub(crate) fn beneath(workspace: &Workspace, directory: &str) -> Result<Vec<String>, Refusal> {
     let query = Query { glob: Some("*"), under: Some(directory), ..Query::default() };
     let found = searched(workspace, query, Page::of_paths(), &CancellationToken::new())?;
-    Ok(found.into_paths())
+    found.into_paths()
 }
 
 /// Looks, and tells one page of what it found.
@@ -76,6 +80,17 @@ pub(crate) fn perform(
 
 /// Looks, and fills a page.
 fn searched(
+    workspace: &Workspace,
+    query: Query<'_>,
+    page: Page,
+    cancel: &CancellationToken,
+) -> Result<Page, Refusal> {
+    searched_within(LONGEST, workspace, query, page, cancel)
+}
+
+/// The same for at most so long.
+fn searched_within(
+    longest: Duration,
     workspace: &Workspace,
     query: Query<'_>,
     page: Page,
@@ -99,6 +114,7 @@ fn searched(
         judge: Judge::new(workspace),
         context: usize::from(query.context.min(MAX_CONTEXT)),
         cancel,
+        until: Instant::now() + longest,
         workspace,
     };
     let root = workspace.directory(".").map_err(|e| {

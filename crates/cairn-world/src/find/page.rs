@@ -10,6 +10,8 @@ use cairn_types::Status;
 pub(crate) const PAGE_ROWS: usize = 100;
 /// The most bytes of a page's rows, unless the first result alone is longer.
 pub(crate) const PAGE_BYTES: usize = 16 * 1024;
+/// How many directories are named that were not searched.
+const UNSEARCHED_NAMED: usize = 10;
 /// Results counted beyond a full page.
 const COUNTED: u64 = 10_000;
 
@@ -44,6 +46,8 @@ pub(crate) struct Page {
     unseen: [u64; 5],
     /// The paths themselves, where they are wanted rather than told.
     paths: Option<Vec<String>>,
+    /// Directories that were not searched, since the time was up: the first of them, and how many there are.
+    unsearched: (Vec<String>, u64),
 }
 
 impl Page {
@@ -57,9 +61,12 @@ impl Page {
         Self { paths: Some(Vec::new()), ..Self::default() }
     }
 
-    /// The paths that were kept.
-    pub(crate) fn into_paths(self) -> Vec<String> {
-        self.paths.unwrap_or_default()
+    /// The paths that were kept; refused where not all were found.
+    pub(crate) fn into_paths(self) -> Result<Vec<String>, Refusal> {
+        match self.unsearched_note() {
+            Some(note) => Err(Refusal::new(Status::UNPROCESSABLE, note)),
+            None => Ok(self.paths.unwrap_or_default()),
+        }
     }
 
     /// How many results are counted at most.
@@ -172,6 +179,28 @@ impl Page {
         self.unseen[why as usize] += 1;
     }
 
+    /// A directory was not searched, since the time was up.
+    pub(crate) fn leave_unsearched(&mut self, folder: &[u8]) {
+        let (named, count) = &mut self.unsearched;
+        *count += 1;
+        if named.len() < UNSEARCHED_NAMED {
+            named.push(if folder.is_empty() { "./".to_owned() } else { path::shown(folder) });
+        }
+    }
+
+    fn unsearched_note(&self) -> Option<String> {
+        let (named, count) = &self.unsearched;
+        let more = count.saturating_sub(named.len() as u64);
+        let counted = (more > 0).then(|| format!("{more} more"));
+        let all: Vec<String> = named.iter().cloned().chain(counted).collect();
+        (*count > 0).then(|| {
+            format!(
+                "not searched, since it took too long: {}; look in one folder (under)",
+                all.join(", ")
+            )
+        })
+    }
+
     /// The first result after the page.
     fn next(&self) -> u64 {
         self.skip + self.told
@@ -185,12 +214,15 @@ impl Page {
             return Err(Refusal::new(Status::OUT_OF_RANGE, text));
         }
         // That nothing was found would be taken for an answer.
+        if let (0, Some(note)) = (self.found, self.unsearched_note()) {
+            return Err(Refusal::new(Status::UNPROCESSABLE, format!("nothing found; {note}")));
+        }
         if self.found == 0 && self.unseen[Unseen::Long as usize] > 0 {
             let note = self.unseen_note().unwrap_or_default();
             let text = format!("nothing found; {note}; a simpler one may get through");
             return Err(Refusal::new(Status::UNPROCESSABLE, text));
         }
-        let notes = [self.unseen_note(), self.more_note()];
+        let notes = [self.unseen_note(), self.unsearched_note(), self.more_note()];
         let is_empty = self.told == 0;
         let mut text = if is_empty { "nothing found".to_owned() } else { self.text };
         let mut between = if self.is_of_lines && !is_empty { "\n\n" } else { "\n" };

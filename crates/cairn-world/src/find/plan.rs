@@ -11,6 +11,7 @@ use crate::workspace::{Workspace, entry};
 use rustix::fs::OFlags;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How deep directories are entered.
@@ -28,6 +29,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) judge: Judge<'a>,
     pub(crate) context: usize,
     pub(crate) cancel: &'a CancellationToken,
+    /// When nothing more is searched.
+    pub(crate) until: Instant,
     pub(crate) workspace: &'a Workspace,
 }
 
@@ -54,6 +57,8 @@ pub(crate) enum Found {
     Closed,
     /// Files that are looked for.
     Paths { folder: Arc<[u8]>, files: Vec<Name> },
+    /// A directory that was not searched any more, or not all of it, since the time was up.
+    Late { folder: Vec<u8> },
     /// Files in which something was seen.
     Lines { folder: Arc<[u8]>, files: Vec<(Name, Seen)> },
 }
@@ -62,6 +67,11 @@ pub(crate) enum Found {
 pub(crate) type Pieces = Vec<Piece<Task, Found>>;
 
 impl Plan<'_> {
+    /// Whether nothing more is searched.
+    pub(crate) fn is_late(&self) -> bool {
+        Instant::now() >= self.until
+    }
+
     /// What there is to do in a directory that is entered.
     pub(crate) fn enter(&self, parent: &Folder, name: &[u8], judged: &Judged) -> Pieces {
         let opened = entry(parent.fd.as_fd(), name, OFlags::RDONLY | OFlags::DIRECTORY);

@@ -95,6 +95,13 @@ impl Search<'_> {
     }
 
     fn perform(&self, task: Task, looker: Option<&mut Looker<'_>>) -> Pieces {
+        if self.plan.is_late() {
+            let folder = match task {
+                Task::Enter { parent, name, .. } => [&parent.path, name.bare(), b"/"].concat(),
+                Task::Look { folder, .. } => folder.path.to_vec(),
+            };
+            return vec![Piece::Done(Found::Late { folder })];
+        }
         match (task, looker) {
             (Task::Enter { parent, name, judged }, _) => {
                 self.plan.enter(&parent, name.bare(), &judged)
@@ -102,7 +109,9 @@ impl Search<'_> {
             (Task::Look { folder, files }, Some(looker)) => {
                 let files = self.look(&folder, files, looker);
                 let found = Found::Lines { folder: Arc::clone(&folder.path), files };
-                vec![Piece::Done(found)]
+                let late = Found::Late { folder: folder.path.to_vec() };
+                let late = self.plan.is_late().then_some(late);
+                std::iter::once(found).chain(late).map(Piece::Done).collect()
             }
             // Files are looked into only where there is something to look for in them.
             (Task::Look { .. }, None) => Vec::new(),
@@ -120,7 +129,7 @@ impl Search<'_> {
         let mut kept = 0;
         let mut seen = Vec::new();
         for name in files {
-            if self.plan.cancel.is_cancelled() {
+            if self.plan.cancel.is_cancelled() || self.plan.is_late() {
                 break;
             }
             // What fills a page alone leaves no room on it for what comes after.
@@ -155,6 +164,7 @@ impl Search<'_> {
     fn take(&self, page: &mut Page, found: Found, mut looker: Option<&mut Looker<'_>>) {
         match found {
             Found::Closed => page.pass_over(Unseen::Unreadable),
+            Found::Late { folder } => page.leave_unsearched(&folder),
             Found::Paths { folder, files } => {
                 for name in files {
                     page.add_path(&[&folder, name.sort_key.as_slice()].concat());

@@ -123,6 +123,29 @@ fn a_page_says_what_follows_it() {
     assert_eq!(end(102), "416 102 results, none after skip=102");
 }
 
+// keeps: finds
+#[test]
+fn a_search_that_takes_too_long_ends_and_says_what_was_not_searched() {
+    let tree = tempfile::tempdir().unwrap();
+    for n in 0..20 {
+        put(tree.path(), &format!("d{n:02}/f"), "hit\n");
+    }
+    put(tree.path(), "a", "hit\n");
+    let workspace = Workspace::open(tree.path()).unwrap();
+    let query = Query { glob: Some("*"), ..Query::default() };
+    let cancel = CancellationToken::new();
+    let found = |longest: u64, page: Page| {
+        let longest = std::time::Duration::from_secs(longest);
+        super::searched_within(longest, &workspace, query, page, &cancel).unwrap()
+    };
+    let told = found(0, Page::new(0, None)).told().unwrap();
+    let dirs: Vec<String> = (0..10).map(|n| format!("d{n:02}/")).collect();
+    let not = format!("not searched, since it took too long: {}, 10 more", dirs.join(", "));
+    assert_eq!(told.text, format!("a\n{not}; look in one folder (under)"));
+    assert!(found(0, Page::of_paths()).into_paths().is_err(), "a part of a pattern is none");
+    assert_eq!(found(60, Page::of_paths()).into_paths().unwrap().len(), 21);
+}
+
 #[test]
 fn a_cancelled_search_looks_at_nothing_more() {
     let tree = tempfile::tempdir().unwrap();
@@ -138,6 +161,7 @@ fn a_cancelled_search_looks_at_nothing_more() {
             judge: Judge::new(&workspace),
             context: 0,
             cancel,
+            until: std::time::Instant::now() + std::time::Duration::from_secs(60),
             workspace: &workspace,
         };
         search(&plan, workspace.directory(".").unwrap(), Page::new(200, None)).told()

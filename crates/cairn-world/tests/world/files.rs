@@ -337,7 +337,8 @@ async fn every_edit_answers_with_a_status_and_a_fact() {
     check(replace("text", "", "b"), "422 text: the text to replace is empty").await;
     check(replace("text", "a", "a"), "304 text: the old and the new text are the same").await;
     check(replace("binary", "a", "b"), "415 binary is not UTF-8 text").await;
-    check(replace("large", "x", "y"), "413 large is larger than 16777216 bytes").await;
+    let told = "413 large is larger than 16777216 bytes; change it with a command, such as sed -i";
+    check(replace("large", "x", "y"), told).await;
     check(whole("inner", "x"), "409 inner is a directory").await;
     check(whole("text/below", "x"), "409 text is not a directory").await;
     check(whole("a\u{1b}b", "x"), "400 the path a\\u{1b}b holds control characters").await;

@@ -124,7 +124,7 @@ fn terminal() -> Finding {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| place::env(name));
     let locale = locale.unwrap_or_default();
     let utf8 = ["utf-8", "utf8"].iter().any(|word| locale.to_lowercase().contains(word));
-    let colour = stderr && place::env("NO_COLOR").is_none();
+    let colour = stderr && place::wants_colour();
     let said = format!(
         "typed at: {}, seen: {}, colour: {}, UTF-8: {}",
         yes(stdin),

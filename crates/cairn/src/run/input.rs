@@ -154,13 +154,22 @@ pub fn has_terminal_beside() -> bool {
     piped && in_front && std::io::stderr().is_terminal()
 }
 
-/// The lines of some input until it ends. One that is not UTF-8 is said and left out.
+/// How long a typed line may be, and one that a program writes.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// The lines of some input until it ends. One that is not UTF-8 or too long is said and left out.
 fn lines(sink: &dyn Sink, mut input: Box<dyn BufRead>) -> impl Iterator<Item = String> {
     std::iter::from_fn(move || {
         loop {
             let mut line = Vec::new();
-            if input.read_until(b'\n', &mut line).ok()? == 0 {
+            if input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).ok()? == 0 {
                 return None;
+            }
+            if line.len() as u64 == LONGEST_LINE && line.last() != Some(&b'\n') {
+                input.skip_until(b'\n').ok()?;
+                let said = "a line of more than 16 MiB was left out; put the text into a file and name that";
+                sink.event(&Event::Notice(said.to_owned()));
+                continue;
             }
             match String::from_utf8(line) {
                 Ok(line) => return Some(line),

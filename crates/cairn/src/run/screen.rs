@@ -97,7 +97,7 @@ impl Screen {
     pub(super) fn began(&self, driver: &Driver, remarks: &[String]) {
         let mut state = self.state();
         state.store = Some(driver.store().clone());
-        state.pen = Pen::new(crate::place::env("NO_COLOR").is_none());
+        state.pen = Pen::new(crate::place::wants_colour());
         state.streams = std::io::stdout().is_terminal();
         state.surface = Some(driver.engine().surface());
         state.remember_open_ops(driver);
