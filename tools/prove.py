@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Runs the long proofs and adds a row to docs/proofs.md when all hold. Proves nothing itself:
 # each proof is a test or tool that counts, and a count that is not printed is a failed proof.
-"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, op sequences and crash points, long lines, races, near misses, timeouts, runtime kills, escape probes, fuzzed surfaces and a local model, counted."""
+"""`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, op sequences, hostile paths and crash points, long lines, races, near misses, timeouts, runtime kills, escape probes, fuzzed surfaces, a local model and packages, counted."""
 
 import datetime
 import hashlib
@@ -16,12 +16,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "proofs.md")
 LOGS = os.path.join(ROOT, "target", "prove")
 CARGO = shlex.split(os.environ.get("CARGO", "cargo"))
-RULE = "|" + "---|" * 25 + "\n"
+RULE = "|" + "---|" * 27 + "\n"
 SIZES = {"CAIRN_KILLS": "200", "CAIRN_CRASH_POINTS": "2000", "CAIRN_POWER_CUTS": "100",
          "CAIRN_MUTATIONS": "2000", "CAIRN_FLOOD": "1500000000", "CAIRN_TIMEOUTS": "200",
          "CAIRN_UNDO_CASES": "2000", "CAIRN_UNDO_POINTS": "1000", "CAIRN_CASES": "400000", "CAIRN_RACES": "1000",
          "CAIRN_CHOICE_POINTS": "1000", "CAIRN_COMMIT_POINTS": "150", "CAIRN_LARGE_COMMIT_POINTS": "40", "CAIRN_OVERLAY_CASES": "5000",
-         "CAIRN_OP_SEQUENCES": "10000", "CAIRN_LINE_MIB": "1024", "CAIRN_OP_POINTS": "1000", "CAIRN_LINES": "50000", "CAIRN_RUNTIME_KILLS": "50", "CAIRN_FUZZ_SECONDS": "60"}
+         "CAIRN_OP_SEQUENCES": "10000", "CAIRN_PATHS": "100000", "CAIRN_LINE_MIB": "1024", "CAIRN_OP_POINTS": "1000", "CAIRN_LINES": "50000", "CAIRN_RUNTIME_KILLS": "50", "CAIRN_FUZZ_SECONDS": "60"}
 
 def test(package, target, name):
     tests = ["--", "--nocapture", "--test-threads=1", name]
@@ -57,6 +57,8 @@ def proofs(sizes):
          [r"\d+ overlay sequences, \d+ with conflicts, 0 lost"]),
         ("op sequences", test("cairn-runtime", "runs", "ops_random::any_sequence"),
          [r"\d+ op sequences, \d+ ops, \d+ changes, all as the model says"]),
+        ("hostile paths", test("cairn-runtime", "runs", "any_path::every_call"),
+         [r"\d+ calls on any path, \d+ rows, 0 panics"]),
         ("op crash points", test("cairn", "cli", "op_crash"),
          [r"\d+ op crash points of \d+", r"\d+ edit crash points of \d+"]),
         ("long lines", test("cairn-runtime", "runs", "hostile::a_line"),
@@ -79,6 +81,8 @@ def proofs(sizes):
         ("local model", with_model(test("cairn-runtime", "runs", "local_model")),
          [r"(\d+) of \1 admitted by grammar, \d+ by schema, \d+ without",
           r"a whole run: \d+ replies, 0 refused"]),
+        ("packages", [os.path.join(ROOT, "tools", "packages.py")],
+         [r"\d+ packages kept without a question, husky needs a person"]),
     ]
 
 class Failed(Exception):

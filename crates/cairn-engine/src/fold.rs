@@ -4,7 +4,7 @@
 use crate::state::{Engine, OpState};
 use crate::view::Item;
 use cairn_text::glob::{self, PathGlob};
-use cairn_types::{Coord, OpName, Outcome, RunId, Status, Uri};
+use cairn_types::{Coord, OpName, Outcome, Place, RunId, Status};
 
 /// How a row's address begins.
 const ROW: &str = "log:///";
@@ -39,11 +39,12 @@ impl Rows {
     }
 }
 
-/// A path or an address as it is compared.
-fn plain(path: &str) -> String {
-    match path.parse::<Uri>() {
-        Ok(uri) => uri.to_string(),
-        Err(_) => glob::plain(path),
+/// A path or an address in the one form in which it is compared.
+fn plain(target: &str) -> String {
+    match Place::of(target) {
+        Ok(Place::Entry(uri)) => uri.to_string(),
+        Ok(Place::Path(path)) => glob::plain(&path),
+        Err(_) => target.to_owned(),
     }
 }
 

@@ -190,7 +190,21 @@ impl Driver {
         }
         self.begin(at, again, (&prepared, is_chosen)).await?;
         let performed = self.perform(at, &action, &prepared).await?;
-        self.settled_by(at, performed, Settled::Performed)
+        self.settle_acted(at, performed).await
+    }
+
+    /// Settles an op that acted. One that panicked is settled as after a crash, but not tried again: it
+    /// would only panic once more.
+    async fn settle_acted(&mut self, at: Coord, performed: Performed) -> Result<(), RunError> {
+        let is_begun = self.engine.op(at).is_some_and(|op| op.begin.is_some());
+        match (performed.panicked, is_begun) {
+            (false, _) => self.settled_by(at, performed, Settled::Performed),
+            (true, false) => self.settled_by(at, performed, Settled::NotPerformed),
+            (true, true) => match self.settlement(at).await? {
+                Settlement::Repeat => self.settled_by(at, performed, Settled::NotPerformed),
+                settlement => self.settle_as(at, settlement),
+            },
+        }
     }
 
     /// What an op would change that was let fetch something from beyond this machine.
@@ -221,7 +235,7 @@ impl Driver {
             false => self.begin(at, again, (prepared, is_chosen)).await?,
         }
         let performed = self.perform(at, action, prepared).await?;
-        self.settled_by(at, performed, Settled::Performed)?;
+        self.settle_acted(at, performed).await?;
         self.flush().await
     }
 
@@ -277,8 +291,15 @@ impl Driver {
 
     /// It began before this process did; finds out what the disk shows.
     pub(crate) async fn settle(&mut self, at: Coord) -> Result<(), RunError> {
-        let begun = self.engine.op(at).and_then(|op| op.begin.clone());
-        let changes = begun.map(|begin| begin.changes).unwrap_or_default();
+        match self.settlement(at).await? {
+            Settlement::Repeat => self.act(at, true).await,
+            settlement => self.settle_as(at, settlement),
+        }
+    }
+
+    /// What is to become of an op that began and was not seen to end, by what the disk shows.
+    async fn settlement(&mut self, at: Coord) -> Result<Settlement, RunError> {
+        let changes = self.begun_changes(at);
         let action = self.action(at)?;
         let found = match (changes.is_empty(), self.world.probe(&changes)) {
             // What was to be ended has ended with its driver.
@@ -292,30 +313,41 @@ impl Driver {
             self.world.count_made(&self.world.made(&changes));
         }
         let shown = self.would(&action).await?.shown;
-        match self.engine.found(at, found, &shown) {
-            Settlement::Record(mut recording) => {
-                // What was made of it stands in the row, so that an undo covers it.
-                if let (Found::Partly | Found::Unknown, [.., Body::Outcome(outcome)]) =
-                    (found, &mut recording.facts[..])
-                {
-                    outcome.changes = self.world.made(&changes);
-                }
-                self.record(recording)
-            }
-            Settlement::Repeat => self.act(at, true).await,
-            Settlement::Finish => self.finish(at, &changes, &shown),
+        let mut settlement = self.engine.found(at, found, &shown);
+        // What was made of it stands in the row, so that an undo covers it.
+        if let (Found::Partly | Found::Unknown, Settlement::Record(recording)) =
+            (found, &mut settlement)
+            && let [.., Body::Outcome(outcome)] = &mut recording.facts[..]
+        {
+            outcome.changes = self.world.made(&changes);
+        }
+        Ok(settlement)
+    }
+
+    /// Carries out what is to become of it, where that is not to perform it again.
+    fn settle_as(&mut self, at: Coord, settlement: Settlement) -> Result<(), RunError> {
+        match settlement {
+            Settlement::Record(recording) => self.record(recording),
+            Settlement::Finish => self.finish(at),
+            Settlement::Repeat => Ok(()),
         }
     }
 
+    fn begun_changes(&self, at: Coord) -> Vec<Change> {
+        let begun = self.engine.op(at).and_then(|op| op.begin.clone());
+        begun.map(|begin| begin.changes).unwrap_or_default()
+    }
+
     /// Makes the changes of an op that a crash cut in the middle.
-    fn finish(&mut self, at: Coord, changes: &[Change], shown: &str) -> Result<(), RunError> {
+    fn finish(&mut self, at: Coord) -> Result<(), RunError> {
         let mut progress = Progress::new(at, self.sink.clone());
         let mut on_progress = |done: usize, total: usize| progress.tell(done, total);
         let contents = |hash: &Hash| self.content(hash).ok();
-        let finished = self.world.apply_and_count(changes, &contents, &mut on_progress);
+        let changes = self.begun_changes(at);
+        let finished = self.world.apply_and_count(&changes, &contents, &mut on_progress);
         self.world.count_made(finished.as_deref().unwrap_or_default());
         let found = if finished.is_ok() { Found::Done } else { Found::Unknown };
-        match self.engine.found(at, found, shown) {
+        match self.engine.found(at, found, "") {
             Settlement::Record(recording) => self.record(recording),
             Settlement::Repeat | Settlement::Finish => Ok(()),
         }

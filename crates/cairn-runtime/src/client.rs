@@ -365,7 +365,7 @@ impl Client {
 
     /// What such an op comes to. It is finished, unless somebody changed an entry of it since: then what was
     /// made of it is taken back.
-    fn settled(&self, at: Coord, changes: &[Change]) -> Recording {
+    pub(crate) fn settled(&self, at: Coord, changes: &[Change]) -> Recording {
         let contents = |hash: &Hash| self.store.content(hash).ok();
         let stored: Vec<Change> =
             changes.iter().filter(|change| change.is_stored()).cloned().collect();

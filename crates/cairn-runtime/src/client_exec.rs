@@ -49,7 +49,7 @@ impl Client {
             Acting { row: &rows::address(at), cancel: &cancel, on_output: &mut |_: &[u8]| {} };
         let performed = self.world.act(action, &prepared, acting).await;
         self.keep_spooled(&performed);
-        Ok(Some((performed, Settled::Performed)))
+        Ok(self.acted(at, performed, &prepared.changes))
     }
 
     /// What it would change, where it runs over an overlay; then it has run.

@@ -165,7 +165,27 @@ impl Client {
         let performed = self.world.act(action, &prepared, acting).await;
         // Held until what changed is durable.
         self.alone = Some(alone);
-        Ok(Some((performed, Settled::Performed)))
+        Ok(self.acted(at, performed, &prepared.changes))
+    }
+
+    /// What an op that acted comes to. One that panicked after it began is settled as after a crash, and then
+    /// this is none.
+    pub(crate) fn acted(
+        &mut self,
+        at: Coord,
+        performed: Performed,
+        changes: &[Change],
+    ) -> Option<(Performed, Settled)> {
+        let is_begun = self.engine.op(at).is_some_and(|op| op.begin.is_some());
+        match (performed.panicked, is_begun) {
+            (false, _) => Some((performed, Settled::Performed)),
+            (true, false) => Some((performed, Settled::NotPerformed)),
+            (true, true) => {
+                let settled = self.settled(at, changes);
+                self.record(settled);
+                None
+            }
+        }
     }
 
     /// What changes only entries that the store keeps happens with its outcome; all else begins.

@@ -44,6 +44,9 @@ pub enum UriError {
     /// Nothing after the scheme, where something must be.
     #[error("{0} names no host")]
     NoHost(String),
+    /// It does not begin with a scheme, as every address does.
+    #[error("{0} has no scheme")]
+    NoScheme(String),
 }
 
 /// The schemes whose addresses have a host.
@@ -86,8 +89,9 @@ impl FromStr for Uri {
         if text.chars().any(char::is_control) {
             return Err(UriError::Control(text.escape_debug().to_string()));
         }
-        let scheme = scheme_of(text).unwrap_or_default();
-        let rest = &text[(scheme.len() + 1).min(text.len())..];
+        let no_scheme = || UriError::NoScheme(text.to_owned());
+        let scheme = scheme_of(text).ok_or_else(no_scheme)?;
+        let (_, rest) = text.split_once(':').ok_or_else(no_scheme)?;
         let (rest, channel) = match rest.split_once('#') {
             Some((rest, "")) => (rest, None),
             Some((rest, channel)) => (rest, Some(channel.to_owned())),
@@ -186,6 +190,17 @@ mod tests {
         check("known:///a\nb", "error the address known:///a\\nb holds control characters");
         let long = format!("known:///{}", "x".repeat(600));
         check(&long, "error the address is 609 bytes long, more than 512");
+    }
+
+    // keeps: any-path
+    #[test]
+    fn a_text_without_a_scheme_is_a_path_and_no_address() {
+        for text in ["é/z", "日本.md", "😀", "aé", "a/b", "", ":", "é://a", "x"] {
+            assert_eq!(Place::of(text), Ok(Place::Path(text.to_owned())));
+            assert_eq!(text.parse::<Uri>(), Err(UriError::NoScheme(text.to_owned())));
+        }
+        let uri: Uri = "known:///é/日#😀".parse().unwrap();
+        assert_eq!(uri.to_string(), "known:///é/日#😀");
     }
 
     #[test]

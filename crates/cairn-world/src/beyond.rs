@@ -1,8 +1,9 @@
 //! Ops on what is beyond this machine: what is known of one before it was let, which reaches nothing, and what
 //! it comes to afterwards. How something is fetched is its scheme's.
 
+use crate::caught::caught;
 use crate::settled::Prepared;
-use crate::{World, entry, unprepared};
+use crate::{World, entry, unfinished, unprepared};
 use cairn_text::shown::clean;
 use cairn_types::Action;
 use tokio_util::sync::CancellationToken;
@@ -33,14 +34,15 @@ impl World {
     pub async fn fetch(&self, action: &Action, cancel: &CancellationToken) -> Prepared {
         let Action::Copy(carry) = action else { return self.prepare_beside(action).await };
         let (world, carry, cancel) = (self.clone(), carry.clone(), cancel.clone());
-        let fetched = tokio::task::spawn_blocking(move || {
+        let fetch = move || {
             let (roots, schemes) = (&world.roots, world.schemes.as_ref());
             let prepared = entry::carry::Ends { roots, schemes, cancel: &cancel }.copy_here(&carry);
             match world.refuse_read_only(&prepared.changes) {
                 Err(refusal) => entry::refused(&prepared.label, refusal),
                 Ok(()) => prepared,
             }
-        });
-        fetched.await.unwrap_or_else(unprepared)
+        };
+        let fetched = tokio::task::spawn_blocking(move || caught(fetch)).await;
+        fetched.unwrap_or_else(|e| Err(unfinished(&e))).unwrap_or_else(unprepared)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::World;
 use crate::edit::{not_text, read_all};
-use crate::read::{SNIFF, is_binary};
+use crate::read::refuse_binary;
 use crate::settled::Refusal;
 use crate::workspace::Workspace;
 use cairn_types::Status;
@@ -95,8 +95,6 @@ fn member(workspace: &Workspace, path: &str) -> Result<String, Refusal> {
 
 fn text(name: &str, fd: OwnedFd) -> Result<String, Refusal> {
     let bytes = read_all(name, fd, LONGEST)?;
-    if is_binary(&bytes[..bytes.len().min(SNIFF)]) {
-        return Err(not_text(name));
-    }
+    refuse_binary(name, &bytes)?;
     String::from_utf8(bytes).map_err(|_| not_text(name))
 }

@@ -5,6 +5,7 @@ use crate::apply::missing_directories;
 use crate::attributes;
 use crate::parts;
 use crate::patch;
+use crate::read::refuse_binary;
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state;
@@ -117,7 +118,7 @@ fn work_out(
     path: &str,
     (body, scope): (&EditBody, Option<&str>),
 ) -> Result<Worked, Refusal> {
-    let (real, before) = look(workspace, path)?;
+    let (real, before) = look_at_text(workspace, path)?;
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
     let edited = match (body, scope, old) {
         // A scope is a place in what is there; where nothing is, the body is all there will be.
@@ -178,6 +179,18 @@ pub(crate) fn look(workspace: &Workspace, path: &str) -> Result<(String, Option<
     let bytes = read_all(path, fd, MAX_FILE).map_err(with_way_on)?;
     let state = FileState { attributes, ..state::of_file(&stat, Hash::of(&bytes)) };
     Ok((real, Some((bytes, state))))
+}
+
+/// The same of what an edit may change and show a model. A binary file is neither.
+pub(crate) fn look_at_text(
+    workspace: &Workspace,
+    path: &str,
+) -> Result<(String, Option<There>), Refusal> {
+    let (real, there) = look(workspace, path)?;
+    if let Some((bytes, _)) = &there {
+        refuse_binary(&real, bytes)?;
+    }
+    Ok((real, there))
 }
 
 /// The new content, the lines that are new in it, and what was tolerated.
@@ -271,7 +284,7 @@ impl Worked {
                 let (added, removed) = diff::counted(text, after);
                 format!("edit {path} (+{added} -{removed})")
             }
-            (Some(Err(_)), _) => format!("edit {path} (replaces a binary file)"),
+            (Some(Err(_)), _) => format!("edit {path} (replaces bytes that are not UTF-8)"),
         }
     }
 
@@ -307,7 +320,7 @@ impl Worked {
         let path = &self.change.path;
         let bytes = self.before.as_deref()?;
         let Ok(text) = std::str::from_utf8(bytes) else {
-            return Some(format!("{path} is a binary file, {} bytes", bytes.len()));
+            return Some(format!("{path} is not UTF-8 text, {} bytes", bytes.len()));
         };
         if text.is_empty() {
             return Some(format!("{path} is empty"));

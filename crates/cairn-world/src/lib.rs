@@ -26,6 +26,7 @@ mod list;
 mod many;
 mod media;
 mod members;
+mod misspelled;
 mod near;
 mod notebook;
 mod outer;
@@ -93,6 +94,7 @@ use cairn_types::{
     Action, Carry, Change, Exec, FileState, Find, Manifest, Post, PrivatePlaces, Read, Removed,
     Status, UriError, built_in, scheme_of,
 };
+use caught::{caught, caught_while};
 use rehearse::{Known, Rehearsal};
 use roots::Roots;
 use std::collections::HashMap;
@@ -272,7 +274,11 @@ impl World {
     /// What an action would do, without doing anything.
     #[must_use]
     pub fn prepare(&self, action: &Action) -> Prepared {
-        if let Err(refusal) = refuse_tags(action) {
+        caught(|| self.prepared(action)).unwrap_or_else(unprepared)
+    }
+
+    fn prepared(&self, action: &Action) -> Prepared {
+        if let Err(refusal) = self.refuse_misnamed(action) {
             return entry::refused(&format!("{} {}", action.op(), action.target()), refusal);
         }
         let mut prepared = many::prepare(self, action).unwrap_or_else(|| self.worked_out(action));
@@ -290,6 +296,12 @@ impl World {
         }
         self.mark_guarded(&mut prepared);
         prepared
+    }
+
+    /// Refuses what names a file or an entry in a way that nobody means.
+    fn refuse_misnamed(&self, action: &Action) -> Result<(), Refusal> {
+        refuse_tags(action)?;
+        misspelled::refuse(&self.schemes, action)
     }
 
     fn refuse_read_only(&self, changes: &[Change]) -> Result<(), Refusal> {
@@ -351,16 +363,19 @@ impl World {
     pub async fn prepare_beside(&self, action: &Action) -> Prepared {
         let (world, action) = (self.clone(), action.clone());
         let prepared = tokio::task::spawn_blocking(move || world.prepare(&action));
-        prepared.await.unwrap_or_else(unprepared)
+        prepared.await.unwrap_or_else(|e| unprepared(unfinished(&e)))
     }
 
     /// What is really to be done of an edit that was prepared, by what a person chose of it.
     #[must_use]
     pub fn chosen(&self, prepared: &Prepared, choice: &Choice) -> Prepared {
-        let mut chosen = choose::chosen(prepared, choice);
-        chosen.removed = removed::by(&self.roots, &chosen.changes, self.settings.little);
-        self.mark_guarded(&mut chosen);
-        chosen
+        let chosen = || {
+            let mut chosen = choose::chosen(prepared, choice);
+            chosen.removed = removed::by(&self.roots, &chosen.changes, self.settings.little);
+            self.mark_guarded(&mut chosen);
+            chosen
+        };
+        caught(chosen).unwrap_or_else(unprepared)
     }
 
     /// Marks changes of what git runs or reads as configuration, by the settings in force now.
@@ -368,13 +383,27 @@ impl World {
         guarded::mark_guarded(&self.roots, &self.settings.git_config, prepared);
     }
 
-    /// Does what was prepared. Files are changed only if they are as they were then (else 409).
+    /// Does what was prepared. Files are changed only if they are as they were then (else 409). What
+    /// panicked is marked so: what it did is to be found out as after a crash.
     pub async fn act(&self, action: &Action, prepared: &Prepared, acting: Acting<'_>) -> Performed {
         self.act_and_count(action, prepared, acting, &mut |_, _| {}).await
     }
 
     /// The same, telling how many of how many changes of files are made.
     pub async fn act_and_count(
+        &self,
+        action: &Action,
+        prepared: &Prepared,
+        acting: Acting<'_>,
+        progress: OnProgress<'_>,
+    ) -> Performed {
+        match caught_while(Box::pin(self.acted(action, prepared, acting, progress))).await {
+            Ok(performed) => performed,
+            Err(refusal) => Performed { panicked: true, ..refusal.into() },
+        }
+    }
+
+    async fn acted(
         &self,
         action: &Action,
         prepared: &Prepared,
@@ -434,7 +463,9 @@ impl World {
         on_output: OnOutput,
     ) -> Result<Box<Rehearsing>, Box<Prepared>> {
         let Action::Exec(exec) = action else { return Err(Box::new(self.prepare(action))) };
-        self.overlay((name, hosts)).start(exec, on_output).await
+        let overlay = self.overlay((name, hosts));
+        let started = caught_while(Box::pin(overlay.start(exec, on_output))).await;
+        started.unwrap_or_else(|refusal| Err(Box::new(unprepared(refusal))))
     }
 
     fn overlay<'a>(&'a self, (name, hosts): (&'a str, &'a [String])) -> Rehearsal<'a> {
@@ -445,7 +476,7 @@ impl World {
     /// Before what a command changed is made to count: moves what of it is never read to where it is
     /// kept, so that a crash in the middle can be completed.
     pub fn stage(&self, prepared: &mut Prepared) -> Result<(), Refusal> {
-        rehearse::stage(&self.roots, &self.known, prepared)
+        caught(|| rehearse::stage(&self.roots, &self.known, prepared))?
     }
 
     /// A text that grows, kept as a command's output is.
@@ -465,9 +496,12 @@ impl World {
     /// The same beside the caller's thread, since a scheme of somebody's own may take its time.
     async fn change_beside(&self, prepared: &Prepared) -> Performed {
         let (world, prepared) = (self.clone(), prepared.clone());
-        let changed =
-            tokio::task::spawn_blocking(move || world.change(&prepared, &mut |_, _| {})).await;
-        changed.unwrap_or_else(|e| Performed::told(Status::FAILED, format!("it did not end: {e}")))
+        let changed = move || caught(|| world.change(&prepared, &mut |_, _| {}));
+        match tokio::task::spawn_blocking(changed).await {
+            Ok(Ok(changed)) => changed,
+            Ok(Err(refusal)) => Performed { panicked: true, ..refusal.into() },
+            Err(e) => Performed { panicked: true, ..unfinished(&e).into() },
+        }
     }
 
     fn change(&self, prepared: &Prepared, progress: OnProgress<'_>) -> Performed {
@@ -491,7 +525,9 @@ impl World {
         let begun = Instant::now();
         if let Action::Exec(exec) = action {
             let acting = Acting { row, cancel, on_output: &mut |_| {} };
-            let mut performed = self.overlay(("", &[])).look(exec, acting).await;
+            let overlay = self.overlay(("", &[]));
+            let looked = caught_while(Box::pin(overlay.look(exec, acting))).await;
+            let mut performed = looked.unwrap_or_else(Into::into);
             performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             return performed;
         }
@@ -500,14 +536,15 @@ impl World {
         let cancelled = cancel.child_token();
         let _stop = cancelled.clone().drop_guard();
         let looked = tokio::task::spawn_blocking(move || {
-            let ground = (roots.as_ref(), schemes.as_ref());
-            let mut told = looked(ground, &action, &cancelled).unwrap_or_else(Into::into);
-            near::tell(ground, &action, &mut told);
-            told
+            let look = || {
+                let ground = (roots.as_ref(), schemes.as_ref());
+                let mut told = looked(ground, &action, &cancelled).unwrap_or_else(Into::into);
+                near::tell(ground, &action, &mut told);
+                told
+            };
+            caught(look).unwrap_or_else(Into::into)
         });
-        let mut performed = looked
-            .await
-            .unwrap_or_else(|e| Performed::told(Status::FAILED, format!("it did not end: {e}")));
+        let mut performed = looked.await.unwrap_or_else(|e| unfinished(&e).into());
         performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         performed
     }
@@ -516,6 +553,10 @@ impl World {
     /// unfinished write left behind.
     #[must_use]
     pub fn probe(&self, expected: &[Change]) -> Probe {
+        caught(|| self.probed(expected)).unwrap_or(Probe::Neither)
+    }
+
+    fn probed(&self, expected: &[Change]) -> Probe {
         let (entries, files): (Vec<_>, Vec<_>) =
             expected.iter().cloned().partition(|change| change.entry().is_some());
         let of_files = (!files.is_empty()).then(|| apply::probe(&self.roots, &files));
@@ -537,7 +578,7 @@ impl World {
         changes: &[Change],
         contents: &Contents<'_>,
     ) -> Result<Vec<Change>, Refusal> {
-        self.make(changes, List::GoOn, contents, &mut |_, _| {})
+        self.apply_and_count(changes, contents, &mut |_, _| {})
     }
 
     /// The same, telling how many of how many changes of files are made.
@@ -547,7 +588,7 @@ impl World {
         contents: &Contents<'_>,
         progress: OnProgress<'_>,
     ) -> Result<Vec<Change>, Refusal> {
-        self.make(changes, List::GoOn, contents, progress)
+        caught(|| self.make(changes, List::GoOn, contents, progress))?
     }
 
     /// Files first, since only they can be found to be somebody else's while they are made; of entries
@@ -610,6 +651,18 @@ impl World {
         }
     }
 
+    /// Whether anything stands at a path or an address, as an op names it. What cannot be looked at counts.
+    #[must_use]
+    pub fn is_there(&self, path: &str) -> bool {
+        let found = || match self.schemes.address(path) {
+            Some(uri) => entry::there(&self.schemes, &uri?).map(drop),
+            None => self.roots.of(path).open_existing(path).map(drop),
+        };
+        caught(found).is_ok_and(|found| {
+            found.err().is_none_or(|refusal| refusal.status != Status::NOT_FOUND)
+        })
+    }
+
     /// Whether what a state of this path tells of, which is moved and not written, lies aside.
     #[must_use]
     pub fn lies_aside(&self, path: &str, state: &FileState) -> bool {
@@ -631,6 +684,7 @@ fn looked(
     action: &Action,
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
+    misspelled::refuse(schemes, action)?;
     match action {
         Action::Read(read) => match schemes.address(&read.path) {
             Some(uri) => entry::look::read(schemes, &uri?, read, cancel),
@@ -682,9 +736,14 @@ fn looked(
     }
 }
 
-fn unprepared(why: tokio::task::JoinError) -> Prepared {
-    let settled = Performed::told(Status::FAILED, format!("it could not be prepared: {why}"));
-    Prepared { settled: Some(settled), ..Prepared::default() }
+/// An op that could not be prepared.
+fn unprepared(why: Refusal) -> Prepared {
+    Prepared { settled: Some(why.into()), ..Prepared::default() }
+}
+
+/// Work beside the caller's thread that did not come to its end.
+fn unfinished(why: &tokio::task::JoinError) -> Refusal {
+    Refusal::new(Status::FAILED, format!("it did not end: {why}"))
 }
 
 /// That nobody is there to be told.

@@ -1,7 +1,7 @@
 //! Patches worked out: the edit language over the workspace's files, one or several. Changes nothing;
 //! what it works out is made like any edit.
 
-use crate::edit::{There, Worked, look, not_text, status_of, worked, written};
+use crate::edit::{There, Worked, look, look_at_text, not_text, status_of, worked, written};
 use crate::roots::Roots;
 use crate::settled::Refusal;
 use crate::state;
@@ -69,7 +69,7 @@ fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> R
         all.push(gone);
         return Ok(());
     }
-    let (real, before) = look(workspace, path)?;
+    let (real, before) = look_at_text(workspace, path)?;
     let earlier = all.iter().position(|done| done.change.path == real);
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
     let text = match earlier {

@@ -85,9 +85,7 @@ pub(crate) fn perform(
 fn part(opened: Opened, read: &Read) -> Result<Performed, Refusal> {
     let Opened { path, fd, .. } = opened;
     let bytes = read_all(&path, fd, MAX_FILE)?;
-    if is_binary(&bytes[..bytes.len().min(SNIFF)]) {
-        return Err(binary(&path, bytes.len() as u64));
-    }
+    refuse_binary(&path, &bytes)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| not_text(&path))?;
     let mut performed = text::read(&path, text, mime::of(&path, &bytes).name(), read)?;
     performed.seen.push(Seen { path, hash: Hash::of(&bytes), part: true });
@@ -131,6 +129,7 @@ fn shown(path: &str, content: Vec<u8>, Kind { mime, .. }: Kind) -> Performed {
 fn notebook(opened: Opened, read: &Read) -> Result<Performed, Refusal> {
     let Opened { path, fd, .. } = opened;
     let bytes = read_all(&path, fd, MAX_FILE)?;
+    refuse_binary(&path, &bytes)?;
     let mut performed = match notebook::cells(&bytes) {
         None => of_bytes(&path, &bytes, read, true)?,
         Some(cells) => {
@@ -193,6 +192,15 @@ fn fill(file: &mut impl std::io::Read, buffer: &mut [u8]) -> std::io::Result<usi
 
 fn binary(path: &str, bytes: u64) -> Refusal {
     Refusal::new(Status::NOT_TEXT, format!("{path} is a binary file, {bytes} bytes"))
+}
+
+/// Refuses bytes that are kept from models because they are not text: with a NUL anywhere, or a beginning much of
+/// which is not UTF-8. What people are shown is decided elsewhere.
+pub(crate) fn refuse_binary(path: &str, bytes: &[u8]) -> Result<(), Refusal> {
+    match memchr(0, bytes).is_some() || is_binary(&bytes[..bytes.len().min(SNIFF)]) {
+        true => Err(binary(path, bytes.len() as u64)),
+        false => Ok(()),
+    }
 }
 
 /// Whether a file's beginning is not text: it has a NUL, or much of it is not UTF-8.

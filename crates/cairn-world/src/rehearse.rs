@@ -1,6 +1,7 @@
 //! Commands over an overlay: one runs to its end, then what it changed is read as a proposal. Nothing of
 //! it counts until `commit`; dropping what was prepared forgets it.
 
+use crate::caught::caught;
 use crate::exec;
 use crate::git_settings::{GitConfigFiles, find_git_guards};
 use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
@@ -256,8 +257,8 @@ fn unused(roots: &Roots, name: &str) -> String {
 pub(crate) async fn beside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|e| Refusal::new(Status::FAILED, format!("it did not end: {e}")))
+    let done = tokio::task::spawn_blocking(move || caught(work)).await;
+    done.unwrap_or_else(|e| Err(crate::unfinished(&e)))
 }
 
 /// The folders that a command worked on, each with where its changes are.

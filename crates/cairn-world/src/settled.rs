@@ -71,6 +71,8 @@ pub struct Performed {
     pub letter: Option<Letter>,
     /// How long it took, in milliseconds.
     pub ms: u64,
+    /// It panicked while it acted: how far it came is not known.
+    pub panicked: bool,
 }
 
 /// A picture or document.
@@ -132,6 +134,7 @@ impl Performed {
             stream: None,
             letter: None,
             ms: 0,
+            panicked: false,
         }
     }
 }

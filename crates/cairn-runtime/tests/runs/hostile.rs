@@ -18,6 +18,9 @@ const LONG: usize = 16 << 20;
 const OF_LONG: u64 = 256;
 /// How much those on a file that is too large to be held may take.
 const OF_LINE: u64 = 48;
+/// How much those on a directory of so many files may take: 1 KiB of each, and what any search takes.
+const FILES: u32 = 20_000;
+const OF_FILES: u64 = 20 + (FILES as u64 >> 10);
 
 const FOLDER: &str = "CAIRN_TEST_HOSTILE";
 const WHICH: &str = "CAIRN_TEST_WHICH";
@@ -80,6 +83,12 @@ fn ops(which: &str) -> Vec<(&'static str, Value, &'static [u16])> {
             ("move", json!({"from": "line.md", "to": "known:///line"}), &[413]),
             ("copy", json!({"from": "line.md", "to": "other.md"}), &[413]),
         ],
+        "files" => vec![
+            ("find", json!({"text": "nowhere"}), &[204]),
+            ("find", json!({"text": "a", "glob": "*.md", "skip": 9000}), &[200]),
+            ("find", json!({"glob": "**/19999.md"}), &[200]),
+            ("list", json!({"path": "many"}), &[200]),
+        ],
         other => panic!("there is nothing hostile called {other}"),
     }
 }
@@ -111,6 +120,10 @@ fn prepare(temp: &TempHome, which: &str) {
             let depth = 100_000;
             temp.write("deep.json", format!("{}{}", "[".repeat(depth), "]".repeat(depth)));
             temp.write("bomb.yaml", bomb());
+        }
+        "files" => {
+            let files = cases("CAIRN_FILES", FILES);
+            (0..files).for_each(|n| temp.write(&format!("many/{n}.md"), "a\n"));
         }
         _ => {
             let mut file = fs::File::create(temp.workspace().join("line.md")).unwrap();
@@ -193,6 +206,14 @@ fn hostile_expressions_end_with_a_row_in_bounded_memory() {
 #[test]
 fn hostile_documents_end_with_a_row_in_bounded_memory() {
     println!("documents took {} MiB", check("documents", OF_LONG));
+}
+
+// keeps: find-memory
+#[test]
+fn a_search_of_a_directory_takes_memory_linear_in_its_files() {
+    let files = cases("CAIRN_FILES", FILES);
+    let grown = check("files", OF_FILES.max(u64::from(files) >> 10));
+    println!("a directory of {files} files, {grown} MiB more memory");
 }
 
 // keeps: hostile-ops

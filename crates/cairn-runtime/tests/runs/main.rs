@@ -8,6 +8,7 @@
     reason = "a test fails by panicking and says what it counted"
 )]
 
+mod any_path;
 mod background;
 mod catalog;
 mod context;

@@ -65,7 +65,8 @@ pub(super) fn markdown(workspace: &Workspace, path: &str) -> Result<Markdown, Re
     let mut bytes = Vec::new();
     let mut file = std::fs::File::from(opened.fd).take(LARGEST);
     file.read_to_end(&mut bytes).map_err(|_| refuse())?;
-    let text = String::from_utf8(bytes).map_err(|_| refuse())?;
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    let text = text.ok_or_else(refuse)?;
     Ok(Markdown { path: opened.path, text })
 }
 

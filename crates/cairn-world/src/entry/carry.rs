@@ -1,7 +1,7 @@
 //! Copying, moving and removing where an entry is at one end or both, worked out. Changes nothing.
 
 use super::edit::checked;
-use super::{beyond, fetched, one, refused, there};
+use super::{beyond, fetched, one, refuse_channel_of_nothing, refused, there};
 use crate::edit::{look, written};
 use crate::roots::Roots;
 use crate::scheme::{Entry, MAX_CHANNEL, Schemes, mime_of};
@@ -129,6 +129,7 @@ impl Ends<'_> {
             }
             Some(_) => Err(taken(&uri.to_string())),
             None => {
+                refuse_channel_of_nothing(scheme, uri)?;
                 let change = Change::between(uri.to_string(), None, Some(entry.state(scheme)));
                 Ok(Arriving { changes: vec![change], content: entry.content })
             }

@@ -1,6 +1,6 @@
 //! An edit of an entry, worked out. Changes nothing.
 
-use super::{one, refused};
+use super::{one, refuse_channel_of_nothing, refused};
 use crate::edit::{SCOPE_OF_CONTENT, Worked, status_of, together};
 use crate::scheme::{Entry, MAX_CHANNEL, Scheme, Schemes, mime_of};
 use crate::settled::{Prepared, Refusal};
@@ -25,9 +25,8 @@ pub(crate) fn prepare(schemes: &Schemes, uri: &Uri, edit: &Edit) -> Prepared {
 fn work_out(schemes: &Schemes, uri: &Uri, edit: &Edit) -> Result<Worked, Refusal> {
     let scheme = one(schemes, uri)?;
     let before = scheme.get(uri)?;
-    if before.is_none() && uri.channel.is_some() && scheme.get(&uri.entry())?.is_none() {
-        let text = format!("{} does not exist, so it has no other channels", uri.entry());
-        return Err(Refusal::new(Status::NOT_FOUND, text));
+    if before.is_none() {
+        refuse_channel_of_nothing(scheme, uri)?;
     }
     let mime = mime_of(scheme.manifest(), uri);
     let edited = edited(uri, before.as_ref(), edit, &mime)?;
@@ -111,8 +110,8 @@ fn patched(uri: &Uri, old: Option<&str>, text: &str) -> Result<Edited, Refusal> 
 
 /// An entry's content as text.
 pub(crate) fn text_of<'a>(uri: &Uri, entry: &'a Entry) -> Result<&'a str, Refusal> {
-    let text = std::str::from_utf8(&entry.content);
-    text.map_err(|_| {
+    let text = std::str::from_utf8(&entry.content).ok();
+    text.filter(|_| memchr::memchr(0, &entry.content).is_none()).ok_or_else(|| {
         let text = format!("{uri} is {}, {} bytes, and not text", entry.mime, entry.content.len());
         Refusal::new(Status::NOT_TEXT, text)
     })

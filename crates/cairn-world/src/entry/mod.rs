@@ -31,6 +31,17 @@ pub(crate) fn one<'a>(schemes: &'a Schemes, uri: &Uri) -> Result<&'a dyn Scheme,
     }
 }
 
+/// Refuses a channel beside the usual one of an entry that does not exist.
+fn refuse_channel_of_nothing(scheme: &dyn Scheme, uri: &Uri) -> Result<(), Refusal> {
+    match uri.channel.is_some() && scheme.get(&uri.entry())?.is_none() {
+        true => {
+            let text = format!("{} does not exist, so it has no other channels", uri.entry());
+            Err(Refusal::new(Status::NOT_FOUND, text))
+        }
+        false => Ok(()),
+    }
+}
+
 /// An entry's channel as it stands, and that there is none.
 pub(crate) fn there(schemes: &Schemes, uri: &Uri) -> Result<Entry, Refusal> {
     let missing = || Refusal::new(Status::NOT_FOUND, format!("{uri} does not exist"));

@@ -126,6 +126,7 @@ impl<'a> Looker<'a> {
             }
         };
         match searched {
+            Ok(()) if rows.has_nul => Seen::Binary,
             Ok(()) => Seen::Lines(rows.lines),
             Err(_) => Seen::Unreadable,
         }
@@ -178,6 +179,8 @@ struct Rows<'a> {
     before_rows: usize,
     /// Whether the last match was kept, so that what follows it is too.
     is_keeping: bool,
+    /// A line that would be told has a NUL, so the file is not text.
+    has_nul: bool,
 }
 
 impl<'a> Rows<'a> {
@@ -192,7 +195,14 @@ impl<'a> Rows<'a> {
             before: String::new(),
             before_rows: 0,
             is_keeping: false,
+            has_nul: false,
         }
+    }
+
+    /// Notes whether a line has a NUL; whether the search goes on.
+    fn is_text(&mut self, line: &[u8]) -> bool {
+        self.has_nul |= memchr::memchr(0, line).is_some();
+        !self.has_nul
     }
 
     fn wants_next(&self) -> bool {
@@ -221,6 +231,9 @@ impl Sink for Rows<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        if !self.is_text(found.bytes()) {
+            return Ok(false);
+        }
         self.is_keeping = self.wants_next();
         if self.is_keeping {
             self.keep(found);
@@ -230,6 +243,9 @@ impl Sink for Rows<'_> {
     }
 
     fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> io::Result<bool> {
+        if !self.is_text(around.bytes()) {
+            return Ok(false);
+        }
         let line = row::cut(row::bare(around.bytes()), 0);
         if matches!(around.kind(), SinkContextKind::Before) {
             if self.wants_next() {

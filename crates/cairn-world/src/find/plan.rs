@@ -145,11 +145,11 @@ impl Plan<'_> {
             let (folder, files) = (Arc::clone(&folder.path), std::mem::take(files));
             return pieces.push(Piece::Done(Found::Paths { folder, files }));
         }
-        while !files.is_empty() {
-            let rest = files.split_off(files.len().min(BATCH));
-            let (folder, files) = (Arc::clone(folder), std::mem::replace(files, rest));
-            pieces.push(Piece::Open(Task::Look { folder, files }));
-        }
+        let batches = batches(std::mem::take(files), BATCH);
+        pieces.extend(batches.map(|files| {
+            let folder = Arc::clone(folder);
+            Piece::Open(Task::Look { folder, files })
+        }));
     }
 
     /// Whether a name is a file that is looked for, or a directory in which one could be, if it is a member.
@@ -181,5 +181,31 @@ impl Plan<'_> {
         };
         let bare = if is_directory { path.strip_suffix(b"/").unwrap_or(path) } else { path };
         under.is_empty() || is_at(bare, under) || (is_directory && is_at(under, bare))
+    }
+}
+
+/// These, in their order, at most so many at a time. Each batch has memory for itself alone, since many of them
+/// wait at once.
+fn batches<T>(all: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
+    let mut left = all.into_iter();
+    std::iter::from_fn(move || {
+        let batch: Vec<T> = left.by_ref().take(most).collect();
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // keeps: find-memory
+    #[test]
+    fn batches_hold_together_no_more_than_what_is_in_them() {
+        for count in [0, 1, 15, 16, 17, 20_000] {
+            let batches: Vec<Vec<usize>> = batches((0..count).collect(), BATCH).collect();
+            let held: usize = batches.iter().map(Vec::capacity).sum();
+            assert!(held <= count + BATCH, "{count} files: room for {held}");
+            assert_eq!(batches.concat(), (0..count).collect::<Vec<_>>());
+        }
     }
 }

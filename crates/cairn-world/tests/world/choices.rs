@@ -84,12 +84,13 @@ async fn a_moved_file_is_one_part_and_comes_and_goes_together() {
 async fn what_was_no_text_is_one_part_and_very_many_hunks_are_one_for_each_file() {
     let temp = tempfile::tempdir().unwrap();
     let at = |name: &str| temp.path().join(name);
-    fs::write(at("bin"), [0xff, 0, 1]).unwrap();
-    let action = whole("bin", "text\n");
-    assert_eq!(labels(&world(temp.path()).prepare(&action)), ["edit bin (replaces a binary file)"]);
-    let (_, told) = written(temp.path(), &action, &[], &[("bin", "mine\n")]).await;
-    assert!(told.starts_with("updated bin with a text that the person changed."), "{told}");
-    assert_eq!(fs::read_to_string(at("bin")).unwrap(), "mine\n");
+    fs::write(at("latin"), b"caf\xe9 and a longer line of plain text\n").unwrap();
+    let action = whole("latin", "text\n");
+    let label = ["edit latin (replaces bytes that are not UTF-8)"];
+    assert_eq!(labels(&world(temp.path()).prepare(&action)), label);
+    let (_, told) = written(temp.path(), &action, &[], &[("latin", "mine\n")]).await;
+    assert!(told.starts_with("updated latin with a text that the person changed."), "{told}");
+    assert_eq!(fs::read_to_string(at("latin")).unwrap(), "mine\n");
 
     let lines = |every: usize| -> String {
         let line = |n: usize| {

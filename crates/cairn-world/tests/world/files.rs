@@ -336,7 +336,7 @@ async fn every_edit_answers_with_a_status_and_a_fact() {
     check(replace("text", "zz", "b"), "409 text: the text to replace was not found").await;
     check(replace("text", "", "b"), "422 text: the text to replace is empty").await;
     check(replace("text", "a", "a"), "304 text: the old and the new text are the same").await;
-    check(replace("binary", "a", "b"), "415 binary is not UTF-8 text").await;
+    check(replace("binary", "a", "b"), "415 binary is a binary file, 3 bytes").await;
     let told = "413 large is larger than 16777216 bytes; change it with a command, such as sed -i";
     check(replace("large", "x", "y"), told).await;
     check(whole("inner", "x"), "409 inner is a directory").await;

@@ -10,6 +10,7 @@
 
 mod aside;
 mod aside_cut;
+mod binary;
 mod choices;
 mod edits;
 mod files;

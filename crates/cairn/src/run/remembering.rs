@@ -45,11 +45,12 @@ pub fn read(line: &str, offers: &[String], now: u64) -> Option<Kept> {
 }
 
 fn milliseconds(time: &str) -> Option<u64> {
-    let (count, unit) = time.split_at(time.len().checked_sub(1)?);
+    let unit = time.chars().next_back()?;
+    let count = time.strip_suffix(unit)?;
     let unit: u64 = match unit {
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
+        'm' => 60_000,
+        'h' => 3_600_000,
+        'd' => 86_400_000,
         _ => return None,
     };
     count.trim().parse::<u64>().ok().filter(|n| *n > 0)?.checked_mul(unit)
