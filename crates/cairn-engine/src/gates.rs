@@ -407,7 +407,7 @@ fn proposal(asked: &Asked<'_>) -> Said {
         return consult(asked);
     }
     if asked.large {
-        let Removed { files, bytes } = asked.case.removed;
+        let Removed { files, bytes, .. } = asked.case.removed;
         let what = format!("removes {files} files, {bytes} bytes");
         return only_a_person(asked, what, words::large(files, bytes));
     }

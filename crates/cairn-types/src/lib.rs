@@ -57,7 +57,9 @@ pub use proposal::{
     By, Decision, EditedText, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem,
     ProposalKind, Remember, Verdict,
 };
-pub use protected::{is_guarded, is_irreplaceable, is_precious, is_protected};
+pub use protected::{
+    is_guarded, is_in_dependency_folder, is_irreplaceable, is_precious, is_protected,
+};
 pub use receipt::{CheckpointPayload, Commitment, FactSpan, FileRef, Head, ReceiptPayload};
 pub use scheme::{Channel, FEEDS, Manifest, Scope, built_in, is_feed, is_stream};
 pub use secret::Secret;

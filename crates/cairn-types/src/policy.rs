@@ -52,18 +52,26 @@ impl Default for Policy {
     }
 }
 
-/// How much is removed: files, and bytes in them.
+/// How much is taken away: files, bytes in them, and the rule that kept precious ones out of git.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removed {
     /// Files and links.
     pub files: u64,
     /// Bytes.
     pub bytes: u64,
+    /// Precious files that git ignores before and not after it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub exposed: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Removed {
     /// The most that is removed without being asked about, where nothing else is configured.
-    pub const LITTLE: Removed = Removed { files: 50, bytes: 10 << 20 };
+    pub const LITTLE: Removed = Removed { files: 50, bytes: 10 << 20, exposed: 0 };
 
     /// Whether it is more, in files or in bytes.
     #[must_use]
@@ -71,7 +79,7 @@ impl Removed {
         self.files > most.files || self.bytes > most.bytes
     }
 
-    /// Whether nothing is removed.
+    /// Whether nothing is taken away.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Removed::default()

@@ -2,7 +2,7 @@
 //! told, when they are next opened; and those that nobody can build again. By their names alone.
 
 /// Names of files and directories, at any depth.
-const NAMES: [&str; 50] = [
+const NAMES: [&str; 63] = [
     "cairn.toml",
     ".cairn",
     "agents.md",
@@ -53,6 +53,19 @@ const NAMES: [&str; 50] = [
     ".zshrc",
     ".zshenv",
     ".zprofile",
+    ".bash_login",
+    ".bash_logout",
+    ".zlogin",
+    "config.fish",
+    ".devcontainer.json",
+    ".zed",
+    ".pnpmfile.cjs",
+    ".mise.toml",
+    ".rprofile",
+    ".gdbinit",
+    ".exrc",
+    "qwen.md",
+    "opencode.json",
 ];
 
 /// Paths that are protected where a part of them alone would be ordinary.
@@ -65,15 +78,25 @@ const PRECIOUS: [&str; 12] = [
     ".tfstate", ".tfvars",
 ];
 
+/// Folders that package managers fill, where git ignores them. What is protected elsewhere is not in them:
+/// packages bring their authors' settings, which nothing reads there.
+const DEPENDENCY_FOLDERS: [&str; 5] =
+    ["node_modules", ".venv", "site-packages", "vendor", "target"];
+
 /// Whether a path is asked about although git ignores it.
 #[must_use]
 pub fn is_precious(path: &str) -> bool {
-    is_among(&path.to_lowercase()) || is_irreplaceable(path)
+    (is_protected(path) && !is_in_dependency_folder(path)) || is_irreplaceable(path)
 }
 
-/// Whether nobody can build something again, or it may be secret, by its name. What is within something
-/// ignored is asked about only for that: a package that is installed brings its authors' settings, which
-/// nothing reads there.
+/// Whether a path lies in a folder that package managers fill, by its name.
+#[must_use]
+pub fn is_in_dependency_folder(path: &str) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    folders.split('/').any(|folder| DEPENDENCY_FOLDERS.contains(&folder))
+}
+
+/// Whether nobody can build something again, or it may be secret, by its name. Asked about wherever it is.
 #[must_use]
 pub fn is_irreplaceable(path: &str) -> bool {
     let path = path.to_lowercase();
@@ -136,6 +159,19 @@ mod tests {
             ".github/copilot-instructions.md",
             "GEMINI.md",
             ".bash_profile",
+            "home/.bash_login",
+            ".bash_logout",
+            ".zlogin",
+            "fish/config.fish",
+            ".devcontainer.json",
+            ".zed/tasks.json",
+            ".pnpmfile.cjs",
+            ".mise.toml",
+            ".Rprofile",
+            ".gdbinit",
+            ".exrc",
+            "QWEN.md",
+            "sub/opencode.json",
         ] {
             assert!(is_protected(path), "{path}");
         }
@@ -183,6 +219,15 @@ mod tests {
         for path in [".idea", "a/.github/workflows/ci.yml", "a/.travis.yml", "p/.husky/_"] {
             assert!(is_precious(path) && !is_irreplaceable(path), "{path}");
         }
+        for path in [
+            "node_modules/p/.github/workflows/ci.yml",
+            "a/target/doc/AGENTS.md",
+            ".venv/x/.vscode/settings.json",
+        ] {
+            assert!(is_protected(path) && !is_precious(path), "{path}");
+        }
+        assert!(is_precious("node_modules/p/.env") && is_precious("target/.git/hooks/x"));
+        assert!(is_precious("build/AGENTS.md") && is_precious("build/.githooks/x"));
         for path in ["out/main.o", "environment", "keys/readme", "db/schema", "local"] {
             assert!(!is_precious(path), "{path}");
         }

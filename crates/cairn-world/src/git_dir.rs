@@ -43,6 +43,38 @@ pub(crate) fn opened(here: BorrowedFd<'_>) -> Option<OwnedFd> {
     open(here, &name, OFlags::empty())
 }
 
+/// The own directory of the repository whose `.git` is in this one, and its real path. One that lies
+/// elsewhere is looked at only where it is this user's or root's.
+pub(crate) fn own(here: BorrowedFd<'_>) -> Option<(OwnedFd, PathBuf)> {
+    let stat = rustix::fs::statat(here, ".git", AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if FileType::from_raw_mode(stat.st_mode).is_dir() {
+        let git = open(here, Path::new(".git"), OFlags::NOFOLLOW)?;
+        let path = link_of(&git).ok()?;
+        return Some((git, path));
+    }
+    let git = opened(here)?;
+    let owner = rustix::fs::fstat(&git).ok()?.st_uid;
+    let is_trusted = owner == 0 || owner == rustix::process::geteuid().as_raw();
+    let path = link_of(&git).ok()?;
+    is_trusted.then_some((git, path))
+}
+
+/// The directory that all worktrees of that repository have in common.
+pub(crate) fn common(here: BorrowedFd<'_>) -> Option<(OwnedFd, PathBuf)> {
+    let (git, path) = own(here)?;
+    let Some(named) = file_text(git.as_fd(), "commondir") else { return Some((git, path)) };
+    let git = open(git.as_fd(), Path::new(named.trim()), OFlags::empty())?;
+    let path = link_of(&git).ok()?;
+    Some((git, path))
+}
+
+fn file_text(dir: BorrowedFd<'_>, name: &str) -> Option<String> {
+    let file = entry(dir, name.as_bytes(), OFlags::RDONLY).ok()?;
+    let mut text = String::new();
+    File::from(file).take(MAX_NAME).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
 fn open(dir: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Option<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | flags;
     rustix::fs::openat(dir, path, flags, Mode::empty()).ok()
@@ -50,8 +82,5 @@ fn open(dir: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Option<OwnedFd> {
 
 /// What the file `.git` of a directory names.
 fn text_of(directory: BorrowedFd<'_>) -> Option<String> {
-    let file = entry(directory, b".git", OFlags::RDONLY).ok()?;
-    let mut text = String::new();
-    File::from(file).take(MAX_NAME).read_to_string(&mut text).ok()?;
-    Some(text.strip_prefix("gitdir:")?.trim().to_owned())
+    Some(file_text(directory, ".git")?.strip_prefix("gitdir:")?.trim().to_owned())
 }

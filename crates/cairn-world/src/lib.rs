@@ -21,6 +21,7 @@ mod git_repositories;
 mod git_settings;
 mod growing;
 mod guarded;
+mod ignored;
 mod leftovers;
 mod list;
 mod many;
@@ -68,6 +69,7 @@ pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use docs::{Doc, DocSource};
 pub use git_settings::GitConfigFiles;
 pub use growing::Growing;
+pub use ignored::is_ignored_folder;
 pub use media::{Kind as MediaKind, kind as media_kind};
 pub use members::Membership;
 pub use parts::Part;
@@ -295,6 +297,7 @@ impl World {
             prepared.removed = removed::by(&self.roots, &prepared.changes, self.settings.little);
         }
         self.mark_guarded(&mut prepared);
+        self.roots.count_exposed(&mut prepared);
         prepared
     }
 
@@ -311,8 +314,19 @@ impl World {
 
     /// What these changes made is a member from now on, whatever rules say of it. Callers tell of those that
     /// this world did not make itself: of a run's earlier ops.
-    pub fn count_made<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) {
-        changes.into_iter().for_each(|change| self.roots.of(&change.path).count_made(change));
+    pub fn count_made<'a>(&self, changes: impl IntoIterator<Item = &'a Change> + Clone) {
+        let files = changes.clone().into_iter();
+        files.for_each(|change| self.roots.of(&change.path).count_made(change));
+        let placed = ignored::placed(changes, |path| self.roots.absolute(path));
+        self.workspace().ignored.count(placed);
+    }
+
+    /// What an earlier process did in the same run: what it made is a member, and what it changed of the
+    /// rules about ignored paths is known as it was before. `at` is when it began, in milliseconds since 1970.
+    pub fn recall(&self, changes: &[Change], at: u64, contents: &Contents<'_>) {
+        let placed = ignored::placed(changes, |path| self.roots.absolute(path));
+        self.workspace().ignored.recall(placed, at, contents);
+        changes.iter().for_each(|change| self.roots.of(&change.path).count_made(change));
     }
 
     pub(crate) fn worked_out(&self, action: &Action) -> Prepared {
@@ -373,6 +387,7 @@ impl World {
             let mut chosen = choose::chosen(prepared, choice);
             chosen.removed = removed::by(&self.roots, &chosen.changes, self.settings.little);
             self.mark_guarded(&mut chosen);
+            self.roots.count_exposed(&mut chosen);
             chosen
         };
         caught(chosen).unwrap_or_else(unprepared)
@@ -606,6 +621,8 @@ impl World {
         }
         let (entries, files): (Vec<_>, Vec<_>) =
             changes.iter().cloned().partition(|change| change.entry().is_some());
+        let placed = ignored::placed(&files, |path| self.roots.absolute(path));
+        self.workspace().ignored.keep_before(&placed, contents);
         let mut made = apply::apply(&self.roots, &files, list, contents, progress)?;
         if let Err(refusal) = entry::apply(&self.schemes, &entries, contents) {
             // What could not be put back is in the row of whoever finds it changed.

@@ -2,13 +2,15 @@
 //! elsewhere. A path belongs to exactly one: an
 //! absolute one to the folder it lies in, any other to the project's.
 
+use crate::ignored::{self, IgnoreState};
 use crate::members::{Members, Membership};
 use crate::outer::{self, Whose};
 use crate::ruled::Ruled;
+use crate::settled::Prepared;
 use crate::unread::Unread;
 use crate::workspace::{Workspace, WorldError};
-use cairn_types::PrivatePlaces;
-use std::path::Path;
+use cairn_types::{Hash, PrivatePlaces};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// All folders of a world.
@@ -38,8 +40,33 @@ impl Roots {
 
     /// Keeps to what is a member, in every folder.
     pub(crate) fn keep_members(&mut self, membership: &Membership) {
-        for workspace in std::iter::once(&mut self.main).chain(&mut self.others) {
+        let ignored = Arc::new(IgnoreState::new(&membership.global_excludes));
+        let all = std::iter::once(&mut self.main).chain(&mut self.others);
+        for workspace in all.chain(&mut self.repository) {
             workspace.members = Members::new(membership);
+            workspace.ignored = Arc::clone(&ignored);
+        }
+    }
+
+    /// Counts the precious files that git would no longer ignore after what was prepared, and says which.
+    pub(crate) fn count_exposed(&self, prepared: &mut Prepared) {
+        let placed = ignored::placed(&prepared.changes, |path| self.absolute(path));
+        let contents =
+            |hash: &Hash| prepared.contents.iter().find(|bytes| Hash::of(bytes) == *hash).cloned();
+        let exposed: Vec<String> =
+            self.all().flat_map(|root| ignored::exposed(root, &placed, &contents)).collect();
+        prepared.removed.exposed = exposed.len() as u64;
+        if !exposed.is_empty() {
+            prepared.shown.push_str(&ignored::told_exposed(&exposed));
+        }
+    }
+
+    /// Where something is, given as it is told.
+    pub(crate) fn absolute(&self, told: &str) -> PathBuf {
+        let workspace = self.of(told);
+        match workspace.inner(told) {
+            "." => workspace.path().to_owned(),
+            inner => workspace.path().join(inner),
         }
     }
 

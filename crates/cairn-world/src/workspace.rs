@@ -2,6 +2,7 @@
 //! lead outside are refused by the kernel, and so is whatever is neither a file nor a directory.
 
 use crate::git_dir;
+use crate::ignored::IgnoreState;
 use crate::members::Members;
 use crate::path;
 use crate::private::FolderPrivacy;
@@ -61,6 +62,8 @@ pub struct Workspace {
     pub(crate) members: Members,
     /// What no op sees.
     pub(crate) private: FolderPrivacy,
+    /// What is known of what git ignores.
+    pub(crate) ignored: Arc<IgnoreState>,
     /// It is a repository's own directory, which only git looks into: where in it the files of the project's
     /// worktree are.
     pub(crate) repository: Option<String>,
@@ -105,6 +108,7 @@ impl Workspace {
             ruled: Ruled::default(),
             members: Members::default(),
             private: FolderPrivacy::default(),
+            ignored: Arc::default(),
             repository: None,
         })
     }

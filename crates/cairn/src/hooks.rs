@@ -71,10 +71,14 @@ fn of_project(
 ) -> Result<Option<Executable>, Left> {
     let unreadable =
         |e: &dyn std::fmt::Display| Left(format!("the project's own hooks do not run: {e}"));
+    let root = workspace.path();
+    let is_there = root.join(trust::HOOKS_FILE).symlink_metadata().is_ok();
+    if is_there && place::is_ignored(root) {
+        return Ok(None);
+    }
     let Some(found) = trust::read(workspace).map_err(|e| unreadable(&e))? else {
         return Ok(None);
     };
-    let root = workspace.path();
     let believes =
         trusting.trust_committed || config.list("trust.committed").iter().any(|r| is(r, root));
     if trusting.trust {

@@ -9,6 +9,7 @@ mod docs;
 mod doctor;
 mod fork;
 mod gc;
+mod git_excludes;
 mod hooks;
 mod known;
 mod log;

@@ -1,6 +1,7 @@
 //! What is a member of the project, as the configuration says it.
 
 use crate::config::Config;
+use crate::git_excludes;
 use cairn_text::glob::{GlobError, PathGlob};
 use cairn_world::Membership;
 
@@ -14,5 +15,6 @@ pub fn of(config: &Config) -> Result<Membership, GlobError> {
         ignore: globs("membership.ignore")?,
         read_only: globs("membership.read_only")?,
         tracked: config.flag("membership.tracked"),
+        global_excludes: git_excludes::text(),
     })
 }

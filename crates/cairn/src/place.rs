@@ -2,6 +2,7 @@
 //! of the environment are here and in `main`.
 
 use crate::config::{Config, Files, MORE_OPERATOR};
+use crate::git_excludes;
 use crate::run::Usage;
 use anyhow::{Context, Result};
 use cairn_runtime::{Own, Surroundings};
@@ -29,7 +30,7 @@ pub fn env(name: &str) -> Option<String> {
 
 /// A path that an environment variable holds, whatever its bytes.
 #[allow(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
-fn env_path(name: &str) -> Option<PathBuf> {
+pub fn env_path(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
@@ -131,14 +132,21 @@ fn named(given: &Path, fix: &str) -> Result<PathBuf> {
 /// Where whoever runs the machine puts ceilings.
 pub const OPERATOR: &str = "/etc/cairn/cairn.toml";
 
+/// Whether git ignores a project's folder: what is built there says nothing about how to work in it.
+pub fn is_ignored(root: &Path) -> bool {
+    cairn_world::is_ignored_folder(root, &git_excludes::text())
+}
+
 /// The files that configure work in a folder. One more operator's file may be named: it can only
-/// narrow.
+/// narrow. A folder that git ignores configures nothing.
 pub fn config_files(root: Option<&Path>) -> Files {
     Files {
         operator: Some(PathBuf::from(OPERATOR)),
         more_operator: env_path(MORE_OPERATOR),
         user: user_file(),
-        project: root.map(|root| root.join("cairn.toml")),
+        project: root.map(|root| root.join("cairn.toml")).filter(|file| {
+            file.symlink_metadata().is_ok() && !file.parent().is_some_and(is_ignored)
+        }),
     }
 }
 

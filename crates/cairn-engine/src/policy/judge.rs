@@ -78,6 +78,11 @@ impl Rulebook {
         if let Some((source, touch)) = ceiling {
             return Judged { ceiling: true, ..Judged::by_rule(RuleWord::Ask, source, touch) };
         }
+        if case.removed.exposed > 0 {
+            let why = "git would no longer ignore precious files that are there".to_owned();
+            let (word, ceiling) = (RuleWord::Ask, true);
+            return Judged { word, why, from: None, ceiling, is_open: false };
+        }
         if self.guards(&self.changed_files(case), now) {
             let why = "changes a file that says what git or Cairn runs next".to_owned();
             let (word, ceiling) = (RuleWord::Ask, true);

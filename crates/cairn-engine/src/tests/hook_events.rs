@@ -27,7 +27,7 @@ fn driven(approval: Approval, rules: &[&str], hooks: &[&str], calls: &[(&str, &s
 }
 
 fn shown(removed: u64) -> Prepared {
-    let removed = Removed { files: removed, bytes: 0 };
+    let removed = Removed { files: removed, ..Removed::default() };
     Prepared { shown: "what".into(), label: "what".into(), removed, ..Prepared::default() }
 }
 

@@ -359,6 +359,37 @@ fn what_may_be_forbidden_and_what_an_operator_asks_about_is_not_lifted_by_yolo()
     check(&rules, someone, &[("$x -rf a", "ask"), ("git push origin", "ask"), ("ls", "allow")]);
 }
 
+// keeps: rules-frozen
+#[test]
+fn an_edit_that_lets_git_see_a_precious_file_needs_a_person_in_every_mode() {
+    let subject = subject_of(&native::parse("read", r#"{"path":"x"}"#).action.unwrap());
+    let writes = vec![".gitignore".to_owned()];
+    let subject = Subject { reads: Vec::new(), writes, ..subject };
+    let leave = |op: OpName, exposed: u64, terms: Terms| {
+        let case = Case {
+            op,
+            tool: "edit",
+            writer: Writer::Model,
+            effect: Effect::World,
+            subject: &subject,
+            changed: &subject.writes,
+            ignored: &[],
+            gone: &[],
+            removed: Removed { exposed, ..Removed::default() },
+        };
+        let policy = of(&["allow edit", "allow *"]);
+        Asked::new(case, terms, &Rulebook::read(policy).unwrap(), 5).leave()
+    };
+    let yolo = Terms { approval: Approval::Yolo, ..ASKED };
+    let accepting = Terms { mode: Mode::AcceptEdits, ..ASKED };
+    for op in [OpName::Edit, OpName::Exec] {
+        assert_eq!(word_of(&leave(op, 0, accepting)), "allow");
+        assert_eq!(word_of(&leave(op, 1, accepting)), "ask");
+        assert_eq!(word_of(&leave(op, 0, yolo)), "allow");
+        assert_eq!(word_of(&leave(op, 1, yolo)), "deny");
+    }
+}
+
 #[test]
 fn a_condition_means_what_it_names_and_nothing_beside_it() {
     check(&["allow *[scheme=log]"], ASKED, &[("rm -rf x", "ask"), ("read log:///1/1/1", "allow")]);

@@ -5,6 +5,7 @@ use super::git::Repository;
 use crate::workspace::Workspace;
 use rustix::fs::Stat;
 use std::path::Path;
+use std::sync::Arc;
 
 /// How many directories are climbed.
 const HIGHEST: usize = 64;
@@ -53,6 +54,7 @@ impl Workspace {
             let mut directory = directory.told_absolute();
             directory.unread = self.unread.clone();
             directory.keep_private(&self.private.all);
+            directory.ignored = Arc::clone(&self.ignored);
             directories.push(directory);
             if repository.is_some() {
                 directories.reverse();

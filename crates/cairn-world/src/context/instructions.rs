@@ -1,9 +1,11 @@
 //! The instruction file of one directory: which it is, and its text with its imports in place.
 
 use super::imports::with_imports;
+use crate::ignored::GitJudge;
 use crate::settled::Refusal;
 use crate::workspace::Workspace;
 use cairn_types::{Hash, Seen, Status};
+use std::collections::HashMap;
 use std::io::Read;
 
 /// What an instruction file may be called. The first that is there is the directory's.
@@ -34,7 +36,8 @@ pub(super) struct Markdown {
 
 impl Workspace {
     /// The instructions of a directory beneath the root, up to `most` bytes of them. Absent when
-    /// there are none, and when the file that is there cannot be read as text.
+    /// there are none, when the file that is there cannot be read as text, and in a folder that git
+    /// ignores: what is built there is nobody's word.
     #[must_use]
     pub fn instructions(&self, directory: &str, most: usize) -> Option<Instructions> {
         let (path, file) = NAMES.iter().find_map(|name| {
@@ -46,6 +49,9 @@ impl Workspace {
             }
         })?;
         let file = file.ok().filter(|file| !file.text.trim().is_empty())?;
+        if GitJudge::new(self).is_root_ignored {
+            return None;
+        }
         let hash = Hash::of(file.text.as_bytes());
         let (text, is_cut) = with_imports(self, &file.path, &file.text, most);
         Some(Instructions { path, seen: Seen { path: file.path, hash, part: false }, text, is_cut })
@@ -59,6 +65,11 @@ pub(super) fn markdown(workspace: &Workspace, path: &str) -> Result<Markdown, Re
     let opened = workspace.open_existing(path)?;
     workspace.refuse_unasked(path, &opened.path)?;
     let refuse = || Refusal::new(Status::NOT_TEXT, format!("{path} is no Markdown of ours"));
+    let folder = crate::path::split(workspace.inner(&opened.path)).0;
+    if GitJudge::new(workspace).ignores(folder, true, &mut HashMap::new()) {
+        let text = format!("{path} lies in a folder that git ignores");
+        return Err(Refusal::new(Status::REFUSED, text));
+    }
     if opened.is_directory() || opened.bytes() > LARGEST || !is_markdown(&opened.path) {
         return Err(refuse());
     }

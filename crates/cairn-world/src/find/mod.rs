@@ -7,7 +7,6 @@ mod page;
 mod pattern;
 mod plan;
 mod row;
-pub(crate) mod rules;
 mod search;
 #[cfg(test)]
 mod tests;

@@ -63,7 +63,9 @@ fn neither_ignored_files_nor_git_are_looked_at() {
     put(root, "x", "hit\n");
     put(root, "y", "hit\n");
     let query = Query { text: Some("hit"), ..Query::default() };
-    assert_eq!(told(root, query, 0), "200 y\n1:\thit");
+    assert_eq!(told(root, query, 0), "200 x\n1:\thit\n\ny\n1:\thit");
+    std::fs::remove_dir_all(root.join(".git")).unwrap();
+    assert_eq!(told(root, query, 0), "200 out/hit\n1:\thit\n\ny\n1:\thit");
 }
 
 #[test]

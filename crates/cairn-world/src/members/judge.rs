@@ -1,16 +1,15 @@
-//! Whether a path is a member, told from the rules along its way, what git tracks, and the globs of the
-//! settings. Opens directories, files of rules and git's index; nothing that is judged is opened.
+//! Whether a path is a member: what git does not ignore, as the globs of the settings and what the run made
+//! widen and narrow it. Nothing that is judged is opened.
 
 use super::Membership;
-use super::tracked::Tracked;
-use crate::find::rules::{self, Has, Rules, Source};
+use crate::ignored::{Git, GitJudge, GitVerdict, Has, Level, Source};
 use crate::settled::Refusal;
 use crate::walk::Name;
 use crate::workspace::{Workspace, refusal, step};
 use cairn_text::glob::{PathGlob, Stance};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::AtFlags;
 use std::collections::BTreeSet;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 /// How something stands to the project.
@@ -45,10 +44,12 @@ pub(crate) struct Judged {
     why: Option<Why>,
     /// Everything in it is a member, whatever rules say.
     is_added: bool,
+    git: GitVerdict,
 }
 
 impl Judged {
-    const MEMBER: Judged = Judged { stands: Stands::Member, why: None, is_added: false };
+    const MEMBER: Judged =
+        Judged { stands: Stands::Member, why: None, is_added: false, git: GitVerdict::KEPT };
     const ADDED: Judged = Judged { is_added: true, ..Judged::MEMBER };
 
     /// Why it is no member by itself.
@@ -60,7 +61,7 @@ impl Judged {
 /// What holds in a directory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ground {
-    rules: Option<Arc<Rules>>,
+    level: Level,
     /// It is no member, for this reason.
     out: Option<Why>,
     is_added: bool,
@@ -80,32 +81,35 @@ pub(crate) struct Judge<'a> {
     workspace: &'a Workspace,
     terms: Arc<Membership>,
     made: Arc<BTreeSet<String>>,
-    /// The rules above the root.
-    above: Option<Arc<Rules>>,
+    git: GitJudge<'a>,
     /// What leads to the root from where rules begin. Paths that are judged begin with it.
     pub(crate) lead: Vec<u8>,
 }
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(workspace: &'a Workspace) -> Judge<'a> {
-        let above = rules::above(workspace.root(), workspace.path());
+        let git = GitJudge::new(workspace);
         Judge {
             workspace,
             terms: Arc::clone(&workspace.members.terms),
             made: workspace.members.made(),
-            above: above.rules,
-            lead: above.lead,
+            lead: git.lead.clone(),
+            git,
         }
     }
 
     /// What holds around the root.
     fn begin(&self) -> Ground {
-        Ground { rules: self.above.clone(), ..Ground::default() }
+        Ground { level: self.git.outer().clone(), ..Ground::default() }
+    }
+
+    fn judged_root(&self) -> Judged {
+        Judged { git: self.git.root, ..Judged::MEMBER }
     }
 
     /// What holds in the root, whose names these are.
     pub(crate) fn root(&self, dir: BorrowedFd<'_>, names: &[Name]) -> Ground {
-        self.inside(&self.begin(), &Judged::MEMBER, (dir, names), self.lead.len())
+        self.inside(&self.begin(), &self.judged_root(), (dir, names), self.lead.len())
     }
 
     /// What holds in a directory that was judged, with these names; `at` is how much of a path leads to it.
@@ -116,7 +120,7 @@ impl<'a> Judge<'a> {
         (dir, names): (BorrowedFd<'_>, &[Name]),
         at: usize,
     ) -> Ground {
-        self.entered(around, judged, |rules| Rules::inside(rules, dir, names, at))
+        self.within(around, judged, (dir, Has::among(names)), at)
     }
 
     /// The same where it is known which files of rules are there.
@@ -127,31 +131,23 @@ impl<'a> Judge<'a> {
         (dir, has): (BorrowedFd<'_>, Has),
         at: usize,
     ) -> Ground {
-        self.entered(around, judged, |rules| Rules::read(rules, dir, has, at))
-    }
-
-    fn entered(
-        &self,
-        around: &Ground,
-        judged: &Judged,
-        read: impl FnOnce(Option<&Arc<Rules>>) -> Option<Arc<Rules>>,
-    ) -> Ground {
-        let Judged { why, is_added, .. } = *judged;
+        let Judged { why, is_added, git, .. } = judged;
         // What is private is told by its own path, so that what a person opened in it is judged as anything.
-        let out = why.filter(|why| *why != Why::Private);
+        let out = (*why).filter(|why| *why != Why::Private);
         // Nothing in what is left out is taken in again, and nothing in what is added is left out.
-        let rules = match out.is_some() || is_added {
-            true => around.rules.clone(),
-            false => read(around.rules.as_ref()),
+        let is_entered = !is_added && matches!(out, None | Some(Why::Rule(_)));
+        let level = match is_entered {
+            true => self.git.enter(&around.level, git, dir, has, at),
+            false => around.level.clone(),
         };
-        Ground { rules, out, is_added }
+        Ground { level, out, is_added: *is_added }
     }
 
     /// Judges a path in a directory. `full` leads to it from where rules begin, with no slash at its end.
     pub(crate) fn judge(&self, ground: &Ground, full: &[u8], is_directory: bool) -> Judged {
         let inner = &full[self.lead.len()..];
         if self.workspace.private.hides(inner) {
-            return self.private(inner, is_directory);
+            return self.private(ground, full, is_directory);
         }
         if self.is_named(&self.terms.ignore, inner) {
             return self.unless_made(Why::Ignored, inner, is_directory);
@@ -159,35 +155,48 @@ impl<'a> Judge<'a> {
         if ground.is_added || self.is_added(ground, inner) {
             return Judged::ADDED;
         }
-        let rules = ground.rules.as_deref();
-        let by_rule = || rules?.left_out_by(full, is_directory).map(Why::Rule);
-        if let Some(why) = ground.out.or_else(by_rule) {
-            return self.unless_tracked(why, ground, full, is_directory);
+        let level = &ground.level;
+        let (why, git) = match ground.out {
+            // The settings leave it out.
+            Some(why @ (Why::Ignored | Why::Untracked)) => {
+                let kept = self.git.keeps_tracked(level, full, is_directory);
+                (Some(why), GitVerdict::of(kept))
+            }
+            Some(Why::Rule(_) | Why::Private) | None => {
+                let verdict = self.git.judge(level, full, is_directory);
+                (verdict.by.map(Why::Rule), verdict)
+            }
+        };
+        if let Some(why) = why {
+            return Judged { git, ..self.unless_tracked(why, git.git, inner, is_directory) };
         }
-        let is_judged_by_index = self.terms.tracked && rules.is_some_and(Rules::is_in_repository);
-        if !is_judged_by_index || self.is_tracked(ground, full, is_directory) != Stands::Not {
-            return Judged::MEMBER;
+        let member = Judged { git, ..Judged::MEMBER };
+        let is_judged_by_index = self.terms.tracked && level.is_in_repository();
+        if !is_judged_by_index || self.git.keeps_tracked(level, full, is_directory) != Git::Ignores
+        {
+            return member;
         }
-        self.unless_led(Why::Untracked, inner, is_directory)
+        Judged { git, ..self.unless_led(Why::Untracked, inner, is_directory) }
     }
 
     /// What is private is no member, whatever made, tracks or adds it.
-    fn private(&self, inner: &[u8], is_directory: bool) -> Judged {
+    fn private(&self, ground: &Ground, full: &[u8], is_directory: bool) -> Judged {
+        let inner = &full[self.lead.len()..];
         let leads = is_directory && self.workspace.private.leads_to_opened(inner);
         let stands = if leads { Stands::Way } else { Stands::Not };
-        Judged { stands, why: Some(Why::Private), is_added: false }
+        let git = self.git.judge(&ground.level, full, is_directory);
+        Judged { stands, why: Some(Why::Private), is_added: false, git }
     }
 
     /// What is left out is still a member if it is tracked.
-    fn unless_tracked(&self, why: Why, ground: &Ground, full: &[u8], is_directory: bool) -> Judged {
-        match self.is_tracked(ground, full, is_directory) {
-            Stands::Member => Judged::MEMBER,
-            Stands::Way => {
-                let inner = &full[self.lead.len()..];
+    fn unless_tracked(&self, why: Why, git: Git, inner: &[u8], is_directory: bool) -> Judged {
+        match git {
+            Git::Keeps => Judged::MEMBER,
+            Git::KeepsSome => {
                 let judged = self.unless_made(why, inner, is_directory);
                 Judged { stands: judged.stands.or_way(), ..judged }
             }
-            Stands::Not => self.unless_led(why, &full[self.lead.len()..], is_directory),
+            Git::Ignores => self.unless_led(why, inner, is_directory),
         }
     }
 
@@ -205,7 +214,7 @@ impl<'a> Judge<'a> {
 
     /// The same if a change made it.
     fn unless_made(&self, why: Why, inner: &[u8], is_directory: bool) -> Judged {
-        let judged = |stands| Judged { stands, why: Some(why), is_added: false };
+        let judged = |stands| Judged { stands, why: Some(why), ..Judged::MEMBER };
         if self.made.is_empty() {
             return judged(Stands::Not);
         }
@@ -219,39 +228,6 @@ impl<'a> Judge<'a> {
             true => judged(Stands::Way),
             false => judged(Stands::Not),
         }
-    }
-
-    /// Whether git tracks it, or something in it.
-    fn is_tracked(&self, ground: &Ground, full: &[u8], is_directory: bool) -> Stands {
-        let rules = ground.rules.as_deref();
-        let Some((tracked, at)) = rules.and_then(|rules| rules.tracked(|at| self.index(full, at)))
-        else {
-            return Stands::Not;
-        };
-        let path = &full[at..];
-        if !is_directory {
-            return if tracked.holds(path) { Stands::Member } else { Stands::Not };
-        }
-        let directory = [path, b"/"].concat();
-        match tracked.holds_beneath(&directory) {
-            true if tracked.is_repository(&directory) => Stands::Member,
-            true => Stands::Way,
-            false => Stands::Not,
-        }
-    }
-
-    /// The index of the repository whose directory so much of a path leads to.
-    fn index(&self, full: &[u8], at: usize) -> Option<Arc<Tracked>> {
-        let workspace = self.workspace;
-        let (directory, name) = match full[..at].get(self.lead.len()..) {
-            Some(inner) => {
-                let inner = inner.strip_suffix(b"/").unwrap_or(inner);
-                let path = if inner.is_empty() { b"." } else { inner };
-                (step(workspace.root(), path).ok()?, inner)
-            }
-            None => (climbed(workspace.root(), &self.lead[at..])?, &b".."[..]),
-        };
-        workspace.members.indexes.of(directory.as_fd(), name)
     }
 
     /// Whether a glob of the setting `add` names it. One that may match anywhere does not reach into
@@ -275,16 +251,15 @@ impl<'a> Judge<'a> {
         let inner = self.workspace.inner(real);
         let mut parts = inner.split('/').filter(|part| !matches!(*part, "" | ".")).peekable();
         let mut found =
-            Found { full: self.lead.clone(), around: self.begin(), judged: Judged::MEMBER };
+            Found { full: self.lead.clone(), around: self.begin(), judged: self.judged_root() };
         let mut directory = step(self.workspace.root(), b".").map_err(refuse)?;
         while let Some(part) = parts.next() {
             let has = |name: &str| {
                 rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
             };
             let at = found.full.len();
-            found.around = self.entered(&found.around, &found.judged, |rules| {
-                Rules::with(rules, directory.as_fd(), has, at)
-            });
+            let here = (directory.as_fd(), Has::asking(has));
+            found.around = self.within(&found.around, &found.judged, here, at);
             found.full.extend_from_slice(part.as_bytes());
             let is_last = parts.peek().is_none();
             found.judged = self.judge(&found.around, &found.full, !is_last || is_directory);
@@ -308,13 +283,7 @@ impl<'a> Judge<'a> {
             Why::Ignored => "the setting membership.ignore names it".to_owned(),
             Why::Untracked => "git does not track it".to_owned(),
             Why::Private => "it is private".to_owned(),
-            Why::Rule(Source { at, file }) => match found.full[..at].get(self.lead.len()..) {
-                None => format!("a {file} above the project names it"),
-                Some(directory) => {
-                    let path = format!("{}{file}", text(directory));
-                    format!("{} names it", self.workspace.told(&path))
-                }
-            },
+            Why::Rule(source) => self.git.told(&found.full, source),
         }
     }
 }
@@ -342,12 +311,4 @@ fn stance(workspace: &Workspace, glob: &PathGlob, path: &str) -> Stance {
 
 fn text(path: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(path)
-}
-
-/// The directory above the root from which these names lead to it.
-fn climbed(root: BorrowedFd<'_>, names: &[u8]) -> Option<OwnedFd> {
-    let levels = names.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
-    let path = vec![".."; levels].join("/");
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat(root, path, flags, Mode::empty()).ok()
 }

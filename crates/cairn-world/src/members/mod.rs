@@ -2,10 +2,8 @@
 //! place where that is refused. Membership is a view for the model; commands reach past it.
 
 mod judge;
-mod tracked;
 
 pub(crate) use judge::{Ground, Judge, Judged, Stands};
-pub(crate) use tracked::Tracked;
 
 use crate::path;
 use crate::settled::Refusal;
@@ -14,7 +12,6 @@ use cairn_text::glob::{PathGlob, plain};
 use cairn_types::{Change, ChangeKind, Status};
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
-use tracked::Indexes;
 
 /// What is a member, besides what git and files of rules say.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +25,8 @@ pub struct Membership {
     pub read_only: Vec<PathGlob>,
     /// In a repository only what git tracks is a member.
     pub tracked: bool,
+    /// The text of the person's global excludes, which git reads in every repository.
+    pub global_excludes: String,
 }
 
 /// The membership of one folder.
@@ -36,7 +35,6 @@ pub(crate) struct Members {
     terms: Arc<Membership>,
     /// What changes made, by its path beneath the root.
     made: RwLock<Arc<BTreeSet<String>>>,
-    indexes: Indexes,
 }
 
 impl Members {

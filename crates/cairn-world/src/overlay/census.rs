@@ -3,7 +3,7 @@
 //! changed are read again.
 
 use super::mark::{Age, Clock, Mark, Time, changed};
-use crate::find::rules::{self, Rules};
+use crate::ignored::{self, Git, GitJudge, GitVerdict, Has, Level, Start};
 use crate::path;
 use crate::settled::Refusal;
 use crate::workspace::{Workspace, refusal};
@@ -11,7 +11,6 @@ use rustix::fs::{AtFlags, FileType, RawDir, Stat, StatxFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 
 /// Room for names between two questions to the kernel.
 const ROOM: usize = 32 * 1024;
@@ -29,6 +28,8 @@ pub struct Census {
     read: usize,
     /// It is of a repository's own directory, in which nothing is ignored.
     is_git: bool,
+    /// What was known of the run's start.
+    start: Start,
 }
 
 /// What stood under a name.
@@ -87,13 +88,14 @@ struct Directory {
     inner: Vec<Box<[u8]>>,
     /// What its rules were read from.
     rule_files: [Option<(u64, Time, i64)>; 3],
-    rules: Option<Arc<Rules>>,
+    level: Level,
 }
 
 /// A directory that is still to be looked at.
 struct Visit {
     path: String,
-    above: Option<Arc<Rules>>,
+    around: Level,
+    verdict: GitVerdict,
     /// Whether the rules above it are other than last time.
     rules_changed: bool,
 }
@@ -114,19 +116,20 @@ impl Census {
         }
         (self.clock, self.read) = (Some(clock), 0);
         self.is_git = workspace.repository.is_some();
-        let above = rules::above(workspace.root(), workspace.path());
-        let rules_changed = above.lead != self.lead || above.rules.is_some();
-        self.lead = above.lead;
+        let start = workspace.ignored.start();
+        let is_of_start = ignored::version(&start) == ignored::version(&self.start);
+        self.start = start;
+        let judge = self.judge(workspace);
+        let rules_changed = judge.lead != self.lead || !judge.lead.is_empty() || !is_of_start;
+        self.lead.clone_from(&judge.lead);
         let mut old = std::mem::take(&mut self.directories);
-        // Where there is no repository, what its rules would leave out is still what can be made again.
-        let outermost = above.rules.unwrap_or_else(|| Arc::new(rules::bare_repository()));
-        let above = Some(outermost);
-        let mut todo = vec![Visit { path: ".".to_owned(), above, rules_changed }];
+        let (around, verdict) = (judge.outer().clone(), judge.root);
+        let mut todo = vec![Visit { path: ".".to_owned(), around, verdict, rules_changed }];
         while let Some(visit) = todo.pop() {
             let known = old.remove(&visit.path);
-            match self.look(workspace, mark, &visit, known) {
+            match self.look(&judge, mark, &visit, known) {
                 Ok(found) => {
-                    self.go_on(&visit, &found, &mut todo);
+                    self.go_on(&judge, &visit, &found, &mut todo);
                     self.directories.insert(visit.path, found.directory);
                 }
                 Err(e) if visit.path == "." => return Err(refusal(".", e)),
@@ -137,6 +140,12 @@ impl Census {
         Ok(())
     }
 
+    /// Judges by the rules that held when it was taken. Where there is no repository, what one's rules would
+    /// leave out is still what can be made again.
+    pub(super) fn judge<'a>(&self, workspace: &'a Workspace) -> GitJudge<'a> {
+        GitJudge::assuming_repository(workspace, self.start.clone())
+    }
+
     /// How many directories were read, and not only looked at, when it was last taken.
     #[must_use]
     pub fn directories_read(&self) -> usize {
@@ -145,11 +154,12 @@ impl Census {
 
     fn look(
         &mut self,
-        workspace: &Workspace,
+        judge: &GitJudge<'_>,
         mark: &Mark,
         visit: &Visit,
         known: Option<Directory>,
     ) -> Result<Looked, Errno> {
+        let workspace = judge.workspace;
         let path = visit.path.as_str();
         let stat = rustix::fs::statat(workspace.root(), path, AtFlags::SYMLINK_NOFOLLOW)?;
         let same = |known: &Directory| {
@@ -168,43 +178,55 @@ impl Census {
         };
         let rule_files = directory.rule_files(workspace, path);
         let sure = |file: &(u64, Time, i64)| mark.is_after(file.1);
+        let again = directory.level.judged_again(&visit.verdict);
         let rules_changed = visit.rules_changed
             || handle.is_some()
             || rule_files != directory.rule_files
             || !rule_files.iter().flatten().all(sure);
-        if rules_changed {
-            let handle = match handle {
-                Some(handle) => handle,
-                None => workspace.directory(path)?,
-            };
-            let at = self.full(path).len();
-            directory.rules =
-                Rules::with(visit.above.as_ref(), handle.as_fd(), |name| directory.has(name), at);
-            directory.rule_files = rule_files;
-        }
+        directory.level = match again.filter(|_| !rules_changed) {
+            Some(level) => level,
+            None => {
+                let handle = match handle {
+                    Some(handle) => handle,
+                    None => workspace.directory(path)?,
+                };
+                let has = Has::asking(|name| directory.has(name));
+                let at = self.full(path).len();
+                judge.enter(&visit.around, &visit.verdict, handle.as_fd(), has, at)
+            }
+        };
+        directory.rule_files = rule_files;
         Ok(Looked { directory, rules_changed })
     }
 
     /// Puts the directories in one that are not ignored on the list.
-    fn go_on(&self, visit: &Visit, looked: &Looked, todo: &mut Vec<Visit>) {
+    fn go_on(&self, judge: &GitJudge<'_>, visit: &Visit, looked: &Looked, todo: &mut Vec<Visit>) {
         let directory = &looked.directory;
         for name in directory.inner.iter().filter_map(|name| std::str::from_utf8(name).ok()) {
             let path = path::joined(&visit.path, name);
-            if path == super::OWN_DIRECTORY || self.leaves_out(directory, &path, true) {
+            let verdict = self.verdict(judge, directory, &path, true);
+            if path == super::OWN_DIRECTORY || verdict.git == Git::Ignores {
                 continue;
             }
-            let above = directory.rules.clone();
-            todo.push(Visit { path, above, rules_changed: looked.rules_changed });
+            let around = directory.level.clone();
+            let rules_changed = looked.rules_changed;
+            todo.push(Visit { path, around, verdict, rules_changed });
         }
     }
 
-    fn leaves_out(&self, directory: &Directory, path: &str, is_directory: bool) -> bool {
+    fn verdict(
+        &self,
+        judge: &GitJudge<'_>,
+        directory: &Directory,
+        path: &str,
+        is_directory: bool,
+    ) -> GitVerdict {
         let is_git = |part: &str| part.eq_ignore_ascii_case(".git");
         if self.is_git || path.split('/').any(is_git) {
-            return false;
+            return GitVerdict::KEPT;
         }
         let full = [&self.lead, path.as_bytes()].concat();
-        directory.rules.as_ref().is_some_and(|rules| rules.leave_out(&full, is_directory))
+        judge.judge(&directory.level, &full, is_directory)
     }
 
     fn full(&self, directory: &str) -> Vec<u8> {
@@ -239,11 +261,11 @@ impl Census {
 
     /// Whether a path is ignored, of which it is known that the directory it is in is not. Rules that
     /// a command made do not count: it would decide what is shown of it.
-    pub(super) fn ignores(&self, path: &str, is_directory: bool) -> bool {
+    pub(super) fn ignores(&self, judge: &GitJudge<'_>, path: &str, is_directory: bool) -> bool {
         let mut directory = path::split(path).0;
         loop {
             if let Some(found) = self.directories.get(directory) {
-                return self.leaves_out(found, path, is_directory);
+                return self.verdict(judge, found, path, is_directory).git == Git::Ignores;
             }
             if directory == "." {
                 return false;
@@ -293,8 +315,8 @@ impl Directory {
         names.sort();
         let identity = Identity::of(stat);
         let (born, changed) = (born(handle.as_fd(), "."), changed(stat));
-        let (rule_files, rules) = ([None; 3], None);
-        Ok(Directory { identity, born, changed, settled, names, inner, rule_files, rules })
+        let (rule_files, level) = ([None; 3], Level::default());
+        Ok(Directory { identity, born, changed, settled, names, inner, rule_files, level })
     }
 
     fn find(&self, name: &[u8]) -> Option<u64> {

@@ -3,7 +3,7 @@
 
 use super::sides::Side;
 use crate::path;
-use cairn_types::{Aside, Change, FileKind, FileState, Hash};
+use cairn_types::{Aside, Change, FileKind, FileState, Hash, is_guarded};
 use std::collections::{HashMap, HashSet};
 
 /// So many paths in a directory are judged besides its own.
@@ -138,6 +138,10 @@ impl Gathered {
         let others = either(sides, |side| &side.precious);
         precious
             .extend(others.into_iter().filter(|path| !precious.contains(path)).collect::<Vec<_>>());
+        if precious.len() > ruled + PRECIOUS {
+            // Not all are named; those that only a person lets pass are.
+            precious[ruled..].sort_by_key(|path| !is_guarded(path));
+        }
         let count = |side: &Option<Side>| side.as_ref().map(|s| s.count).unwrap_or_default();
         let counts = (count(&before), count(&after));
         let (n_before, n_after) = &mut self.asides;

@@ -84,7 +84,9 @@ impl Reader<'_> {
             for (name, stat) in inside {
                 let path = path::joined(&path, &name);
                 let is_directory = kind(&stat) == Some(FileKind::Directory);
-                let ignored = self.terms.census.ignores(&path, is_directory).then(|| path.clone());
+                let census = self.terms.census;
+                let is_ignored = census.ignores(&self.judge, &path, is_directory);
+                let ignored = is_ignored.then(|| path.clone());
                 if is_directory && ignored.is_none() {
                     todo.push((path.clone(), around));
                 }

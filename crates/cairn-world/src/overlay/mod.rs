@@ -26,9 +26,10 @@ pub use scratch::{Scratch, ScratchError};
 pub use stage::stage;
 
 use crate::path;
+use crate::removed::is_emptied;
 use crate::settled::{Prepared, Refusal};
 use crate::workspace::{Workspace, refusal};
-use cairn_types::{Change, FileKind, Removed, Status};
+use cairn_types::{Change, Removed, Status};
 use gathered::Gathered;
 use read::Reader;
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -124,7 +125,8 @@ pub fn read(workspace: &Workspace, scratch: &Scratch, terms: &Terms<'_>) -> Resu
         .map_err(refused)?;
     let vouch = terms.vouch(workspace, scratch);
     let gathered = Gathered::of(workspace.repository.clone());
-    let mut reader = Reader { workspace, upper, terms, vouch, gathered, read: 0 };
+    let judge = terms.census.judge(workspace);
+    let mut reader = Reader { workspace, upper, terms, vouch, judge, gathered, read: 0 };
     reader.walk()?;
     let gathered = reader.gathered;
     if !gathered.conflicts.is_empty() {
@@ -180,10 +182,14 @@ fn found(workspace: &Workspace, mut gathered: Gathered) -> Found {
     let shown = shown::of(&gathered, &groups, &renames);
     let label = label::of(&gathered, &groups, &renames);
     let mut removed = Removed::default();
-    let gone = gathered.pieces.iter().filter(|p| p.change.after.is_none() && p.ignored.is_none());
-    for piece in gone.filter(|p| p.kinds().0 != Some(FileKind::Directory) || p.counts.0.files > 0) {
-        removed.files += piece.counts.0.files;
-        removed.bytes += piece.counts.0.bytes;
+    for piece in gathered.pieces.iter().filter(|piece| piece.ignored.is_none()) {
+        let Change { before, after, .. } = &piece.change;
+        let is_emptied = before.as_ref().is_some_and(|before| is_emptied(before, after.as_ref()));
+        // What takes the place of something else is no removal.
+        if after.is_none() || is_emptied {
+            removed.files += piece.counts.0.files;
+            removed.bytes += piece.counts.0.bytes;
+        }
     }
     let ignored = gathered.pieces.iter().filter(|piece| piece.ignored.is_some()).count();
     let left_out = left_out(workspace, &gathered);

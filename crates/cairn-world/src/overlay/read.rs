@@ -7,6 +7,7 @@ use super::sides::{self, MOST_READ, Place, Side, kind};
 use super::tree::Tree;
 use super::vouch::{Around, Vouch};
 use super::{OWN_DIRECTORY, Terms};
+use crate::ignored::GitJudge;
 use crate::path;
 use crate::settled::Refusal;
 use crate::workspace::{Workspace, refusal};
@@ -24,6 +25,7 @@ pub(super) struct Reader<'a> {
     pub(super) upper: OwnedFd,
     pub(super) terms: &'a Terms<'a>,
     pub(super) vouch: Vouch<'a>,
+    pub(super) judge: GitJudge<'a>,
     pub(super) gathered: Gathered,
     /// How many bytes have been read.
     pub(super) read: u64,
@@ -186,7 +188,7 @@ impl Reader<'_> {
         let sides = [upper, lower];
         let mut sides = sides.iter().flatten();
         sides
-            .all(|is_directory| self.terms.census.ignores(path, *is_directory))
+            .all(|is_directory| self.terms.census.ignores(&self.judge, path, *is_directory))
             .then(|| path.to_owned())
     }
 

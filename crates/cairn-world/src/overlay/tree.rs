@@ -12,6 +12,9 @@ use cairn_types::{FileKind, is_guarded, is_irreplaceable, is_precious};
 use rustix::fs::{AtFlags, OFlags, Stat};
 use std::os::fd::BorrowedFd;
 
+/// Files by which a directory says of itself that it can be built again.
+const CACHE_MARKS: [&[u8]; 2] = [b"CACHEDIR.TAG", b"pyvenv.cfg"];
+
 /// What is beneath a directory, and the directory itself.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
@@ -32,9 +35,9 @@ impl Tree {
         mut see: impl FnMut(&Stat),
     ) -> Tree {
         let (mut tree, mut met) = (Tree::default(), Met::default());
-        each(root, top, &mut |path, stat| {
+        each(root, top, &mut |path, stat, is_cache| {
             see(stat);
-            tree.add(path, stat, path == top.as_bytes());
+            tree.add(path, stat, is_cache);
             let path = String::from_utf8_lossy(path);
             met.look(&workspace.ruled, &path, || workspace.told(&path));
         });
@@ -42,14 +45,15 @@ impl Tree {
         tree
     }
 
-    fn add(&mut self, path: &[u8], stat: &Stat, is_top: bool) {
+    fn add(&mut self, path: &[u8], stat: &Stat, is_cache: bool) {
         self.count.add(counted(stat));
         let text = String::from_utf8_lossy(path);
-        let is_asked = match is_top {
-            true => begins(&text, is_precious) || begins(&text, is_guarded),
-            false => begins(&text, is_irreplaceable),
+        let is_asked = |path: &str| {
+            // What only says of itself that it can be built again may not hold what says what runs.
+            let is_exempt = is_cache && !is_guarded(path);
+            is_irreplaceable(path) || (is_precious(path) && !is_exempt)
         };
-        if is_asked {
+        if begins(&text, is_asked) {
             self.precious.push(text.into_owned());
         }
         let why = match special(stat) {
@@ -75,22 +79,25 @@ fn counted(stat: &Stat) -> Count {
     }
 }
 
-/// Looks at everything beneath a directory, and at itself.
-fn each(root: BorrowedFd<'_>, path: &str, see: &mut dyn FnMut(&[u8], &Stat)) {
-    let mut todo = vec![path.as_bytes().to_owned()];
+/// Looks at everything beneath a directory, and at itself; the last argument says that it lies in a directory
+/// that says of itself that it can be built again.
+fn each(root: BorrowedFd<'_>, path: &str, see: &mut dyn FnMut(&[u8], &Stat, bool)) {
+    let mut todo = vec![(path.as_bytes().to_owned(), false)];
     if let Ok(stat) = rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW) {
-        see(path.as_bytes(), &stat);
+        see(path.as_bytes(), &stat, false);
     }
-    while let Some(path) = todo.pop() {
+    while let Some((path, is_cache)) = todo.pop() {
         let Ok(dir) = entry(root, &path, OFlags::RDONLY | OFlags::DIRECTORY) else { continue };
-        for name in names(&dir).unwrap_or_default() {
+        let names = names(&dir).unwrap_or_default();
+        let is_cache = is_cache || names.iter().any(|name| CACHE_MARKS.contains(&name.bare()));
+        for name in names {
             let bare = name.bare();
             let inside = [&path, b"/".as_slice(), bare].concat();
             if let Ok(stat) = rustix::fs::statat(&dir, bare, AtFlags::SYMLINK_NOFOLLOW) {
-                see(&inside, &stat);
+                see(&inside, &stat, is_cache);
             }
             if name.directory().is_some() {
-                todo.push(inside);
+                todo.push((inside, is_cache));
             }
         }
     }

@@ -5,7 +5,7 @@
 use super::Stat;
 use super::files::Files;
 use super::look::{Looked, Reader};
-use crate::find::rules::Has;
+use crate::ignored::Has;
 use crate::members::{Ground, Judge, Judged, Stands};
 use crate::path;
 use crate::walk::Names;

@@ -15,6 +15,7 @@ mod choices;
 mod edits;
 mod files;
 mod find;
+mod ignored;
 mod keeps;
 mod members;
 mod near;

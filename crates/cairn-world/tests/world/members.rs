@@ -11,16 +11,16 @@ use std::process::Command;
 use tokio_util::sync::CancellationToken;
 
 /// Stands in every file that is no member.
-const CANARY: &str = "canary-5d1f";
+pub const CANARY: &str = "canary-5d1f";
 
 /// A repository with a folder of its own.
-struct Place {
+pub struct Place {
     holder: tempfile::TempDir,
 }
 
 impl Place {
     /// A repository with these files, of which some are tracked.
-    fn new(files: &[(&str, &str)], tracked: &[&str]) -> Place {
+    pub fn new(files: &[(&str, &str)], tracked: &[&str]) -> Place {
         let place = Place::bare(files);
         place.git(&["init", "-q"]);
         place.track(tracked);
@@ -28,7 +28,7 @@ impl Place {
     }
 
     /// The same without a repository.
-    fn bare(files: &[(&str, &str)]) -> Place {
+    pub fn bare(files: &[(&str, &str)]) -> Place {
         let place = Place { holder: tempfile::tempdir().unwrap() };
         fs::create_dir(place.root()).unwrap();
         for (path, text) in files {
@@ -37,42 +37,42 @@ impl Place {
         place
     }
 
-    fn root(&self) -> PathBuf {
+    pub fn root(&self) -> PathBuf {
         self.holder.path().canonicalize().unwrap().join("root")
     }
 
-    fn put(&self, path: &str, text: &str) {
+    pub fn put(&self, path: &str, text: &str) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn track(&self, paths: &[&str]) {
+    pub fn track(&self, paths: &[&str]) {
         for path in paths {
             self.git(&["add", "-f", path]);
         }
     }
 
-    fn git(&self, args: &[&str]) -> String {
+    pub fn git(&self, args: &[&str]) -> String {
         git(&self.root(), args)
     }
 
-    fn world(&self) -> World {
+    pub fn world(&self) -> World {
         self.world_with(Membership::default())
     }
 
-    fn world_with(&self, membership: Membership) -> World {
+    pub fn world_with(&self, membership: Membership) -> World {
         world(&self.root(), membership)
     }
 }
 
-fn world(root: &Path, membership: Membership) -> World {
+pub fn world(root: &Path, membership: Membership) -> World {
     let settings = Settings { membership, ..Settings::new("/bin/sh".into(), Vec::new()) };
     World::with_folders(Workspace::open(root).unwrap(), &[], settings).unwrap()
 }
 
 #[allow(clippy::disallowed_methods, reason = "asks the git that membership is compared with")]
-fn git(at: &Path, args: &[&str]) -> String {
+pub fn git(at: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b"])
         .args(args)
@@ -99,6 +99,11 @@ fn look(world: &World, action: &Action) -> (Status, String) {
     (done.status, done.text)
 }
 
+/// How looking ends.
+pub fn look_status(world: &World, action: &Action) -> Status {
+    look(world, action).0
+}
+
 /// What would be done, none of which shows a byte of what is no member.
 fn prepare(world: &World, action: &Action) -> (Status, String) {
     let prepared = world.prepare(action);
@@ -121,7 +126,7 @@ fn told(prepared: &Prepared) -> (Status, String) {
     }
 }
 
-fn act(world: &World, action: &Action) -> Vec<Change> {
+pub fn act(world: &World, action: &Action) -> Vec<Change> {
     let prepared = world.prepare(action);
     assert!(prepared.settled.is_none(), "{action:?}: {:?}", prepared.settled);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -132,7 +137,7 @@ fn act(world: &World, action: &Action) -> Vec<Change> {
     done.changes
 }
 
-fn read(path: &str) -> Action {
+pub fn read(path: &str) -> Action {
     Action::Read(Read { path: path.to_owned(), first: 1, ..Read::default() })
 }
 
@@ -145,7 +150,7 @@ fn under(path: &str) -> Action {
     Action::Find(Find { text, under, ..Find::default() })
 }
 
-fn write(path: &str, content: &str) -> Action {
+pub fn write(path: &str, content: &str) -> Action {
     let body = EditBody::Whole { content: content.to_owned() };
     Action::Edit(Edit::of(Some(path.to_owned()), body))
 }
@@ -172,7 +177,7 @@ fn kill(path: &str) -> Action {
 }
 
 /// Every path that find and list show.
-fn shown(world: &World) -> Vec<String> {
+pub fn shown(world: &World) -> Vec<String> {
     let glob = Some("*".to_owned());
     let (status, text) = look(world, &Action::Find(Find { glob, ..Find::default() }));
     let found: Vec<String> = match status {
@@ -188,7 +193,7 @@ fn shown(world: &World) -> Vec<String> {
 
 /// Asks for a path that exists in every way there is; all refuse it with these words, or none does. A
 /// directory is given with a slash at its end.
-fn check(world: &World, path: &str, refusal: Option<&str>) {
+pub fn check(world: &World, path: &str, refusal: Option<&str>) {
     let looks = [read(path), list(path, 3), under(path)];
     let changes = [
         replace(path),
@@ -216,7 +221,7 @@ fn check(world: &World, path: &str, refusal: Option<&str>) {
     }
 }
 
-fn by(file: &str, path: &str) -> String {
+pub fn by(file: &str, path: &str) -> String {
     format!("{path} is not a member of the project: {file} names it")
 }
 
@@ -438,7 +443,7 @@ fn settings_add_leave_out_and_keep_from_being_changed() {
         add: globs(&["a.log", "out/doc/**", "./secret/k"]),
         ignore: globs(&["secret"]),
         read_only: globs(&["vendor/**"]),
-        tracked: false,
+        ..Membership::default()
     });
     for path in ["a.log", "out/doc/x", "plain.txt"] {
         check(&world, path, None);

@@ -376,16 +376,18 @@ const PACKAGE: &str = "p=$1; mkdir -p $p/.github/workflows $p/.vscode $p/.husky/
      package.json; do echo x > $f; done";
 
 #[test]
-fn the_settings_that_a_package_brings_are_not_asked_about() {
+fn the_settings_that_a_package_brings_are_not_asked_about_where_packages_are() {
     let unpack = |at: &str| format!("set -- {at}; {PACKAGE}");
-    check_precious(&unpack("out/new"), expect![""]);
-    check_precious(&unpack("out/old/new"), expect![""]);
-    check_precious(&format!("rm -r out; {}", unpack("out/a/b")), expect![""]);
+    for at in
+        ["target/new", "out/node_modules/p", "out/.venv/lib/site-packages/p", "out/vendor/a/b"]
+    {
+        check_precious(&unpack(at), expect![""]);
+    }
     check_precious(
-        &format!("{}; echo k > .env", unpack("out/new")),
+        &format!("{}; echo k > .env", unpack("target/new")),
         expect![[r#"
-        out/new: out/new/.env
-        among them: out/new/.env"#]],
+        target/new: target/new/.env
+        among them: target/new/.env"#]],
     );
     // What is ignored by itself is not in something ignored.
     check_precious(
@@ -658,4 +660,38 @@ fn what_is_shown_is_bounded() {
     let last: Vec<&str> = found.shown.lines().rev().take(2).map(str::trim).collect();
     assert_eq!(last, ["created long", "created f99"]);
     expect!["creates 401 files"].assert_eq(&found.label);
+}
+
+// keeps: ignored-guarded
+#[test]
+fn what_says_what_runs_or_is_told_is_asked_about_in_a_new_ignored_folder() {
+    check_precious(
+        "mkdir -p out/new/.githooks out/new/.cairn; cd out/new; echo x > AGENTS.md; \
+         echo x > cairn.toml; echo x > .cairn/hooks.toml; echo x > .githooks/x; echo x > made.o",
+        expect![[r#"
+            out/new: out/new/.cairn
+            out/new: out/new/.githooks
+            out/new: out/new/AGENTS.md
+            out/new: out/new/cairn.toml
+            among them: out/new/.cairn, out/new/.githooks, out/new/AGENTS.md, out/new/cairn.toml"#]],
+    );
+    // What says of itself that it can be built again is believed for what is told, and not for what runs.
+    for mark in ["CACHEDIR.TAG", "pyvenv.cfg"] {
+        check_precious(
+            &format!(
+                "mkdir -p out/new/in/.husky; cd out/new; echo x > {mark}; echo x > in/AGENTS.md; \
+                 echo x > in/.husky/pre-commit"
+            ),
+            expect![[r#"
+                out/new: out/new/in/.husky
+                among them: out/new/in/.husky"#]],
+        );
+    }
+    // However much else there is, what only a person lets pass is named.
+    let many = "mkdir -p out/new/.husky; cd out/new; for n in $(seq 30); do mkdir a$n; \
+                echo x > a$n/AGENTS.md; done; echo x > .husky/x";
+    let mut place = Place::new(Form::Namespace, &format!("{PROJECT}; echo out/ >> .gitignore"));
+    let found = place.found(many);
+    let named = found.changes.iter().flat_map(|change| &change.precious);
+    assert_eq!(named.filter(|path| *path == "out/new/.husky").count(), 1);
 }

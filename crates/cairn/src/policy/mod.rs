@@ -138,6 +138,7 @@ pub fn configured(config: &Config, root: &Path, shell: &Path) -> Policy {
     let little = Removed {
         files: config.count("policy.large_files"),
         bytes: config.count("policy.large_mib") << 20,
+        exposed: 0,
     };
     let no_yolo = config.text("policy.yolo") == Some("never");
     let home = place::env("HOME").unwrap_or_default();

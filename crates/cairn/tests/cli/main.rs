@@ -30,6 +30,7 @@ mod git_settings;
 mod hook_events;
 mod hooks;
 mod hostile;
+mod ignored;
 mod interactions;
 mod interrupted;
 mod json;

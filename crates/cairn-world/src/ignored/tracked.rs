@@ -1,17 +1,16 @@
 //! The paths that a repository tracks, read from git's index, versions 2 to 4, without git. What is read
 //! is bounded, and an index that is not understood tracks nothing.
 
-use crate::git_dir;
-use crate::workspace::entry;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A larger index is not read.
-const MOST_BYTES: u64 = 256 << 20;
+pub(super) const MOST_BYTES: u64 = 256 << 20;
 /// How many repositories' indexes are kept.
 const MOST_KEPT: usize = 64;
 /// What comes before the entries: a word, the version, how many there are.
@@ -166,25 +165,27 @@ impl Identity {
 /// An index that was read, as long as it is the same.
 type Known = (Identity, Arc<Tracked>);
 
-/// Indexes that were read, by their repository's path beneath the root.
+/// Indexes that were read, by their paths.
 #[derive(Debug, Default)]
-pub(super) struct Indexes(Mutex<HashMap<Vec<u8>, Known>>);
+pub(super) struct Indexes(Mutex<HashMap<PathBuf, Known>>);
 
 impl Indexes {
-    /// What the repository in this directory tracks.
-    pub(super) fn of(&self, directory: BorrowedFd<'_>, name: &[u8]) -> Option<Arc<Tracked>> {
-        let file = open(directory)?;
+    /// What the repository tracks whose own directory this is, and which has its index at this path.
+    pub(super) fn tracked_by(&self, git: BorrowedFd<'_>, path: &Path) -> Option<Arc<Tracked>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let flags = flags | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(git, "index", flags, Mode::empty()).ok()?;
         let stat = rustix::fs::fstat(&file).ok()?;
         let identity = Identity::of(&stat);
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, tracked)) = kept.get(name).filter(|(known, _)| *known == identity) {
+        if let Some((_, tracked)) = kept.get(path).filter(|(known, _)| *known == identity) {
             return Some(Arc::clone(tracked));
         }
         let tracked = Arc::new(read(file, &stat)?);
         if kept.len() >= MOST_KEPT {
             kept.clear();
         }
-        kept.insert(name.to_owned(), (identity, Arc::clone(&tracked)));
+        kept.insert(path.to_owned(), (identity, Arc::clone(&tracked)));
         Some(tracked)
     }
 }
@@ -194,23 +195,12 @@ fn read(file: OwnedFd, stat: &Stat) -> Option<Tracked> {
     let bytes = u64::try_from(stat.st_size).ok().filter(|bytes| is_file && *bytes <= MOST_BYTES)?;
     let mut index = Vec::with_capacity(usize::try_from(bytes).ok()?);
     File::from(file).take(MOST_BYTES).read_to_end(&mut index).ok()?;
-    HASHES.into_iter().find_map(|hash| Tracked::read(&index, hash))
+    parse(&index)
 }
 
-/// Opens the index of the repository in a directory. One whose own directory lies elsewhere is looked at
-/// only where that is this user's or root's.
-fn open(directory: BorrowedFd<'_>) -> Option<OwnedFd> {
-    let stat = rustix::fs::statat(directory, ".git", AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    if FileType::from_raw_mode(stat.st_mode).is_dir() {
-        return entry(directory, b".git/index", OFlags::RDONLY).ok();
-    }
-    let git = git_dir::opened(directory)?;
-    let owner = rustix::fs::fstat(&git).ok()?.st_uid;
-    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
-        return None;
-    }
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    rustix::fs::openat(&git, "index", flags | OFlags::CLOEXEC, Mode::empty()).ok()
+/// What an index says is tracked; none where it is not understood.
+pub(super) fn parse(index: &[u8]) -> Option<Tracked> {
+    HASHES.into_iter().find_map(|hash| Tracked::read(index, hash))
 }
 
 #[cfg(test)]

@@ -1,0 +1,131 @@
+//! Which precious files git would no longer ignore once files of rules are changed. Looks at names only, and
+//! changes nothing.
+
+use super::judge::path_of;
+use super::rules::{IgnoreRules, RuleFiles};
+use super::start::{Placed, StartRules};
+use super::{Git, GitJudge, Has, Level};
+use crate::path;
+use crate::walk::names;
+use crate::workspace::Workspace;
+use cairn_types::{Hash, is_irreplaceable};
+use std::collections::HashSet;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The rules of a directory as they stand and as they would be.
+#[derive(Clone)]
+struct Rules {
+    now: Option<Arc<IgnoreRules>>,
+    after: Option<Arc<IgnoreRules>>,
+    /// The directory is ignored now.
+    is_out: bool,
+}
+
+/// The precious files of a folder that are ignored now and would not be after these changes, whose new
+/// texts `contents` has.
+pub(crate) fn exposed(
+    workspace: &Workspace,
+    changes: &[Placed<'_>],
+    contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
+) -> Vec<String> {
+    let Some(after) = StartRules::afterwards(changes, contents) else { return Vec::new() };
+    let gone = changes.iter().filter(|placed| placed.change.after.is_none());
+    let search = Search {
+        workspace,
+        judge: GitJudge::new(workspace),
+        after,
+        gone: gone.map(|placed| placed.path.as_path()).collect(),
+    };
+    search.run()
+}
+
+struct Search<'a> {
+    workspace: &'a Workspace,
+    judge: GitJudge<'a>,
+    after: StartRules,
+    /// What the changes remove.
+    gone: HashSet<&'a Path>,
+}
+
+/// A directory that is still to be looked into.
+struct Visit {
+    path: String,
+    rules: Rules,
+}
+
+impl Search<'_> {
+    fn run(&self) -> Vec<String> {
+        let outer = self.judge.outer();
+        let rules = Rules {
+            now: outer.rules.clone(),
+            after: outer.rules.clone(),
+            is_out: self.judge.root.by.is_some(),
+        };
+        let mut found = Vec::new();
+        let mut todo = vec![Visit { path: ".".to_owned(), rules }];
+        while let Some(visit) = todo.pop() {
+            self.directory(&visit, &mut found, &mut todo);
+        }
+        found.sort();
+        found
+    }
+
+    fn directory(&self, visit: &Visit, found: &mut Vec<String>, todo: &mut Vec<Visit>) {
+        let Ok(dir) = self.workspace.directory(&self.workspace.told(&visit.path)) else { return };
+        let Ok(names) = names(&dir) else { return };
+        let (has, here) = (Has::among(&names), path_of(dir.as_fd()));
+        let full = match visit.path.as_str() {
+            "." => self.judge.lead.clone(),
+            inner => [&self.judge.lead, inner.as_bytes(), b"/"].concat(),
+        };
+        let global = &self.judge.state.global;
+        let files = RuleFiles { dir: dir.as_fd(), global, start: None };
+        let now = IgnoreRules::read(visit.rules.now.as_ref(), &files, has, full.len());
+        let files = RuleFiles { start: Some((&here, &self.after)), ..files };
+        let after = IgnoreRules::read(visit.rules.after.as_ref(), &files, has, full.len());
+        for name in &names {
+            let Ok(bare) = std::str::from_utf8(name.bare()) else { continue };
+            let path = path::joined(&visit.path, bare);
+            if bare == ".git" || path == ".cairn" || self.gone.contains(here.join(bare).as_path()) {
+                continue;
+            }
+            let (full, is_directory) = ([&full, name.bare()].concat(), name.directory().is_some());
+            let is_out = |rules: &Option<Arc<IgnoreRules>>| {
+                let by = rules.as_ref().and_then(|rules| rules.left_out_by(&full, is_directory));
+                by.is_some()
+            };
+            if is_out(&after) {
+                continue;
+            }
+            let rules = Rules {
+                is_out: visit.rules.is_out || is_out(&now),
+                now: now.clone(),
+                after: after.clone(),
+            };
+            match is_directory {
+                true => todo.push(Visit { path, rules }),
+                false
+                    if rules.is_out
+                        && is_irreplaceable(&path)
+                        && !self.is_tracked(&rules, &full) =>
+                {
+                    found.push(self.workspace.told(&path));
+                }
+                false => {}
+            }
+        }
+    }
+
+    fn is_tracked(&self, rules: &Rules, full: &[u8]) -> bool {
+        let level = Level::of(rules.now.clone());
+        self.judge.keeps_tracked(&level, full, false) == Git::Keeps
+    }
+}
+
+/// The line that says so to a person.
+pub(crate) fn told(exposed: &[String]) -> String {
+    let shown: Vec<String> = exposed.iter().map(|path| path::shown(path.as_bytes())).collect();
+    format!("git would no longer ignore: {}\n", shown.join(", "))
+}

@@ -1,0 +1,190 @@
+//! What git ignores, judged in one place for tools, overlays, instructions and configuration: git's own
+//! rule, so what is tracked never is. For paths that were there when the run began it is judged by the rules
+//! of that moment; what appears later is ignored if those rules or today's ignore it. Git is not run.
+
+mod exposed;
+mod judge;
+mod rules;
+mod start;
+mod tracked;
+
+pub(crate) use exposed::{exposed, told as told_exposed};
+pub(crate) use judge::{Git, GitJudge, GitVerdict, Level};
+pub(crate) use rules::{Has, Source};
+
+use crate::git_dir;
+use crate::workspace::Workspace;
+use cairn_types::{Change, Hash};
+use ignore::gitignore::Gitignore;
+use judge::path_of;
+use rustix::fs::{Mode, OFlags};
+use start::{Placed, StartRules, Version};
+use std::collections::HashMap;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use tracked::Indexes;
+
+/// In how many directories rule files are looked for before a command works on the files themselves.
+const MAX_DIRECTORIES: usize = 50_000;
+
+/// What is known for judging, shared by all folders of a world.
+#[derive(Debug)]
+pub(crate) struct IgnoreState {
+    global: Arc<Gitignore>,
+    indexes: Indexes,
+    start: RwLock<Start>,
+}
+
+/// What is kept of the start; none where that is what stands now.
+pub(crate) type Start = Option<Arc<StartRules>>;
+
+impl Default for IgnoreState {
+    fn default() -> IgnoreState {
+        IgnoreState::new("")
+    }
+}
+
+impl IgnoreState {
+    /// Nothing is known yet but the person's global excludes.
+    pub(crate) fn new(global: &str) -> IgnoreState {
+        IgnoreState {
+            global: Arc::new(rules::parse(global.as_bytes())),
+            indexes: Indexes::default(),
+            start: RwLock::default(),
+        }
+    }
+
+    /// What is kept of the start by now.
+    pub(crate) fn start(&self) -> Start {
+        self.start.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether the run changed rules.
+    pub(crate) fn has_new_rules(&self) -> bool {
+        self.start().is_some()
+    }
+
+    fn change(&self, from: impl FnOnce() -> StartRules, change: impl FnOnce(&mut StartRules)) {
+        let mut start = self.start.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(start.get_or_insert_with(|| Arc::new(from()))));
+    }
+
+    /// The run is about to make these changes: keeps the rules that they change.
+    pub(crate) fn keep_before(
+        &self,
+        changes: &[Placed<'_>],
+        contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
+    ) {
+        if start::changes_rules(changes) {
+            self.change(StartRules::from_now, |start| start.keep(changes, contents));
+        }
+    }
+
+    /// The run made these changes at a time, in milliseconds since 1970, before this process drove it.
+    pub(crate) fn recall(
+        &self,
+        changes: Vec<Placed<'_>>,
+        at: u64,
+        contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
+    ) {
+        if start::changes_rules(&changes) {
+            self.change(|| StartRules::from_then(at), |start| start.keep(&changes, contents));
+        }
+        self.count(changes);
+    }
+
+    /// The run made these changes.
+    pub(crate) fn count(&self, changes: Vec<Placed<'_>>) {
+        if self.has_new_rules() {
+            self.change(StartRules::from_now, |start| start.count(changes));
+        }
+    }
+
+    /// Something is about to happen that may change any rule: keeps all that there are.
+    pub(crate) fn keep_all<'a>(&self, workspaces: impl Iterator<Item = &'a Workspace>) {
+        if version(&self.start()).is_whole {
+            return;
+        }
+        let found: Option<Vec<Vec<PathBuf>>> = workspaces.map(rule_files).collect();
+        self.change(StartRules::from_now, |start| {
+            // Where there are too many directories, what is not kept is taken to be as it stands.
+            if let Some(found) = found {
+                found.into_iter().flatten().for_each(|path| start.keep_standing(path));
+                start.is_whole_now();
+            }
+        });
+    }
+}
+
+/// Whether a folder is ignored by the innermost repository that it lies in, with these global excludes: nothing
+/// in it says how to work there. One that cannot be opened is not.
+#[must_use]
+pub fn is_ignored_folder(folder: &Path, global_excludes: &str) -> bool {
+    let Ok(mut workspace) = Workspace::open(folder) else { return false };
+    workspace.ignored = Arc::new(IgnoreState::new(global_excludes));
+    GitJudge::new(&workspace).is_root_ignored
+}
+
+/// Changes with their absolute paths. Those of entries have none.
+pub(crate) fn placed<'a>(
+    changes: impl IntoIterator<Item = &'a Change>,
+    of: impl Fn(&str) -> PathBuf,
+) -> Vec<Placed<'a>> {
+    let files = changes.into_iter().filter(|change| change.entry().is_none());
+    files.map(|change| Placed { path: of(&change.path), change }).collect()
+}
+
+/// How many rule files are kept of the start, and whether those are all: levels are read again when this changes.
+pub(crate) fn version(start: &Start) -> Version {
+    start.as_ref().map(|start| start.version()).unwrap_or_default()
+}
+
+/// The rule files of a folder that count, and its repositories' indexes; none if there are too many
+/// directories to look into.
+fn rule_files(workspace: &Workspace) -> Option<Vec<PathBuf>> {
+    let judge = GitJudge::assuming_repository(workspace, workspace.ignored.start());
+    let mut found = Vec::new();
+    // Above the root rules count, too.
+    let above = workspace.path().strip_prefix(&judge.base).map_or(0, |inner| inner.iter().count());
+    for directory in workspace.path().ancestors().skip(1).take(above) {
+        found.extend(rule_files_in(directory));
+    }
+    let mut known = HashMap::new();
+    let mut todo = vec![".".to_owned()];
+    while let Some(path) = todo.pop() {
+        if known.len() > MAX_DIRECTORIES {
+            return None;
+        }
+        let Some(level) = judge.level(&path, &mut known) else { continue };
+        let Ok(dir) = workspace.directory(&workspace.told(&path)) else { continue };
+        let Ok(names) = crate::walk::names(&dir) else { continue };
+        let is_rules = |bare: &[u8]| matches!(bare, b".git" | b".gitignore" | b".ignore");
+        if names.iter().any(|name| is_rules(name.bare())) {
+            found.extend(rule_files_in(&path_of(dir.as_fd())));
+        }
+        for name in names.iter().filter_map(|name| name.directory()) {
+            let Ok(name) = std::str::from_utf8(name) else { continue };
+            let inner = crate::path::joined(&path, name);
+            let full = [&judge.lead, inner.as_bytes()].concat();
+            let is_kept = judge.judge(&level, &full, true).git != Git::Ignores;
+            if name != ".git" && inner != ".cairn" && is_kept {
+                todo.push(inner);
+            }
+        }
+    }
+    Some(found)
+}
+
+/// The rule files that a directory may have.
+fn rule_files_in(directory: &Path) -> Vec<PathBuf> {
+    let mut found = vec![directory.join(".gitignore"), directory.join(".ignore")];
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    if let Ok(dir) = rustix::fs::open(directory, flags, Mode::empty()) {
+        if let Some((_, git)) = git_dir::own(dir.as_fd()) {
+            found.extend([directory.join(".git"), git.join("index")]);
+        }
+        found.extend(git_dir::common(dir.as_fd()).map(|(_, git)| git.join("info/exclude")));
+    }
+    found
+}

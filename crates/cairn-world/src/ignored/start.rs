@@ -1,0 +1,256 @@
+//! What decided about ignored paths when the run began: rule files and indexes as they were before the run
+//! changed them, and which paths were there by then. Nothing is kept before the run changes the first of
+//! them: until then what stands on the disk is what stood there.
+
+use super::tracked::{self, Tracked};
+use cairn_types::{Change, ChangeKind, Hash};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How much of a file of rules is read.
+const MAX_RULES: u64 = 1 << 20;
+/// How long it is waited for the clock of files to go on: longer than any machine's takes.
+const MOST_TICKS: u32 = 100;
+
+/// What stood at the path of a rule file.
+#[derive(Debug, Clone)]
+enum Original {
+    Absent,
+    /// Something whose text does not matter, such as `.git`.
+    There,
+    Text(Arc<[u8]>),
+    /// What git tracked; none if that could not be read.
+    Index(Option<Arc<Tracked>>),
+}
+
+/// A kind of file that decides about ignored paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RuleFile {
+    Rules,
+    Repository,
+    Index,
+}
+
+impl RuleFile {
+    fn of(path: &Path) -> Option<RuleFile> {
+        let name = path.file_name()?.to_str()?;
+        let is_in_git = || path.parent().into_iter().flatten().any(|part| part == ".git");
+        match name {
+            ".gitignore" | ".ignore" => Some(RuleFile::Rules),
+            "exclude" if path.parent()?.file_name()? == "info" => Some(RuleFile::Rules),
+            ".git" => Some(RuleFile::Repository),
+            "index" if is_in_git() => Some(RuleFile::Index),
+            _ => None,
+        }
+    }
+}
+
+/// What decided when the run began, from the moment on when the run changed the first of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StartRules {
+    /// When that was, by the clock that stamps files.
+    since: (i64, i64),
+    files: HashMap<PathBuf, Original>,
+    /// Paths that were not ignored when a later change of the run changed or made them.
+    known: HashSet<PathBuf>,
+    /// All rule files of that moment are kept: one that is not kept was not there.
+    is_whole: bool,
+}
+
+/// Which rule files are kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Version {
+    files: usize,
+    pub(super) is_whole: bool,
+}
+
+/// One change with the absolute path of what it changes.
+pub(crate) struct Placed<'a> {
+    pub(crate) path: PathBuf,
+    pub(crate) change: &'a Change,
+}
+
+/// Whether a list of changes holds one that decides about ignored paths.
+pub(crate) fn changes_rules(changes: &[Placed<'_>]) -> bool {
+    changes.iter().any(|placed| RuleFile::of(&placed.path).is_some())
+}
+
+impl StartRules {
+    /// What is kept from this moment on, before the first change.
+    pub(crate) fn from_now() -> StartRules {
+        StartRules { since: next_tick(), ..StartRules::default() }
+    }
+
+    /// The same from a moment before this process began, in milliseconds since 1970.
+    pub(crate) fn from_then(ms: u64) -> StartRules {
+        let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+        StartRules { since: (ms / 1000, ms % 1000 * 1_000_000), ..StartRules::default() }
+    }
+
+    /// The texts that these changes leave in files of rules, to be read in place of those that stand there;
+    /// none if they change no such file. A text that is not known says nothing.
+    pub(super) fn afterwards(
+        changes: &[Placed<'_>],
+        contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
+    ) -> Option<StartRules> {
+        let mut after = StartRules::default();
+        for Placed { path, change } in changes {
+            if RuleFile::of(path) != Some(RuleFile::Rules) {
+                continue;
+            }
+            let text = |hash: &Option<Hash>| hash.as_ref().and_then(contents).unwrap_or_default();
+            let left = change.after.as_ref().map(|state| text(&state.hash));
+            let original = left.map_or(Original::Absent, |text| Original::Text(text.into()));
+            after.files.insert(path.clone(), original);
+        }
+        (!after.files.is_empty()).then_some(after)
+    }
+
+    /// Grows with every rule file that is kept.
+    pub(super) fn version(&self) -> Version {
+        Version { files: self.files.len(), is_whole: self.is_whole }
+    }
+
+    /// Says that all rule files that there are were kept.
+    pub(crate) fn is_whole_now(&mut self) {
+        self.is_whole = true;
+    }
+
+    /// Keeps what the rule files among these changes said before them. `contents` has the bytes of earlier
+    /// states; what it does not have is read where it stands.
+    pub(crate) fn keep(
+        &mut self,
+        changes: &[Placed<'_>],
+        contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
+    ) {
+        for Placed { path, change } in changes {
+            let Some(kind) = RuleFile::of(path).filter(|_| !self.files.contains_key(path)) else {
+                continue;
+            };
+            let hash = change.before.as_ref().map(|state| state.hash);
+            let original = match (hash, kind) {
+                (None, _) => Original::Absent,
+                (Some(_), RuleFile::Repository) => Original::There,
+                (Some(hash), kind) => {
+                    let bytes = hash.as_ref().and_then(contents);
+                    let bytes = bytes.or_else(|| read(path, kind));
+                    let Some(bytes) = bytes else { continue };
+                    Original::of(kind, &bytes)
+                }
+            };
+            self.files.insert(path.clone(), original);
+        }
+    }
+
+    /// Keeps a rule file as it stands.
+    pub(crate) fn keep_standing(&mut self, path: PathBuf) {
+        if self.files.contains_key(&path) {
+            return;
+        }
+        let original = match RuleFile::of(&path) {
+            None => return,
+            Some(RuleFile::Repository) => Some(Original::There),
+            Some(kind) => read(&path, kind).map(|bytes| Original::of(kind, &bytes)),
+        };
+        if let Some(original) = original {
+            self.files.insert(path, original);
+        }
+    }
+
+    /// Takes note of what changes made or changed, once they are made.
+    pub(crate) fn count(&mut self, changes: Vec<Placed<'_>>) {
+        // What comes together with new rules is judged by them.
+        let is_settled = !changes_rules(&changes);
+        for Placed { path, change } in changes {
+            let is_seen = change.kind != ChangeKind::Created || is_settled;
+            if is_seen && !change.ignored {
+                self.known.insert(path);
+            }
+        }
+    }
+
+    /// Whether a rule file was there at the start, if that can differ from what stands there now.
+    pub(super) fn had(&self, path: &Path) -> Option<bool> {
+        match self.files.get(path) {
+            Some(Original::Absent) => Some(false),
+            Some(_) => Some(true),
+            None => self.was_absent(path).then_some(false),
+        }
+    }
+
+    /// What a file of rules said at the start, if that can differ from what stands there now.
+    pub(super) fn text(&self, path: &Path) -> Option<Option<Arc<[u8]>>> {
+        match self.files.get(path) {
+            Some(Original::Text(text)) => Some(Some(Arc::clone(text))),
+            Some(_) => Some(None),
+            None => self.was_absent(path).then_some(None),
+        }
+    }
+
+    /// What the repository with this index tracked at the start, if that can differ.
+    pub(super) fn tracked(&self, index: &Path) -> Option<Option<Arc<Tracked>>> {
+        match self.files.get(index)? {
+            Original::Index(tracked) => Some(tracked.clone()),
+            _ => Some(None),
+        }
+    }
+
+    fn was_absent(&self, path: &Path) -> bool {
+        self.is_whole && path.parent().is_some_and(|directory| self.existed(directory))
+    }
+
+    /// Whether something that is there was there before the rules changed. In doubt it was.
+    pub(super) fn existed(&self, path: &Path) -> bool {
+        if self.known.contains(path) {
+            return true;
+        }
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let Ok(found) = rustix::fs::statx(CWD, path, flags, StatxFlags::BTIME) else {
+            return false;
+        };
+        let is_told = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+        let born = (found.stx_btime.tv_sec, i64::from(found.stx_btime.tv_nsec));
+        !is_told || born < self.since
+    }
+}
+
+impl Original {
+    fn of(kind: RuleFile, bytes: &[u8]) -> Original {
+        match kind {
+            RuleFile::Rules => Original::Text(bytes.into()),
+            RuleFile::Repository => Original::There,
+            RuleFile::Index => Original::Index(tracked::parse(bytes).map(Arc::new)),
+        }
+    }
+}
+
+fn read(path: &Path, kind: RuleFile) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let most = if kind == RuleFile::Index { tracked::MOST_BYTES } else { MAX_RULES };
+    let mut bytes = Vec::new();
+    File::from(file).take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// The next time that files are stamped with: what was made before has an earlier one.
+fn next_tick() -> (i64, i64) {
+    let now = || {
+        let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::RealtimeCoarse);
+        (tv_sec, tv_nsec)
+    };
+    let begun = now();
+    for _ in 0..MOST_TICKS {
+        if now() > begun {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    now()
+}

@@ -1,0 +1,204 @@
+//! What git ignores, through the binary: nothing that a run writes turns a question off, and what lies in an
+//! ignored folder says nothing about how to work there.
+
+use crate::bench_world::Bench;
+use crate::overlay::{bash, statuses, told};
+use crate::overlay_git::git;
+use serde_json::{Value, json};
+
+fn write(path: &str, content: &str) -> Value {
+    json!({"calls": [{"tool": "write", "args": {"path": path, "content": content}}]})
+}
+
+fn read(path: &str) -> Value {
+    json!({"calls": [{"tool": "read", "args": {"path": path}}]})
+}
+
+/// A repository with these files, of which git tracks `src` and the `Makefile`.
+fn repository(replies: Value, files: &[(&str, &str)]) -> Bench {
+    let bench = Bench::confined(replies);
+    bench.temp.write("Makefile", "all:\n");
+    for n in 0..60 {
+        bench.temp.write(&format!("src/{n}"), "text\n");
+    }
+    git(&bench, "workspace", &["init", "-q", "-b", "main"]);
+    git(&bench, "workspace", &["add", "-A"]);
+    for (path, text) in files {
+        bench.temp.write(path, text);
+    }
+    bench
+}
+
+// keeps: large-deletions, members
+#[test]
+fn a_rule_that_names_everything_turns_no_question_off() {
+    for file in [".ignore", ".gitignore"] {
+        for (command, flags) in [
+            ("echo evil >> Makefile", &[][..]),
+            ("rm -rf src", &["--yolo"]),
+            ("for f in src/*; do : > $f; done", &["--yolo"]),
+        ] {
+            let replies = json!([bash(command), {"say": "done"}]);
+            let bench = repository(replies, &[(file, "*\n")]);
+            let done = bench.cairn(&[&["run"], flags, &["work"]].concat());
+            assert_eq!(statuses(&bench), [403], "{file} {command}: {done:?}");
+            assert_eq!(bench.temp.read("Makefile"), "all:\n");
+            assert_eq!(bench.temp.read("src/7"), "text\n");
+        }
+    }
+    // What is untracked and ignored is built.
+    let replies = json!([bash("mkdir out; echo o > out/o"), {"say": "done"}]);
+    let bench = repository(replies, &[(".gitignore", "*\n")]);
+    bench.cairn(&["run", "work"]);
+    assert_eq!(statuses(&bench), [200]);
+}
+
+// keeps: members
+#[test]
+fn the_persons_global_excludes_count() {
+    let replies = json!([read("a.secret"), read("b.other"), {"say": "done"}]);
+    let bench = repository(replies, &[("a.secret", "x\n"), ("b.other", "x\n")]);
+    let own = bench.temp.path().join(".config/git");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("ignore"), "*.secret\n").unwrap();
+    bench.cairn(&["run", "look"]);
+    assert_eq!(statuses(&bench), [403, 200]);
+    assert!(told(&bench, 2).contains("core.excludesFile"), "{}", told(&bench, 2));
+}
+
+// keeps: rules-frozen
+#[test]
+fn letting_git_see_a_precious_file_needs_a_person_whether_by_tool_or_by_command() {
+    let files = [(".gitignore", ".env\n*.o\n"), (".env", "secret\n"), ("a.o", "x\n")];
+    for (change, expected) in [
+        (write(".gitignore", "*.o\n"), 403),
+        (bash("echo '*.o' > .gitignore"), 403),
+        (bash("rm .gitignore"), 403),
+        (bash("echo '!.env' >> .git/info/exclude; echo '!.env' >> .gitignore"), 403),
+        (write(".gitignore", ".env\n"), 200),
+        (bash("echo .env > .gitignore"), 200),
+    ] {
+        for flags in [&["--yolo"][..], &["--mode", "accept-edits"]] {
+            let replies = json!([read(".gitignore"), change, read(".env"), {"say": "done"}]);
+            let bench = repository(replies, &files);
+            let done = bench.cairn(&[&["run"], flags, &["work"]].concat());
+            assert_eq!(statuses(&bench), [200, expected, 403], "{change} {flags:?} {done:?}");
+            assert_eq!(bench.cairn(&["policy", "replay"]).code, 0);
+        }
+    }
+}
+
+// keeps: rules-frozen, large-deletions
+#[test]
+fn what_a_run_adds_to_the_rules_hides_nothing_that_was_there_also_in_the_next_process() {
+    for change in [
+        write(".gitignore", "notes/\ntarget/\n"),
+        bash("printf 'notes/\\ntarget/\\n' > .gitignore"),
+    ] {
+        let build = bash("mkdir target; for n in $(seq 80); do echo $n > target/$n; done");
+        let replies = json!([
+            change, build, {"say": "one"},
+            bash("rm -rf notes"), read("notes/7"), bash("rm -rf target"), {"say": "two"},
+        ]);
+        let bench = repository(replies, &[]);
+        for n in 0..80 {
+            bench.temp.write(&format!("notes/{n}"), "text\n");
+        }
+        bench.cairn(&["run", "--yolo", "work"]);
+        assert_eq!(
+            statuses(&bench),
+            [if change["calls"][0]["tool"] == "write" { 201 } else { 200 }, 200]
+        );
+        let done = bench.cairn(&["run", "-c", "--yolo", "go on"]);
+        assert_eq!(statuses(&bench)[2..], [403, 200, 200], "{done:?}");
+        assert!(bench.file("notes/7").exists() && !bench.file("target").exists());
+    }
+}
+
+// keeps: rules-frozen
+#[test]
+fn adding_a_file_to_gits_index_opens_nothing_that_was_hidden() {
+    let replies = json!([
+        bash("git add -f .env"), read(".env"), {"say": "one"}, read(".env"), {"say": "two"},
+    ]);
+    let bench = repository(replies, &[(".gitignore", ".env\n"), (".env", "secret\n")]);
+    let done = bench.cairn(&["run", "--yolo", "work"]);
+    assert_eq!(statuses(&bench), [200, 403], "{done:?}");
+    assert!(git(&bench, "workspace", &["ls-files"]).contains(".env"));
+    bench.cairn(&["run", "-c", "--yolo", "go on"]);
+    assert_eq!(statuses(&bench), [200, 403, 403]);
+    let fresh = repository(json!([read(".env"), {"say": "done"}]), &[(".env", "secret\n")]);
+    git(&fresh, "workspace", &["add", "-f", ".env"]);
+    fresh.temp.write(".gitignore", ".env\n");
+    fresh.cairn(&["run", "work"]);
+    assert_eq!(statuses(&fresh), [200]);
+}
+
+// keeps: rules-frozen
+#[test]
+fn a_background_command_that_adds_a_rule_hides_nothing_that_was_there() {
+    let background = json!({"calls": [{"tool": "bash", "args":
+        {"command": "echo notes/ > .gitignore", "background": true}}]});
+    let replies = json!([background, bash("sleep 1"), bash("rm -rf notes"), {"say": "done"}]);
+    let bench = repository(replies, &[]);
+    for n in 0..80 {
+        bench.temp.write(&format!("notes/{n}"), "text\n");
+    }
+    let done = bench.cairn(&["run", "--yolo", "work"]);
+    assert_eq!(bench.temp.read(".gitignore"), "notes/\n");
+    assert_eq!(statuses(&bench)[2..], [403], "{done:?}");
+}
+
+// keeps: ignored-guarded
+#[test]
+fn what_says_what_runs_is_asked_about_in_a_new_ignored_folder_but_not_in_dependencies() {
+    for (command, flags, expected) in [
+        ("mkdir build; echo x > build/AGENTS.md", &[][..], 403),
+        ("mkdir build; echo x > build/cairn.toml", &["--yolo"], 403),
+        ("mkdir -p build/.cairn; echo x > build/.cairn/hooks.toml", &["--yolo"], 403),
+        ("mkdir -p build/.githooks; echo x > build/.githooks/x", &["--yolo"], 403),
+        ("mkdir build; echo x > build/x.o", &[], 200),
+        ("mkdir -p node_modules/p/.husky; echo x > node_modules/p/.husky/y", &[], 200),
+        ("mkdir -p node_modules/p; echo x > node_modules/p/.env", &[], 403),
+    ] {
+        let replies = json!([bash(command), {"say": "done"}]);
+        let bench = repository(replies, &[(".gitignore", "build/\nnode_modules/\n")]);
+        let done = bench.cairn(&[&["run"], flags, &["work"]].concat());
+        assert_eq!(statuses(&bench), [expected], "{command}: {done:?}");
+    }
+}
+
+// keeps: nested-instructions
+#[test]
+fn an_ignored_folder_gives_no_instructions_and_no_configuration() {
+    let files = [
+        (".gitignore", "build/\nCLAUDE.md\n"),
+        ("CLAUDE.md", "the personal rule\n@build/more.md\n"),
+        ("build/AGENTS.md", "the built rule\n"),
+        ("build/more.md", "the imported rule\n"),
+        ("build/cairn.toml", "max_turns = \"many\"\n"),
+        ("build/.cairn/hooks.toml", "nonsense\n"),
+        ("build/own/AGENTS.md", "the inner rule\n"),
+    ];
+    let system = |bench: &Bench| {
+        let requests = bench.requests();
+        requests.last().unwrap()["messages"][0]["content"].as_str().unwrap().to_owned()
+    };
+    let bench = repository(json!([{"say": "done"}]), &files);
+    let done = bench.cairn(&["run", "look"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    let text = system(&bench);
+    assert!(text.contains("the personal rule") && !text.contains("the imported rule"), "{text}");
+    let bench = repository(json!([{"say": "done"}]), &files);
+    let done = bench.cairn(&["run", "--cwd", "build", "look"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(!done.err.contains("hooks"), "{done:?}");
+    let text = system(&bench);
+    assert!(text.contains("the personal rule") && !text.contains("the built rule"), "{text}");
+    // A repository of its own is judged by its own rules.
+    let bench = repository(json!([{"say": "done"}]), &files);
+    std::fs::create_dir_all(bench.file("build/own/.git")).unwrap();
+    bench.temp.write("build/own/.git/HEAD", "ref: refs/heads/main\n");
+    bench.cairn(&["run", "--cwd", "build/own", "look"]);
+    assert!(system(&bench).contains("the inner rule"), "{}", system(&bench));
+}
