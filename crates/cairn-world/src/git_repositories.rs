@@ -2,6 +2,7 @@
 
 use crate::git_settings::{read_text, without_dots};
 use crate::roots::Roots;
+use cairn_text::git_config::{GitSetting, parse_git_config};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,12 @@ pub(crate) fn find_git_repositories(roots: &Roots, near: &HashSet<PathBuf>) -> V
     for folder in modules {
         push_modules(&folder, 0, &mut found);
     }
+    // A repository's files may be elsewhere than around it.
+    let elsewhere = found.iter().filter_map(|one| {
+        let worktree = configured_worktree(&one.common).filter(|named| *named != one.worktree)?;
+        Some(GitRepository { worktree, ..one.clone() })
+    });
+    found.extend(elsewhere.collect::<Vec<_>>());
     found.dedup();
     found
 }
@@ -89,12 +96,15 @@ fn push_modules(folder: &Path, depth: u32, found: &mut Vec<GitRepository>) {
             }
             continue;
         }
-        let settings = read_text(&path.join("config")).unwrap_or_default();
-        let settings = cairn_text::git_config::parse_git_config(&settings);
-        let named =
-            settings.into_iter().find(|one| one.section == "core" && one.name == "worktree");
-        let worktree = named.and_then(|one| one.value).map(|value| without_dots(&path.join(value)));
-        let worktree = worktree.unwrap_or_else(|| path.clone());
+        let worktree = configured_worktree(&path).unwrap_or_else(|| path.clone());
         found.push(repository_of(path, &worktree));
     }
+}
+
+/// Where the files of a repository are by its own `core.worktree`.
+fn configured_worktree(own: &Path) -> Option<PathBuf> {
+    let settings = parse_git_config(&read_text(&own.join("config"))?);
+    let is_it = |one: &GitSetting| one.section == "core" && one.name == "worktree";
+    let value = settings.into_iter().rfind(is_it)?.value?;
+    Some(without_dots(&own.join(value)))
 }

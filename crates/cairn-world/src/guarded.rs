@@ -13,6 +13,9 @@ use cairn_types::{Change, FileKind, Hash, is_guarded};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+/// So many paths are named to a person with the reason.
+const MAX_TOLD: usize = 20;
+
 /// Whether a text runs nothing but git.
 type IsPlain = fn(&str) -> bool;
 
@@ -45,7 +48,8 @@ pub(crate) fn mark_guarded(roots: &Roots, person: &GitConfigFiles, prepared: &mu
     let changes = prepared.changes.iter().enumerate().filter(|(_, change)| is_file(change));
     for (at, change) in changes.filter(|(_, change)| !is_guarded(&change.path)) {
         let root = roots.of(&change.path);
-        if let Some(guard) = guards.iter().find(|guard| ground.touches(change, guard)) {
+        let place = ground.absolute(&change.path);
+        if let Some(guard) = guards.iter().find(|guard| ground.touches(change, &place, guard)) {
             let GitGuard { counts_as, why, .. } = guard;
             let shown = path::shown(change.path.as_bytes());
             let why = format!("git runs or reads {shown} ({why})\n");
@@ -66,8 +70,11 @@ pub(crate) fn mark_guarded(roots: &Roots, person: &GitConfigFiles, prepared: &mu
     for (change, counts_as) in prepared.changes.iter_mut().zip(marks) {
         change.counts_as = counts_as;
     }
-    told.dedup();
-    told.iter().for_each(|line| prepared.shown.push_str(line));
+    told.iter().take(MAX_TOLD).for_each(|line| prepared.shown.push_str(line));
+    if told.len() > MAX_TOLD {
+        let more = format!("git runs or reads {} more of them\n", told.len() - MAX_TOLD);
+        prepared.shown.push_str(&more);
+    }
 }
 
 /// Whether it changes what a rebase goes on with to something that runs more than git.
@@ -152,14 +159,13 @@ impl<'a> Ground<'a> {
     }
 
     /// Whether a change is of a guarded file or folder, of something in it, or of what it lies in.
-    fn touches(&self, change: &Change, guard: &GitGuard) -> bool {
-        let path = self.absolute(&change.path);
+    fn touches(&self, change: &Change, path: &Path, guard: &GitGuard) -> bool {
         let sides = [&change.before, &change.after];
         let is_whole = sides.into_iter().flatten().any(|state| state.aside.is_some());
         if path.starts_with(&guard.path) {
             return is_whole || !change.makes_directory();
         }
-        let Ok(inner) = guard.path.strip_prefix(&path) else { return false };
+        let Ok(inner) = guard.path.strip_prefix(path) else { return false };
         let Some(inner) = inner.to_str() else { return true };
         let is_plain = |kind: FileKind| kind == FileKind::Directory;
         let is_turned = sides.into_iter().flatten().any(|state| !is_plain(state.kind));

@@ -70,6 +70,7 @@ fn what_a_setting_names_needs_a_person_and_what_lies_beside_it_does_not() {
     check("[diff \"x\"]\n\ttextconv = \"./show it\"", "show", "");
     check("[alias]\n\tdo = \"!f() { tools/do $1; }; f\"", "tools/do", "tools/f");
     check("[core]\n\tfsmonitor = ./watch", "watch", "");
+    check("[core]\n\tworktree = ../w\n\thooksPath = hooks", "w/hooks/pre-commit", "");
 }
 
 // keeps: git-settings
