@@ -242,6 +242,8 @@ pub struct Answer {
     pub attempts: u32,
     /// Who answered, `provider/name`, when it is not the model that was asked.
     pub model: Option<String>,
+    /// Bytes of it that are not UTF-8 were replaced by U+FFFD.
+    pub is_replaced: bool,
 }
 
 /// A piece of an answer on its way.

@@ -75,6 +75,7 @@ impl Said {
             cost: None,
             attempts,
             model: None,
+            is_replaced: false,
         }
     }
 }

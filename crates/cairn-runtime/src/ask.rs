@@ -16,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 /// So many calls of one reply are taken; a driver's own cap is far below, and what is above it is
 /// answered, not performed.
 const MOST_CALLS: usize = 1_000;
+/// What is recorded and told of an answer that is not UTF-8.
+const NOT_UTF8: &str = "bytes that are not UTF-8 were replaced by U+FFFD";
 
 impl Driver {
     pub(crate) async fn ask_model(&mut self, messages: usize) -> Result<(), RunError> {
@@ -69,8 +71,14 @@ impl Driver {
             answer.reasoning.push_str(&heard.reasoning);
             answer.calls = heard.calls.iter().map(|(call, _)| call.clone()).collect();
         }
+        if answer.is_replaced {
+            heard.repairs.push(NOT_UTF8.to_owned());
+            self.sink.event(&Event::Notice(format!("the model's answer: {NOT_UTF8}")));
+        }
         let scrubber = &self.settings.scrubber;
-        let taken: Vec<_> = answer.calls.iter().map(|call| calls::taken(scrubber, call)).collect();
+        let is_replaced = answer.is_replaced;
+        let taken = |call| calls::taken(scrubber, call).unless_replaced(is_replaced);
+        let taken: Vec<_> = answer.calls.iter().map(taken).collect();
         let thoughts = calls::thoughts(scrubber, answer.thoughts);
         let mut kept = Recording::default();
         let mut keep = |text: &str| (!text.is_empty()).then(|| kept.keep(text));

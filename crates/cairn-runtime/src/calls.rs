@@ -14,6 +14,17 @@ pub(crate) struct Taken<'a> {
     refused: Option<String>,
 }
 
+impl Taken<'_> {
+    /// The same, refused if the arguments hold a character that may stand for bytes that were lost.
+    pub(crate) fn unless_replaced(mut self, is_replaced: bool) -> Self {
+        if is_replaced && self.args.contains(char::REPLACEMENT_CHARACTER) {
+            let why = "not done: bytes of the call were lost on their way, as they are not UTF-8; write it again";
+            self.refused.get_or_insert_with(|| why.to_owned());
+        }
+        self
+    }
+}
+
 /// Looks at a call.
 pub(crate) fn taken<'a>(scrubber: &Scrubber, call: &'a CallText) -> Taken<'a> {
     let refused = refusal(scrubber, &call.name, &call.args);

@@ -10,6 +10,7 @@ use crate::read::{Assembly, OnDelta, Problem, is_keepalive, is_last};
 use crate::{Fault, Limits};
 use bytes::Bytes;
 use reqwest::Response;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -34,6 +35,13 @@ pub(crate) struct Exchange<'a> {
     pub(crate) answered: &'a AtomicBool,
 }
 
+/// An answer that came whole.
+pub(crate) struct Received {
+    pub(crate) reply: Box<dyn Assembly>,
+    /// Bytes of it that are not UTF-8 were replaced.
+    pub(crate) is_replaced: bool,
+}
+
 /// What the body turned out to be, told by its first byte: headers are not to be relied on.
 enum Shape {
     Unknown,
@@ -41,6 +49,22 @@ enum Shape {
     Whole(Vec<u8>),
     /// The stream said that it is over: what follows is no part of the answer.
     Over,
+}
+
+/// Puts an answer together from events.
+struct Reader<'a> {
+    reply: &'a mut dyn Assembly,
+    on_delta: OnDelta<'a>,
+    is_replaced: bool,
+}
+
+impl Reader<'_> {
+    /// Takes an event. Bytes that are not UTF-8 become U+FFFD.
+    fn take(&mut self, event: &[u8]) -> Result<(), Problem> {
+        let text = String::from_utf8_lossy(event);
+        self.is_replaced |= matches!(text, Cow::Owned(_));
+        self.reply.take(text.as_bytes(), self.on_delta)
+    }
 }
 
 /// What a piece of the body brought.
@@ -93,7 +117,7 @@ impl Exchange<'_> {
         body: Bytes,
         clock: &mut Clock,
         on_delta: OnDelta<'_>,
-    ) -> Result<Box<dyn Assembly>, Fault> {
+    ) -> Result<Received, Fault> {
         let mut tape = self.recorder.map(|recorder| recorder.begin(&body)).transpose()?;
         clock.send();
         let first = Patience::first(clock, self.limits);
@@ -103,7 +127,11 @@ impl Exchange<'_> {
         if !response.status().is_success() {
             return Err(self.refusal(response, tape.as_mut()).await);
         }
-        self.read(response, tape.as_mut(), clock, on_delta).await
+        let mut reply = self.wire.assembly(self.origin, self.echo);
+        let mut reader = Reader { reply: reply.as_mut(), on_delta, is_replaced: false };
+        self.read(response, tape.as_mut(), clock, &mut reader).await?;
+        let is_replaced = reader.is_replaced;
+        Ok(Received { reply, is_replaced })
     }
 
     async fn send(&self, body: Bytes) -> Result<Response, Fault> {
@@ -136,17 +164,16 @@ impl Exchange<'_> {
         mut response: Response,
         mut tape: Option<&mut Tape>,
         clock: &mut Clock,
-        on_delta: OnDelta<'_>,
-    ) -> Result<Box<dyn Assembly>, Fault> {
-        let mut reply = self.wire.assembly(self.origin, self.echo);
+        reader: &mut Reader<'_>,
+    ) -> Result<(), Fault> {
         let mut patience = Patience::first(clock, self.limits);
         let (mut shape, mut total) = (Shape::Unknown, 0);
         loop {
             let piece = match timeout_at(patience.until, response.chunk()).await {
                 Ok(Ok(Some(piece))) => piece,
-                Ok(Ok(None)) => return self.end(reply, shape, on_delta, None),
-                Ok(Err(error)) => return self.end(reply, shape, on_delta, Some(error)),
-                Err(_) if reply.is_whole() => return Ok(reply),
+                Ok(Ok(None)) => return self.end(shape, reader, None),
+                Ok(Err(error)) => return self.end(shape, reader, Some(error)),
+                Err(_) if reader.reply.is_whole() => return Ok(()),
                 Err(_) => return Err(self.client.peer.timeout(patience.words, patience.limit)),
             };
             total += piece.len();
@@ -157,14 +184,14 @@ impl Exchange<'_> {
                 tape.push(&piece);
             }
             let brought;
-            (shape, brought) = self.feed(shape, &piece, reply.as_mut(), on_delta)?;
+            (shape, brought) = self.feed(shape, &piece, reader)?;
             if brought == Brought::Nothing {
                 continue;
             }
             if brought == Brought::Data {
                 clock.renew();
             }
-            patience = Patience::next(self.idle(reply.as_ref()), clock, self.limits);
+            patience = Patience::next(self.idle(reader.reply), clock, self.limits);
         }
     }
 
@@ -180,8 +207,7 @@ impl Exchange<'_> {
         &self,
         shape: Shape,
         piece: &[u8],
-        reply: &mut dyn Assembly,
-        on_delta: OnDelta<'_>,
+        reader: &mut Reader<'_>,
     ) -> Result<(Shape, Brought), Fault> {
         let shape = match shape {
             Shape::Unknown => match first_mark(piece) {
@@ -206,7 +232,7 @@ impl Exchange<'_> {
                     let is_alive = is_keepalive(&event);
                     brought =
                         brought.max(if is_alive { Brought::Keepalive } else { Brought::Data });
-                    reply.take(&event, on_delta).map_err(|problem| self.problem(&problem))?;
+                    reader.take(&event).map_err(|problem| self.problem(&problem))?;
                 }
                 if let Some(line) = sse.foreign() {
                     return Err(self.client.peer.garbage(&quoted(line)));
@@ -225,11 +251,10 @@ impl Exchange<'_> {
     /// empty line, or half of one, which then is no JSON.
     fn end(
         &self,
-        mut reply: Box<dyn Assembly>,
         shape: Shape,
-        on_delta: OnDelta<'_>,
+        reader: &mut Reader<'_>,
         error: Option<reqwest::Error>,
-    ) -> Result<Box<dyn Assembly>, Fault> {
+    ) -> Result<(), Fault> {
         let rest = match shape {
             Shape::Unknown | Shape::Over => None,
             Shape::Stream(mut sse) => {
@@ -242,7 +267,7 @@ impl Exchange<'_> {
             Shape::Whole(body) => Some(body),
         };
         if let Some(rest) = rest {
-            match reply.take(&rest, on_delta) {
+            match reader.take(&rest) {
                 Err(Problem::NotAChunk(e)) if !e.is_eof() && error.is_none() => {
                     return Err(self.problem(&Problem::NotAChunk(e)));
                 }
@@ -250,7 +275,7 @@ impl Exchange<'_> {
                 _ => {}
             }
         }
-        if reply.is_whole() { Ok(reply) } else { Err(self.client.peer.cut(error)) }
+        if reader.reply.is_whole() { Ok(()) } else { Err(self.client.peer.cut(error)) }
     }
 
     fn problem(&self, problem: &Problem) -> Fault {

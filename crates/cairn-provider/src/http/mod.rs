@@ -23,7 +23,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use client::Client;
 use config::origin;
-use exchange::Exchange;
+use exchange::{Exchange, Received};
 use record::Recorder;
 use retry::Clock;
 use std::path::PathBuf;
@@ -71,7 +71,10 @@ impl Http {
         loop {
             *made += 1;
             let fault = match exchange.run(body.clone(), &mut clock, on_delta).await {
-                Ok(reply) => return Ok(self.priced(reply.finish().answer(*made))),
+                Ok(Received { reply, is_replaced }) => {
+                    let answer = reply.finish().answer(*made);
+                    return Ok(self.priced(Answer { is_replaced, ..answer }));
+                }
                 Err(fault) => fault,
             };
             match retry::wait(&fault, *made, &mut clock, limits) {

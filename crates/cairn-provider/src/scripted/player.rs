@@ -70,6 +70,7 @@ fn answer(reply: Reply) -> Answer {
     let call =
         |c: &ScriptedCall| CallText { id: c.id.clone(), name: c.tool.clone(), args: c.args_text() };
     Answer {
+        is_replaced: false,
         calls: reply.calls.iter().map(call).collect(),
         finish: reply.finish(),
         usage: reply.usage,

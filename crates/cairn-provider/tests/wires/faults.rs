@@ -231,6 +231,25 @@ async fn what_follows_the_mark_of_the_end_is_no_part_of_an_answer() {
 }
 
 #[tokio::test]
+async fn a_byte_that_is_not_utf8_is_replaced_and_that_is_said() {
+    for wire in WIRES {
+        let stream = stream(wire).into_bytes();
+        let mut broken = stream.clone();
+        let mut from = 0;
+        // In every event that tells it, since some formats say it again at the end.
+        while let Some(at) = broken[from..].windows(5).position(|bytes| bytes == b"once.") {
+            broken[from + at] = 0xff;
+            from += at + 5;
+        }
+        let whole = server_of([b"HTTP/1.1 200 OK\r\n\r\n".as_slice(), &stream].concat());
+        assert!(!ask(&http(&whole, wire, once())).await.unwrap().is_replaced, "{wire:?}");
+        let server = server_of([b"HTTP/1.1 200 OK\r\n\r\n".as_slice(), &broken].concat());
+        let answer = ask(&http(&server, wire, once())).await.unwrap();
+        assert!(answer.is_replaced && answer.text.ends_with("\u{fffd}nce."), "{wire:?} {answer:?}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_listening_is_unreachable() {
     for wire in WIRES {
         let gone = http(&server(), wire, Limits { attempts: 2, ..Limits::default() });

@@ -44,7 +44,7 @@ fn as_json(store: &Store, session: &SessionRow, runs: &[RunRow]) -> Result<Value
         let (why, driven_by) = match &state {
             State::Running(by) => (None, Some(by)),
             State::Ended(_, why) => (Some(why).filter(|why| !why.is_empty()), None),
-            State::Empty | State::Paused => (None, None),
+            State::Empty | State::Paused | State::ApprovalNeeded => (None, None),
         };
         let mut line = json!({
             "run": run.id,

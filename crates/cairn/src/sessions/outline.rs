@@ -5,7 +5,7 @@ use crate::diff::unreadable;
 use crate::tally::Tally;
 use anyhow::Result;
 use cairn_store::{RunRow, Store};
-use cairn_types::{Body, ContentRef, End, Fact, Status};
+use cairn_types::{Body, By, ContentRef, End, Fact, Status, Verdict};
 use std::ops::ControlFlow;
 
 /// A run in a few words.
@@ -31,6 +31,8 @@ pub enum State {
     Running(String),
     /// Its loop has not ended; it can go on.
     Paused,
+    /// Its loop ended, and something in it was refused because nobody was there to allow it.
+    ApprovalNeeded,
     /// Its loop ended like this, and why.
     Ended(Status, String),
 }
@@ -42,6 +44,7 @@ impl State {
             State::Empty => "empty",
             State::Running(_) => "running",
             State::Paused => "paused",
+            State::ApprovalNeeded => "approval-needed",
             State::Ended(Status::CANCELLED, _) => "cancelled",
             State::Ended(Status::LIMIT, _) => "limit",
             State::Ended(status, _) if status.is_success() => "done",
@@ -59,6 +62,8 @@ struct Gathered {
     /// The newest loop that was asked for here, or begun by a forebear.
     last_loop: Option<u32>,
     last_end: Option<End>,
+    /// In the loop that ended last something was refused because nobody was there to allow it.
+    wanted_approval: bool,
 }
 
 impl Gathered {
@@ -71,6 +76,11 @@ impl Gathered {
                 self.first_prompt = Some(prompt.text);
             }
             Body::End(end) => drop(self.last_end.get_or_insert(end)),
+            Body::Decision(decision) => {
+                let is_last = self.last_end.as_ref().is_some_and(|end| end.lap == decision.at.lap);
+                let is_refused = decision.by == By::Nobody && decision.verdict == Verdict::Refuse;
+                self.wanted_approval |= is_last && is_refused;
+            }
             _ => {}
         }
     }
@@ -88,6 +98,9 @@ impl Gathered {
         match (self.last_loop, &self.last_end) {
             (None, None) => State::Empty,
             (Some(last), Some(end)) if end.lap < last => State::Paused,
+            (_, Some(end)) if end.status.is_success() && self.wanted_approval => {
+                State::ApprovalNeeded
+            }
             (_, Some(end)) => State::Ended(end.status, end.why.clone()),
             (Some(_), None) => State::Paused,
         }
@@ -97,7 +110,7 @@ impl Gathered {
 /// Reads a run's outline.
 pub fn of(store: &Store, run: &RunRow) -> Result<Outline> {
     let mut gathered = Gathered::default();
-    store.own_facts(&run.id, &["drive", "prompt", "reply", "end"], &mut |fact| {
+    store.own_facts(&run.id, &["drive", "prompt", "reply", "decision", "end"], &mut |fact| {
         gathered.own(fact);
         ControlFlow::Continue(())
     })?;

@@ -2,6 +2,7 @@
 
 use crate::bench_world::Bench;
 use crate::terminal::Terminal;
+use cairn_testkit::Fault;
 use serde_json::json;
 use std::io::Write;
 
@@ -48,4 +49,51 @@ fn what_a_killed_process_left_in_the_sandbox_is_cleared_by_the_next_one() {
     std::fs::write(left.with_extension("lock"), "").unwrap();
     assert_eq!(bench.cairn(&["run", "work"]).code, 0);
     assert!(!left.exists() && !left.with_extension("lock").exists());
+}
+
+// keeps: never-half-a-call
+#[test]
+fn a_call_with_bytes_that_are_not_utf8_is_not_performed_and_its_neighbour_is() {
+    let bench = Bench::new(json!([{"say": "unused"}, {"say": "done"}]));
+    let call = |n: u32, path: &str, content: &str| {
+        let args = json!({"path": path, "content": content}).to_string();
+        json!({"index": n, "id": format!("c{n}"), "function": {"name": "write", "arguments": args}})
+    };
+    let calls = [call(0, "broken", "hel~lo"), call(1, "whole", "hello")];
+    let delta = json!({"content": "he~re", "tool_calls": calls});
+    let chunk = json!({"choices": [{"delta": delta, "finish_reason": "tool_calls"}]}).to_string();
+    let response = format!("HTTP/1.1 200 OK\r\n\r\ndata: {chunk}\n\ndata: [DONE]\n\n");
+    let bytes = response.bytes().map(|byte| if byte == b'~' { 0xff } else { byte }).collect();
+    bench.model.fault(0, Fault::Garbage(bytes));
+    let events = bench.events(&["run", "--yolo", "--json", "work"]);
+    assert_eq!(events.last().unwrap()["status"], "done", "{events:#?}");
+    let settled: Vec<_> =
+        events.iter().filter(|e| e["type"] == "op/settled").map(|e| e["status"].clone()).collect();
+    assert_eq!(settled, [json!(403), json!(201)]);
+    assert!(!bench.file("broken").exists());
+    assert_eq!(bench.temp.read("whole"), "hello");
+    let said = events.iter().any(|event| {
+        event["type"] == "notice"
+            && event["text"].as_str().is_some_and(|text| text.contains("not UTF-8"))
+    });
+    assert!(said, "{events:#?}");
+}
+
+// keeps: log-shows
+#[test]
+fn a_question_that_nobody_answered_shows_as_approval_needed() {
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "write", "args": {"path": "a", "content": "x"}}]},
+        {"say": "over"},
+        {"say": "over again"},
+    ]));
+    let mut terminal = Terminal::open(&bench, bench.command(&["run", "work"]));
+    terminal.until("r refuse with words: ");
+    terminal.keys("\u{4}");
+    assert_eq!(terminal.code(), Some(5));
+    let listed = bench.cairn(&["sessions"]).out;
+    assert!(listed.contains("approval-needed"), "{listed}");
+    assert_eq!(bench.cairn(&["run", "-c", "--yolo", "go on"]).code, 0);
+    let listed = bench.cairn(&["sessions"]).out;
+    assert!(!listed.contains("approval-needed"), "{listed}");
 }
