@@ -264,10 +264,13 @@ impl Engine {
                 intent.problem = Some(Problem { status: Status::REFUSED, message });
                 intent.effect = Effect::Pure;
             }
+            // As after any call that was not understood; a last word has its own rule.
+            let is_skipped = marks.follows_misread && intent.effect > Effect::Read;
             let verdict = match (cut && !surface.is_text(), is_guess, seq > cap) {
                 (true, ..) => Some((Status::UNPROCESSABLE, words::CUT.to_owned())),
                 (_, true, _) => Some((Status::UNPROCESSABLE, words::UNCLOSED.to_owned())),
                 (.., true) => Some((Status::LIMIT, words::over_cap(cap))),
+                _ if is_skipped => Some((Status::CANCELLED, words::AFTER_MISREAD.to_owned())),
                 (false, false, false) => None,
             };
             if let Some((status, told)) = verdict {

@@ -15,6 +15,8 @@ pub struct Marks {
     pub repairs: Vec<String>,
     /// Its end was not written.
     pub unclosed: bool,
+    /// A statement before it was not understood.
+    pub follows_misread: bool,
 }
 
 /// What a surface keeps of a loop's turns.

@@ -110,6 +110,8 @@ pub(crate) fn not_given(tool: &str) -> String {
     format!("refused: this run was not given {tool}")
 }
 
+pub(crate) const AFTER_MISREAD: &str =
+    "not performed: a part of the same reply before it could not be read";
 pub(crate) const UNCLOSED: &str =
     "not performed: its end, or that of an op before it, was not written";
 pub(crate) const GUESSED: &str = "refused: its end, or that of an op before it, was not written, and nobody is there to look at it";

@@ -6,9 +6,10 @@ use crate::{Driver, Event, RunError, open_feed, rows};
 use cairn_engine::{Engine, Folding, Found, Part, Recording, Settlement};
 use cairn_store::{HomeLock, Store, StoreError};
 use cairn_surface::native;
+use cairn_text::patch;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Hash, Media, OpName, Outcome, Proposal,
-    ProposalKind, Ran, RunId, Seen, Settled, Status,
+    Action, Begin, Body, Change, ContentRef, Coord, Edit, EditBody, Hash, Media, OpName, Outcome,
+    Proposal, ProposalKind, Ran, RunId, Seen, Settled, Status, Surface,
 };
 use cairn_world::{Acting, Performed, Prepared, Probe};
 use futures_util::future::join_all;
@@ -44,7 +45,24 @@ impl Driver {
         native::parse(&op.intent.tool, &String::from_utf8_lossy(&args))
             .action
             .map(|action| own_commands(self.run_id(), action))
+            .map(|action| self.as_body(op.intent.surface, action))
             .map_err(|misread| unreadable(misread.message))
+    }
+
+    /// On the surface of tags a body that looks like an edit is one only of what is there, or where it makes
+    /// the file itself; else it is the content.
+    fn as_body(&self, surface: Surface, action: Action) -> Action {
+        match action {
+            Action::Edit(Edit { path: Some(path), body: EditBody::Patch(text), scope, tags })
+                if surface == Surface::Tags
+                    && !patch::creates(&text)
+                    && !self.world.is_there(&path) =>
+            {
+                let body = EditBody::Whole { content: text };
+                Action::Edit(Edit { path: Some(path), body, scope, tags })
+            }
+            action => action,
+        }
     }
 
     pub(crate) async fn prepare(&mut self, at: Coord) -> Result<(), RunError> {

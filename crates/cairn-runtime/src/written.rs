@@ -136,7 +136,8 @@ fn heard(reading: Reading, (lap, turn): (u32, u32)) -> Heard {
             let id = format!("{lap}/{turn}/{seq}");
             let args: Arc<str> = Arc::from(Value::Object(op.args).to_string());
             let call = CallText { id, name: op.tool.to_owned(), args };
-            (call, Marks { repairs, unclosed: op.is_unclosed })
+            let (unclosed, follows_misread) = (op.is_unclosed, op.follows_misread);
+            (call, Marks { repairs, unclosed, follows_misread })
         });
     Heard {
         calls: calls.collect(),

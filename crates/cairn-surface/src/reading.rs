@@ -35,6 +35,8 @@ pub struct Written {
     pub at: Position,
     /// Its end was not written: it was taken to be where the next op, or nothing more, begins.
     pub is_unclosed: bool,
+    /// A statement before it was not understood.
+    pub follows_misread: bool,
 }
 
 impl Written {
@@ -42,7 +44,7 @@ impl Written {
     #[must_use]
     pub fn new(tool: &'static Tool, args: Map<String, Value>, at: Position) -> Written {
         let parsed = native::parse_call(tool, args.clone());
-        Written { tool: tool.name, args, parsed, at, is_unclosed: false }
+        Written { tool: tool.name, args, parsed, at, is_unclosed: false, follows_misread: false }
     }
 }
 

@@ -130,6 +130,36 @@ pub fn is_labelled(text: &str) -> bool {
     labels::opens(text)
 }
 
+/// What a body is that was given for a file without saying whether it is the content or an edit of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyForm {
+    /// The content.
+    Content,
+    /// An edit: a patch from its first line on, or nothing but `s/a/b/` commands.
+    Edit,
+    /// Other sed commands, which are no edit here.
+    OtherSed,
+}
+
+/// Tells by a body alone what it is. One that is not understood as an edit can still be one.
+#[must_use]
+pub fn body_form(text: &str) -> BodyForm {
+    detect::body_form(text)
+}
+
+/// Whether files of this name hold patches or scripts, so that a body which looks like one is their content.
+#[must_use]
+pub fn is_kept_in(path: &str) -> bool {
+    [".patch", ".diff", ".sed"].iter().any(|end| path.ends_with(end))
+}
+
+/// Whether a patch makes a file that is not there.
+#[must_use]
+pub fn creates(text: &str) -> bool {
+    let is_new = |patch: &FilePatch| matches!(patch.apply(None), Ok(Patched::Edited(_)));
+    parse(text).is_ok_and(|patches| patches.iter().any(is_new))
+}
+
 /// Applies a patch of one file to that file's content, which is absent where there is no file.
 pub fn apply(before: Option<&str>, text: &str) -> Result<Patched, PatchProblem> {
     let patches = parse(text)?;

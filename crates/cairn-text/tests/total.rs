@@ -16,7 +16,7 @@ fn large(text: &str) -> String {
 }
 
 /// Scraps of all formats, to be put together in any way.
-const SCRAPS: [&str; 40] = [
+const SCRAPS: [&str; 48] = [
     "<<<<<<< SEARCH\n",
     "=======\n",
     ">>>>>>> REPLACE\n",
@@ -53,6 +53,14 @@ const SCRAPS: [&str; 40] = [
     "a\n",
     "b\r\n",
     "é\n",
+    "éa",
+    "a日b\n",
+    "日",
+    "😀\n",
+    "a😀",
+    "s/é/日/\n",
+    "sé/日/é\n",
+    "/😀/d\n",
     "\n",
     "  ",
     "...\n",
@@ -65,7 +73,7 @@ proptest! {
     #[test]
     fn any_patch_gives_a_value_and_changes_something_or_is_refused(
         scraps in proptest::collection::vec(0..SCRAPS.len(), 0..12),
-        before in proptest::option::of("(a|b|é| |\r?\n|\\.\\.\\.){0,12}"),
+        before in proptest::option::of("(a|b|é|日|😀| |\r?\n|\\.\\.\\.){0,12}"),
     ) {
         let text: String = scraps.iter().map(|at| SCRAPS[*at]).collect();
         if let Ok(Patched::Edited(edited)) = patch::apply(before.as_deref(), &text) {
@@ -76,7 +84,7 @@ proptest! {
 
     #[test]
     fn any_edit_gives_a_value(
-        content in "(a|\"|“|’| |\t|\r?\n|\\\\n|1\t|é|\\.\\.\\.|\\}){0,40}",
+        content in "(a|\"|“|’| |\t|\r?\n|\\\\n|1\t|é|日|😀|\\.\\.\\.|\\}){0,40}",
         old in "(a|\"|“|’| |\t|\r?\n|\\\\n|1\t|é|\\.\\.\\.|\\}){1,12}",
         new in "(a|\"|“|’| |\t|\r?\n|\\\\n|1\t|é|\\.\\.\\.|\\}){0,12}",
     ) {

@@ -451,18 +451,24 @@ mod tests {
         let was = state::at(&workspace, "place").unwrap().unwrap();
         let at = (Place::aside(&workspace, &moved), Place::of(&workspace, "place"));
         let (aside, place) = (at.0.unwrap(), at.1.unwrap());
-        instead_plainly(&aside, &place, ("beside", &was)).unwrap();
+        instead_plainly(&aside, &place, ("beside", &was), Durability::OneByOne).unwrap();
         assert_eq!(found(root), told((Some("ours"), None)));
         shift(&place, &aside).unwrap();
         put(root, "place", Some("theirs"));
-        assert_eq!(instead_plainly(&aside, &place, ("beside", &was)), Err(Problem::Stale));
+        assert_eq!(
+            instead_plainly(&aside, &place, ("beside", &was), Durability::OneByOne),
+            Err(Problem::Stale)
+        );
         assert_eq!(found(root), told((Some("theirs"), Some("ours"))));
         // A directory that is not empty stays, and what should take its place does too.
         fs::remove_file(root.join("place")).unwrap();
         fs::create_dir(root.join("place")).unwrap();
         let was = state::at(&workspace, "place").unwrap().unwrap();
         fs::write(root.join("place/f"), "theirs").unwrap();
-        assert_eq!(instead_plainly(&aside, &place, ("beside", &was)), Err(Problem::Stale));
+        assert_eq!(
+            instead_plainly(&aside, &place, ("beside", &was), Durability::OneByOne),
+            Err(Problem::Stale)
+        );
         assert_eq!(fs::read_to_string(root.join("place/f")).unwrap(), "theirs");
         assert!(aside.holds(&moved) && !root.join("beside").exists());
     }

@@ -24,6 +24,7 @@ mod guarded;
 mod ignored;
 mod leftovers;
 mod list;
+mod look;
 mod many;
 mod media;
 mod members;
@@ -553,7 +554,7 @@ impl World {
         let looked = tokio::task::spawn_blocking(move || {
             let look = || {
                 let ground = (roots.as_ref(), schemes.as_ref());
-                let mut told = looked(ground, &action, &cancelled).unwrap_or_else(Into::into);
+                let mut told = look::looked(ground, &action, &cancelled).unwrap_or_else(Into::into);
                 near::tell(ground, &action, &mut told);
                 told
             };
@@ -692,64 +693,6 @@ impl World {
             Some(uri) => Ok(entry::there(&self.schemes, &uri?)?.content),
             None => state::bytes_at(self.roots.of(path), path),
         }
-    }
-}
-
-/// What is seen where one looks.
-fn looked(
-    (roots, schemes): (&Roots, &Schemes),
-    action: &Action,
-    cancel: &CancellationToken,
-) -> Result<Performed, Refusal> {
-    misspelled::refuse(schemes, action)?;
-    match action {
-        Action::Read(read) => match schemes.address(&read.path) {
-            Some(uri) => entry::look::read(schemes, &uri?, read, cancel),
-            None => read::perform(roots.of(&read.path), read, cancel),
-        },
-        Action::List { path, .. } if scheme_of(path).is_some() => {
-            let uri = path
-                .parse()
-                .map_err(|why: UriError| Refusal::new(Status::BAD_REQUEST, why.to_string()))?;
-            entry::look::list(schemes, &uri)
-        }
-        Action::Find(find)
-            if find.under.as_deref().is_some_and(|under| scheme_of(under).is_some()) =>
-        {
-            entry::look::find(schemes, find, cancel)
-        }
-        Action::Find(find) if !find.tags.is_empty() => {
-            let text = "files have no tags; to look for entries, say under what, as known:///";
-            Err(Refusal::new(Status::BAD_REQUEST, text))
-        }
-        Action::Find(find) => {
-            let query = find::Query {
-                glob: find.glob.as_deref(),
-                text: find.text.as_deref(),
-                under: find.under.as_deref(),
-                context: u8::try_from(find.context).unwrap_or(u8::MAX),
-            };
-            let workspace = roots.of(find.under.as_deref().unwrap_or("."));
-            let mut found = find::perform(workspace, query, (find.skip, find.limit), cancel)?;
-            if let Some(folder) = workspace.lead() {
-                found.text = format!("in {folder}:\n{}", found.text);
-            }
-            Ok(found)
-        }
-        Action::List { path, depth } => list::perform(roots.of(path), path, *depth, cancel),
-        Action::Todo { items } => Ok(todo::perform(items)),
-        Action::Send(post) => match post.to {
-            None => Ok(Performed::told(Status(post.status), post.text.as_str())),
-            Some(_) => Err(unsaid(post)),
-        },
-        Action::Edit(_)
-        | Action::Copy(_)
-        | Action::Move(_)
-        | Action::Kill { .. }
-        | Action::Exec(_)
-        | Action::Open { .. }
-        | Action::Fold { .. }
-        | Action::Consult(_) => Err(Refusal::new(Status::FAILED, "not a look")),
     }
 }
 

@@ -30,7 +30,7 @@ fn spelled(schemes: &Schemes, path: &str) -> Option<String> {
 }
 
 /// The files and entries that an action names. Rows are also named by less than an address.
-fn paths(action: &Action) -> Vec<&str> {
+pub(crate) fn paths(action: &Action) -> Vec<&str> {
     match action {
         Action::Find(find) => find.under.as_deref().into_iter().collect(),
         Action::Read(read) => vec![&read.path],

@@ -147,6 +147,10 @@ fn op(written: &Written) -> Value {
     if let (true, Value::Object(fields)) = (written.is_unclosed, &mut said) {
         fields.insert("unclosed".to_owned(), true.into());
     }
+    let is_skipped = written.follows_misread && !written.parsed.effect.is_read_only();
+    if let (true, Value::Object(fields)) = (is_skipped, &mut said) {
+        fields.insert("skipped".to_owned(), true.into());
+    }
     said
 }
 

@@ -151,7 +151,7 @@ fn a_last_word_that_was_cut_is_none() {
         let args = ContentRef::of(DONE.1.as_bytes());
         let call = Call { id: "1".to_owned(), name: DONE.0.to_owned(), args };
         let reply = Reply { finish, calls: vec![call], ..Reply::default() };
-        let marks = Marks { unclosed: true, repairs: Vec::new() };
+        let marks = Marks { unclosed: true, ..Marks::default() };
         let recording = sim.engine.replied_in(reply, &[(DONE.1, marks)]);
         sim.record(recording);
         let problem = sim.engine.op(at(1, 1, 1)).unwrap().intent.problem.as_ref();
@@ -198,7 +198,14 @@ fn unclosed(approval: Approval, is_last: bool, finish: Finish) -> Sim {
         ..Reply::default()
     };
     let marks = |(name, args): &(&'static str, &'static str)| {
-        (*args, Marks { unclosed: *name == "write", repairs: vec!["closed".to_owned()] })
+        (
+            *args,
+            Marks {
+                unclosed: *name == "write",
+                repairs: vec!["closed".to_owned()],
+                ..Marks::default()
+            },
+        )
     };
     let marked: Vec<(&str, Marks)> = calls.iter().map(marks).collect();
     let recording = sim.engine.replied_in(reply, &marked);

@@ -10,6 +10,7 @@
 
 mod any_path;
 mod background;
+mod bodies;
 mod catalog;
 mod context;
 mod cut;

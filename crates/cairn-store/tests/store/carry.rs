@@ -290,6 +290,7 @@ async fn a_home_that_signs_whatever_it_likes_cannot_name_asides_outside_the_tras
             gid: None,
             aside: Some(Aside { path: path.to_owned(), inode: 1 }),
             entry: None,
+            attributes: None,
         };
         let (before, after) = if is_after { (None, Some(state)) } else { (Some(state), None) };
         Change::between("target".to_owned(), before, after)

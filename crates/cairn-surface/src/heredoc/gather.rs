@@ -52,6 +52,8 @@ pub(super) struct Gathered<'a> {
     is_tainted: bool,
     /// Ops were taken back, as a body may have held them: whatever follows may go without them, or stand in it.
     is_wary: bool,
+    /// A statement was not understood.
+    has_misread: bool,
 }
 
 impl<'a> Gathered<'a> {
@@ -65,7 +67,7 @@ impl<'a> Gathered<'a> {
         let written = written.map(|op| {
             let is_doubtful = self.is_wary && !op.parsed.effect.is_read_only();
             let is_unclosed = op.is_unclosed || self.is_tainted || is_doubtful;
-            Box::new(Written { is_unclosed, ..op })
+            Box::new(Written { is_unclosed, follows_misread: self.has_misread, ..op })
         });
         if !looks {
             self.others.push(self.items.len());
@@ -88,6 +90,12 @@ impl<'a> Gathered<'a> {
             true => self.faults.push(fault),
             false => self.more += 1,
         }
+    }
+
+    /// A fault of a statement, which is not understood for it.
+    pub(super) fn misread(&mut self, fault: Fault) {
+        self.has_misread = true;
+        self.fault(fault);
     }
 
     /// A fault that says only that a word is spoken of.

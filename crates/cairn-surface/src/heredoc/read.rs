@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
         if let Some(end) = self.unfenced(opener, body) {
             let note = format!("the body of <<{name} is not closed; an empty body is \"::\"");
             self.doubt_begun(name, opener.start);
-            self.found.fault(Fault::new("body_unfenced", opener.start, note));
+            self.found.misread(Fault::new("body_unfenced", opener.start, note));
             self.found.taint();
             return Step::Past(end);
         }
@@ -339,7 +339,7 @@ impl<'a> Reader<'a> {
         let is_unclosed = ending == Ending::Missing;
         if let Some(fault) = &slots.fault {
             self.doubt_begun(name, start);
-            self.found.fault(fault.clone());
+            self.found.misread(fault.clone());
             if is_unclosed {
                 self.found.taint();
             }
@@ -353,9 +353,14 @@ impl<'a> Reader<'a> {
         let body = (&self.text[body..close], body);
         let mut repairs = Vec::new();
         match meant(Framed { word, slots, body, start: (start, at) }, &mut repairs) {
+            // With slots and a closer it is a statement: a bad value of it makes none before it doubtful.
+            Err(fault) if !is_unclosed && slots.is_any() => {
+                self.named.stated(&self.index.names, (name, start), (end, false));
+                self.found.misread(fault);
+            }
             Err(fault) => {
                 self.doubt_begun(name, start);
-                self.found.fault(fault);
+                self.found.misread(fault);
                 if is_unclosed {
                     self.found.taint();
                 }
@@ -393,7 +398,7 @@ impl<'a> Reader<'a> {
         }
         let near = nearest.map_or_else(String::new, |word| format!("; the nearest is {word}"));
         let note = format!("there is no {}{near}", shown(name));
-        self.found.fault(Fault::new("unknown_word", start, note));
+        self.found.misread(Fault::new("unknown_word", start, note));
         self.pass(name, behind)
     }
 }

@@ -4,7 +4,7 @@
 use super::tools::{MISSING, Tool, tool_of};
 use crate::skin::{Body, Example, Fits, Ranged, Skin, Statement};
 use cairn_text::near::distance;
-use cairn_text::patch;
+use cairn_text::patch::{self, BodyForm};
 use std::sync::LazyLock;
 
 /// Attributes that say how rows are shown.
@@ -72,12 +72,11 @@ fn only_shows(statement: &Statement<'_>, words: &[&str]) -> bool {
         && statement.word(VISIBILITY).is_some_and(|word| words.contains(&word))
 }
 
-/// Whether a text is a patch from its first line on, in a form that nobody means as content.
-fn is_patch(text: &str) -> bool {
-    let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
-    let brackets = first.strip_suffix(" SEARCH").unwrap_or_default();
-    let is_block = brackets.len() >= 5 && brackets.bytes().all(|byte| byte == b'<');
-    patch::is_labelled(text) || is_block || first == "*** Begin Patch"
+/// Whether a statement's body is an edit of what stands at its target, and not the content for it.
+fn is_edit(said: &Statement<'_>) -> bool {
+    let is_kept = said.target.is_some_and(patch::is_kept_in);
+    let is_edit = |body| patch::body_form(body) == BodyForm::Edit;
+    !is_kept && said.body.is_some_and(is_edit)
 }
 
 /// A skin by its tool's name, without slots.
@@ -212,7 +211,7 @@ fn edits() -> Vec<Option<Skin>> {
             body: Some(("patch", Body::Exact)),
             meant: |said| {
                 let is_given = ["old", "new", "patch"].iter().any(|name| said.has(name));
-                said.name == "PATCH" || is_given || said.body.is_some_and(is_patch)
+                said.name == "PATCH" || is_given || is_edit(said)
             },
             examples: &[Example {
                 tag: "<set path=\"src/main.rs\"><<SEARCH\nold line\nSEARCH\n<<REPLACE\nnew line\nREPLACE\n</set>",

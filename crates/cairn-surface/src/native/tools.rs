@@ -68,7 +68,7 @@ fields! {
 
 fields! {
     /// Change a file that was read before: replace old by new, where old must occur exactly once
-    /// unless all is true; or give a patch instead: SEARCH/REPLACE blocks, sed commands, a unified
+    /// unless all is true; or give a patch instead: SEARCH/REPLACE blocks, s/a/b/ lines, a unified
     /// diff or *** Begin Patch, of which the last two may name several files without path. The
     /// result shows the lines as they now are.
     Edit {

@@ -60,6 +60,8 @@ pub(super) struct Found {
     is_tainted: bool,
     /// Something was taken back: what changes something since may stand where that does.
     is_wary: bool,
+    /// A statement was not understood.
+    has_misread: bool,
 }
 
 impl Found {
@@ -75,7 +77,14 @@ impl Found {
             settled: 0,
             is_tainted: false,
             is_wary: false,
+            has_misread: false,
         }
+    }
+
+    /// A statement that is one, and that asks for nothing that makes sense.
+    pub(super) fn misread(&mut self, at: usize, kind: &'static str, note: impl Into<String>) {
+        self.has_misread = true;
+        self.problem(at, kind, note);
     }
 
     /// From here on no op is known to stand outside of something that was lost.
@@ -96,6 +105,7 @@ impl Found {
 
     pub(super) fn op(&mut self, at: usize, mut op: Written) {
         op.is_unclosed |= self.is_tainted || (self.is_wary && !op.parsed.effect.is_read_only());
+        op.follows_misread = self.has_misread;
         match self.ops.len() < self.cap.saturating_add(MOST_NAMED) {
             true => self.ops.push((at, op)),
             false => self.over.push(at),
@@ -139,8 +149,9 @@ impl Found {
         let mut reasoning = std::mem::take(&mut self.reasoning);
         reasoning.truncate(self.settled);
         let problems = std::mem::take(&mut self.problems);
-        let (is_tainted, is_wary) = (self.is_tainted, self.is_wary);
-        *self = Found { reasoning, problems, is_tainted, is_wary, ..Found::new(self.cap) };
+        let Found { is_tainted, is_wary, has_misread, .. } = *self;
+        let fresh = Found::new(self.cap);
+        *self = Found { reasoning, problems, is_tainted, is_wary, has_misread, ..fresh };
         self.thought(since);
         self.settled = self.reasoning.len();
         count

@@ -7,7 +7,7 @@ use crate::json;
 use crate::native::{self, Given, Kind, Tool};
 use crate::skin::{Body, Skin, Statement};
 use crate::{Position, Written};
-use cairn_text::patch;
+use cairn_text::patch::{self, BodyForm};
 use cairn_types::{LONGEST_ADDRESS, Status, scheme_of};
 use serde_json::Value;
 
@@ -28,6 +28,11 @@ const SUMMARY_CHANNEL: &str = "#summary";
 const LONGEST_SUMMARY: usize = 80;
 /// The argument that takes edit labels.
 const PATCH: &str = "patch";
+/// The argument that takes a whole content.
+const CONTENT: &str = "content";
+/// What is told of a body of sed commands that are no edit.
+const OTHER_SED: &str = "of sed commands only s/a/b/ is an edit; write lines with scope=\"3-5\" and their new text, \
+                         or <<SEARCH and <<REPLACE labels";
 /// Arguments that are addresses, whatever the tool.
 const ADDRESSES: [&str; 4] = ["path", "from", "to", "under"];
 
@@ -71,17 +76,30 @@ pub(super) fn take(mut said: Said<'_>, found: &mut Found) {
     let (at, ending) = (said.at, said.ending);
     let mut repairs = std::mem::take(&mut said.repairs);
     let meant = meant(said, &mut repairs);
+    let has_ops = !meant.ops.is_empty();
+    take_ops(meant.ops, (at, ending), repairs, found);
     for (kind, note) in meant.problems {
-        found.problem(at, kind, note);
+        found.misread(at, kind, note);
     }
-    if meant.ops.is_empty() {
+    if !has_ops {
         // It began, and where it ends is not known.
         if ending != Ending::Written {
             found.taint();
         }
+    }
+}
+
+/// Takes down the ops of one statement, with the repairs made in reading it, which belong to them.
+fn take_ops(
+    ops: Vec<Written>,
+    (at, ending): (usize, Ending),
+    repairs: Vec<(&'static str, String)>,
+    found: &mut Found,
+) {
+    if ops.is_empty() {
         return;
     }
-    for mut op in meant.ops {
+    for mut op in ops {
         op.is_unclosed = match ending {
             Ending::Written => false,
             Ending::Guessed => !op.parsed.effect.is_read_only(),
@@ -230,6 +248,11 @@ fn one(
     if let Some(flag) = unset(skin, statement) {
         return Err(bad(&format!("{flag} has no value")));
     }
+    if let Some(body) = statement.body.filter(|_| is_content(skin, statement))
+        && patch::body_form(body) == BodyForm::OtherSed
+    {
+        return Err(bad(OTHER_SED));
+    }
     let closed = match statement.body.filter(|body| patch::is_labelled(body)) {
         Some(body) if skin.body.is_some_and(|(slot, _)| slot == PATCH) => {
             framed(body).map_err(|why| ("label_broken", why))?
@@ -246,6 +269,12 @@ fn one(
     repairs.extend(notes.into_iter().map(|note| ("argument", note)));
     let op = Written::new(skin.tool, args, Position::default());
     sound(op, skin)
+}
+
+/// Whether a statement's body would be the content of something whose name does not say that it holds scripts.
+fn is_content(skin: &Skin, statement: &Statement<'_>) -> bool {
+    let is_kept = statement.target.is_some_and(patch::is_kept_in);
+    skin.body == Some((CONTENT, Body::Exact)) && statement.scope.is_none() && !is_kept
 }
 
 /// An attribute without a value that needs one.
@@ -354,12 +383,12 @@ pub(super) fn take_call(
     let tags = native::skins().iter().flat_map(|skin| skin.tags.iter().copied());
     let own = native::skins().iter().map(|skin| skin.tool.name);
     let Value::Object(args) = args else {
-        found.problem(at, "foreign_malformed", format!("{short}: the arguments are no object"));
+        found.misread(at, "foreign_malformed", format!("{short}: the arguments are no object"));
         return true;
     };
     let is_known = native::is_tag(short) || native::tool(short).is_some();
     if let Some((key, _)) = args.iter().find(|(key, value)| is_known && !is_takable(key, value)) {
-        found.problem(at, "arguments", format!("{short}: {} must be a string", json::short(key)));
+        found.misread(at, "arguments", format!("{short}: {} must be a string", json::short(key)));
         return true;
     }
     if let Some(name) = tags.chain(own).find(|known| *known == short) {
@@ -375,7 +404,7 @@ pub(super) fn take_call(
     let arguments = Value::Object(args).to_string();
     match native_call(short, &arguments) {
         Err((kind, note)) => {
-            found.problem(at, kind, note);
+            found.misread(at, kind, note);
             kind != UNKNOWN
         }
         Ok(mut op) => {

@@ -81,7 +81,7 @@ impl Scan<'_, '_> {
         }
         if self.found.counts() == count && !body.trim().is_empty() {
             let note = format!("a {READ_FENCE} fence holds no call that can be read");
-            self.found.problem(place, "foreign_malformed", note);
+            self.found.misread(place, "foreign_malformed", note);
         }
         if !quote.is_closed {
             self.found.doubt(place);

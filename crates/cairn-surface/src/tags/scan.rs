@@ -204,11 +204,8 @@ impl<'a, 'f> Scan<'a, 'f> {
         }
         let Some(name) = nearest(written) else { return self.leave() };
         let at = self.at;
-        self.problem(
-            at,
-            "tag_unknown",
-            format!("there is no tag <{written}>; the nearest is <{name}>"),
-        );
+        let note = format!("there is no tag <{written}>; the nearest is <{name}>");
+        self.found.misread(self.place(at), "tag_unknown", note);
         self.unknown += 1;
         let closer = format!("</{written}>");
         let close = self.text[at..].find(&closer);
@@ -264,7 +261,9 @@ impl<'a, 'f> Scan<'a, 'f> {
         let (count, _) = self.found.counts();
         self.say(mark, body, repairs, if is_cut { Ending::Missing } else { Ending::Written });
         let is_bare = is_cut && body.is_some_and(|body| body.trim().is_empty());
-        if is_bare || self.found.counts().0 == count {
+        // One with attributes is a statement, whatever is wrong with their values.
+        let says_nothing = self.found.counts().0 == count && self.marks.head(mark).attrs.is_empty();
+        if is_bare || says_nothing {
             self.closes_another(mark, close);
         }
         self.done(mark, end);
@@ -452,7 +451,7 @@ impl<'a, 'f> Scan<'a, 'f> {
                 return true;
             }
             Met::Malformed { why, end } => {
-                self.found.problem(place, "foreign_malformed", why);
+                self.found.misread(place, "foreign_malformed", why);
                 self.look_for_strays(at, end);
                 end
             }

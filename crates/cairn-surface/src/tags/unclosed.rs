@@ -85,7 +85,7 @@ impl<'a> Scan<'a, '_> {
             .collect();
         let note =
             format!("the attributes of <{}> make no sense from here on: {written}", mark.name);
-        self.problem(at, "tag_malformed", note);
+        self.found.misread(self.place(at), "tag_malformed", note);
         let is_whole = self.text[..mark.end].ends_with("/>");
         let close = self.marks.next_stray_of(mark.name, mark.end).filter(|_| !is_whole);
         let stop = self.marks.next_clean(mark.end).unwrap_or(self.text.len());

@@ -36,7 +36,7 @@ fn the_instructions_for_six_tools_leave_room_in_a_small_request() {
             - write: Create a file, or replace the whole content of one that was read before.
               path, content, scope?, tags? (list of texts)
               e.g. {"path":"notes.md","content":"Milk\nBread\n"}
-            - edit: Change a file that was read before: replace old by new, where old must occur exactly once unless all is true; or give a patch instead: SEARCH/REPLACE blocks, sed commands, a unified diff or *** Begin Patch, of which the last two may name several files without path.
+            - edit: Change a file that was read before: replace old by new, where old must occur exactly once unless all is true; or give a patch instead: SEARCH/REPLACE blocks, s/a/b/ lines, a unified diff or *** Begin Patch, of which the last two may name several files without path.
               path?, old?, new?, all? (true or false), patch?; needs path and old and new, or patch
               e.g. {"path":"src/main.rs","old":"let n = 1;","new":"let n = 2;"}
             - find: Find files by name, text in files, or both.

@@ -25,4 +25,6 @@ mod heredoc_taught;
 mod injuries;
 mod messages;
 mod nameless;
+mod one_error;
+mod set_bodies;
 mod tags;

@@ -1,7 +1,7 @@
 //! Which format a patch is in, by its first mark, and whether a line between its parts bears the
 //! mark of another one.
 
-use super::{Format, PatchProblem, labels, sed};
+use super::{BodyForm, Format, PatchProblem, labels, sed};
 
 /// A text without the code fence around all of it.
 pub(super) fn unfenced(text: &str) -> &str {
@@ -34,6 +34,45 @@ pub(super) fn format(text: &str) -> Result<Format, PatchProblem> {
         None if script => Ok(Format::Sed),
         None => Err(PatchProblem::Unknown),
     }
+}
+
+/// What a body is, by its first line that is not blank; of blocks a file's name may stand above.
+pub(super) fn body_form(text: &str) -> BodyForm {
+    let text = unfenced(text).trim_start();
+    let lines: Vec<&str> = text.lines().take(3).collect();
+    let Some(first) = lines.first().copied() else { return BodyForm::Content };
+    let is_block = |line: Option<&&str>| line.is_some_and(|line| is_bracketed(line, '<', "SEARCH"));
+    let is_named_block = is_block(lines.get(1)) && !first.trim().contains(char::is_whitespace);
+    let is_marked = match mark(&lines, 0) {
+        // A line of two signs, or of a word behind them, is no hunk of a diff.
+        Some(Format::Unified) => !first.starts_with("@@") || first.starts_with("@@ -"),
+        Some(_) => true,
+        None => is_named_block,
+    };
+    if is_marked {
+        return BodyForm::Edit;
+    }
+    if !sed::looks_like_one(first) {
+        return BodyForm::Content;
+    }
+    match sed::parse(text) {
+        Err(_) if text.lines().all(is_substituting) => BodyForm::Edit,
+        Err(_) => BodyForm::Content,
+        Ok(script) if script.only_substitutes() => BodyForm::Edit,
+        Ok(_) => BodyForm::OtherSed,
+    }
+}
+
+/// Whether a line has the shape of `s/a/b/` commands, whether or not its pattern can be read.
+fn is_substituting(line: &str) -> bool {
+    let line = line.trim();
+    let Some(delimiter) = line.strip_prefix('s').and_then(|rest| rest.chars().next()) else {
+        return line.is_empty();
+    };
+    let flags = line.rsplit(delimiter).next().unwrap_or_default();
+    sed::looks_like_one(line)
+        && line.matches(delimiter).count() >= 3
+        && flags.chars().all(|c| "giI; ".contains(c) || c.is_ascii_digit())
 }
 
 /// The format whose mark this line is.

@@ -19,6 +19,16 @@ pub(super) struct Script {
     commands: Vec<Command>,
 }
 
+impl Script {
+    /// Whether it is nothing but `s/a/b/` commands for all lines.
+    pub(super) fn only_substitutes(&self) -> bool {
+        self.commands.iter().all(|command| {
+            let Command { from, negated, verb, .. } = command;
+            from.is_none() && !negated && matches!(verb, Verb::Substitute(_))
+        })
+    }
+}
+
 /// One command.
 #[derive(Debug, Clone)]
 struct Command {

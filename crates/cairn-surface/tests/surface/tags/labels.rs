@@ -73,7 +73,7 @@ const OTHER_PATCHES_ARE_EDITS_WHERE_NOBODY_MEANS_THEM_AS_CONTENT: Cases = &[
         "<set path=\"a.diff\">\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n</set>",
         r#"write path=a.diff content=--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n"#,
     ),
-    (r#"<set path="a">s/x/y/</set>"#, "write path=a content=s/x/y/"),
+    (r#"<set path="a">s/x/y/</set>"#, "edit path=a patch=s/x/y/"),
     (r#"<set path="a" old="x" new="y"/>"#, "edit path=a old=x new=y"),
     (r#"<set path="a" old="x"/>"#, "- ?arguments"),
     (r#"<set path="a" patch="s/x/y/"/>"#, "edit path=a patch=s/x/y/"),

@@ -1,0 +1,86 @@
+//! What is seen where one looks: which part of the world an action that changes nothing is for.
+
+use crate::roots::Roots;
+use crate::scheme::Schemes;
+use crate::settled::{Performed, Refusal};
+use crate::{World, entry, find, list, misspelled, read, todo, unsaid};
+use cairn_types::{Action, Status, UriError, scheme_of};
+use tokio_util::sync::CancellationToken;
+
+/// What is seen where one looks.
+pub(crate) fn looked(
+    (roots, schemes): (&Roots, &Schemes),
+    action: &Action,
+    cancel: &CancellationToken,
+) -> Result<Performed, Refusal> {
+    misspelled::refuse(schemes, action)?;
+    match action {
+        Action::Read(read) => match schemes.address(&read.path) {
+            Some(uri) => entry::look::read(schemes, &uri?, read, cancel),
+            None => read::perform(roots.of(&read.path), read, cancel),
+        },
+        Action::List { path, .. } if scheme_of(path).is_some() => {
+            let uri = path
+                .parse()
+                .map_err(|why: UriError| Refusal::new(Status::BAD_REQUEST, why.to_string()))?;
+            entry::look::list(schemes, &uri)
+        }
+        Action::Find(find)
+            if find.under.as_deref().is_some_and(|under| scheme_of(under).is_some()) =>
+        {
+            entry::look::find(schemes, find, cancel)
+        }
+        Action::Find(find) if !find.tags.is_empty() => {
+            let text = "files have no tags; to look for entries, say under what, as known:///";
+            Err(Refusal::new(Status::BAD_REQUEST, text))
+        }
+        Action::Find(find) => {
+            let query = find::Query {
+                glob: find.glob.as_deref(),
+                text: find.text.as_deref(),
+                under: find.under.as_deref(),
+                context: u8::try_from(find.context).unwrap_or(u8::MAX),
+            };
+            let workspace = roots.of(find.under.as_deref().unwrap_or("."));
+            let mut found = find::perform(workspace, query, (find.skip, find.limit), cancel)?;
+            if let Some(folder) = workspace.lead() {
+                found.text = format!("in {folder}:\n{}", found.text);
+            }
+            Ok(found)
+        }
+        Action::List { path, depth } => list::perform(roots.of(path), path, *depth, cancel),
+        Action::Todo { items } => Ok(todo::perform(items)),
+        Action::Send(post) => match post.to {
+            None => Ok(Performed::told(Status(post.status), post.text.as_str())),
+            Some(_) => Err(unsaid(post)),
+        },
+        Action::Edit(_)
+        | Action::Copy(_)
+        | Action::Move(_)
+        | Action::Kill { .. }
+        | Action::Exec(_)
+        | Action::Open { .. }
+        | Action::Fold { .. }
+        | Action::Consult(_) => Err(Refusal::new(Status::FAILED, "not a look")),
+    }
+}
+
+impl World {
+    /// That every file an action names may be worked on: it is a member of the project, and what would be changed is
+    /// not kept from being changed. What is not there yet is neither.
+    pub fn admits(&self, action: &Action) -> Result<(), Refusal> {
+        let changes = !matches!(
+            action,
+            Action::Read(_) | Action::Find(_) | Action::List { .. } | Action::Copy(_)
+        );
+        for path in misspelled::paths(action).into_iter().filter(|path| scheme_of(path).is_none()) {
+            let workspace = self.roots.of(path);
+            let Ok(opened) = workspace.open_existing(path) else { continue };
+            workspace.refuse_stranger(path, &opened.path, opened.is_directory())?;
+            if changes {
+                workspace.refuse_read_only(&opened.path)?;
+            }
+        }
+        Ok(())
+    }
+}
