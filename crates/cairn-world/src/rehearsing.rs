@@ -127,15 +127,12 @@ impl Rehearsing {
             }
             return Ended { state, why, prepared };
         }
-        let settled = beside({
-            let roots = Arc::clone(&roots);
-            move || {
-                let found = known.read(&roots, &rehearsed);
-                settle(&mut prepared, &run, (ran, found, rehearsed));
-                mark_guarded(&roots, &git_config, &mut prepared);
-                roots.count_exposed(&mut prepared);
-                prepared
-            }
+        let settled = beside(move || {
+            let found = known.read(&roots, &rehearsed);
+            settle(&mut prepared, &run, (ran, found, rehearsed));
+            roots.count_exposed(&mut prepared);
+            mark_guarded(&roots, &git_config, &mut prepared);
+            prepared
         });
         let prepared = settled.await.unwrap_or_else(|refusal| {
             let settled = Some(refusal.into());
