@@ -443,26 +443,6 @@ impl World {
         performed
     }
 
-    /// Finds out whether commands can be kept from reading what rules keep from being read: they are confined,
-    /// and the files are not too many. Where not, none is kept from them, and they have to be asked about.
-    #[must_use]
-    pub fn keep_unread(&mut self) -> bool {
-        let Settings { unreadable, private, confine, .. } = self.settings.as_ref();
-        let can = match confine {
-            _ if unreadable.is_empty() => false,
-            Confine::Overlay(sandbox, _) | Confine::Direct(sandbox) => {
-                unreadable::expand(&self.roots, unreadable, private).is_ok()
-                    && sandbox.can_keep_unread()
-            }
-            Confine::Open | Confine::Refused(_) => false,
-        };
-        if !can {
-            let settings = self.settings.as_ref().clone();
-            self.settings = Arc::new(Settings { unreadable: Arc::default(), ..settings });
-        }
-        can
-    }
-
     /// Whether this is a command that runs over an overlay.
     #[must_use]
     pub fn rehearses(&self, action: &Action) -> bool {

@@ -4,14 +4,37 @@
 use crate::roots::Roots;
 use crate::settled::Refusal;
 use crate::workspace::Workspace;
+use crate::{Confine, Settings, World};
 use cairn_text::glob::{PathGlob, Stance};
 use cairn_types::{PrivatePlaces, Status};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// So many files are kept from commands at most.
 const MOST: usize = 500;
 /// So many names are looked at for rules on paths outside of all folders.
 const MOST_OUTSIDE: usize = 50_000;
+
+impl World {
+    /// Finds out whether commands can be kept from reading what rules keep from being read: they are confined,
+    /// and the files are not too many. Where not, none is kept from them, and they have to be asked about.
+    #[must_use]
+    pub fn keep_unread(&mut self) -> bool {
+        let Settings { unreadable, private, confine, .. } = self.settings.as_ref();
+        let can = match confine {
+            _ if unreadable.is_empty() => false,
+            Confine::Overlay(sandbox, _) | Confine::Direct(sandbox) => {
+                expand(&self.roots, unreadable, private).is_ok() && sandbox.can_keep_unread()
+            }
+            Confine::Open | Confine::Refused(_) => false,
+        };
+        if !can {
+            let settings = self.settings.as_ref().clone();
+            self.settings = Arc::new(Settings { unreadable: Arc::default(), ..settings });
+        }
+        can
+    }
+}
 
 /// The files that these globs name, by their absolute paths. Refused where they are too many.
 pub(crate) fn expand(
