@@ -3,15 +3,15 @@
 use super::spoken::{self, Spoken};
 use super::{calls, flags, lay_flags, mode, rulebook};
 use crate::cli::{Explain, Rights};
-use crate::{hooks, out::say, place};
+use crate::{hooks, membership, out::say, place};
 use anyhow::Result;
 use cairn_engine::CallBudget;
 use cairn_engine::gates::{Asked, Leave, Terms, names};
 use cairn_engine::policy::{Case, OnHost, Rulebook};
 use cairn_text::shown::clean;
 use cairn_tools::hooks::{Declared, HookEvent};
-use cairn_types::{Approval, OpName, Removed, RuleWord, Writer};
-use cairn_world::Workspace;
+use cairn_types::{Action, Approval, OpName, Removed, RuleWord, Writer};
+use cairn_world::{Settings, Workspace, World};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -158,6 +158,15 @@ pub fn ground(args: &Rights, headless: bool) -> Result<Ground> {
     Ok(Ground { terms, rules, hooks, calls: calls(&config)? })
 }
 
+/// Why an op on a file is refused whatever the gates say: it is no member, or is kept from being changed.
+fn kept_out(action: &Action) -> Result<Option<String>> {
+    let root = place::root(None)?;
+    let membership = membership::of(&place::config(&root)?)?;
+    let settings = Settings { membership, ..Settings::new("/bin/sh".into(), Vec::new()) };
+    let world = World::new(Workspace::open(&root)?, settings);
+    Ok(world.admits(action).err().map(|refusal| refusal.text))
+}
+
 /// `cairn policy explain`.
 pub fn explain(args: &Explain) -> Result<ExitCode> {
     let words: Vec<&str> = args.op.iter().map(String::as_str).collect();
@@ -169,6 +178,8 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
     let leave = leave(&spoken, &ground);
     let hooks = ground.would_ask(&spoken, &leave);
     let hosts = ground.on_hosts(&spoken, &leave);
+    let kept_out = spoken.action.as_ref().map(kept_out).transpose()?.flatten();
+    let is_person_s = spoken.action.is_none();
     if args.json {
         let hook = |(event, commands): &(HookEvent, Vec<String>)| json!({"event": event, "commands": commands});
         let hooks: Vec<_> = hooks.iter().map(hook).collect();
@@ -176,8 +187,12 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
         let hosts: Vec<_> = hosts.iter().map(host).collect();
         say!(
             "{}",
-            json!({"word": word(&leave), "op": spoken.op, "subject": spoken.subject, "gates": leave.gates(), "hooks": hooks, "hosts": hosts})
+            json!({"word": if kept_out.is_some() { "deny" } else { word(&leave) }, "op": spoken.op, "subject": spoken.subject, "gates": leave.gates(), "hooks": hooks, "hosts": hosts, "members": kept_out})
         );
+        return Ok(ExitCode::SUCCESS);
+    }
+    if is_person_s {
+        say!("{} is for people: it passes no gates, and no agent has a tool for it", spoken.tool);
         return Ok(ExitCode::SUCCESS);
     }
     for (n, name) in names().enumerate() {
@@ -186,9 +201,13 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
             None => say!("{name:10} {:7}", "–"),
         }
     }
+    if let Some(why) = &kept_out {
+        say!("{:10} {:7} {}", "members", "deny", clean(why));
+    }
     say!(
         "{}",
         match &leave {
+            _ if kept_out.is_some() => "refused, by membership".to_owned(),
             Leave::Granted(_, by) => format!("allowed, by {by}"),
             Leave::Ask(_) => "a person is asked".to_owned(),
             Leave::Hook(_) | Leave::Answered(..) => "a hook is asked".to_owned(),

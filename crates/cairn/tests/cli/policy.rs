@@ -475,3 +475,40 @@ fn rules_are_shown_without_what_a_terminal_would_obey_and_told_whole_to_programs
     assert_eq!(rule["rule"], "read a\u{1b}c\u{202e}b");
     assert!(rule.as_object().unwrap().contains_key("until") && rule["until"].is_null(), "{rule}");
 }
+
+// keeps: policy-explained
+#[test]
+fn an_explanation_knows_every_op_and_tool_and_who_is_no_member() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    bench.temp.write(".ignore", "secret\n");
+    bench.temp.write("secret", "x\n");
+    bench.temp.write("kept", "x\n");
+    bench.own("cairn.toml", "[membership]\nread_only = [\"kept\"]\n");
+    let word = |op: &[&str]| {
+        let explained = bench.cairn(&[&["policy", "explain", "--json"], op].concat());
+        assert_eq!(explained.code, 0, "{op:?}: {explained:?}");
+        let explained: Value = serde_json::from_str(&explained.out).unwrap();
+        explained["word"].as_str().unwrap().to_owned()
+    };
+    for op in [&["send", "done"][..], &["open", "log:///1"], &["fold", "log:///1"], &["todo"]] {
+        assert_eq!(word(op), "allow", "{op:?}");
+    }
+    assert_eq!(word(&["send", "exec:///1/1/1", "yes"]), "ask");
+    for op in ["read", "edit", "write", "kill", "remove", "list", "multi_edit"] {
+        assert_eq!(word(&[op, "secret"]), "deny", "{op}");
+    }
+    assert_eq!(
+        (word(&["read", "kept"]), word(&["write", "kept"])),
+        ("allow".into(), "deny".into())
+    );
+    assert_eq!(
+        (word(&["read", "new"]), word(&["copy", "secret", "b"])),
+        ("allow".into(), "deny".into())
+    );
+    let said = bench.cairn(&["policy", "explain", "read", "secret"]).out;
+    assert!(said.contains("members    deny    secret is not a member"), "{said}");
+    assert!(said.ends_with("refused, by membership\n"), "{said}");
+    let undo = bench.cairn(&["policy", "explain", "undo"]);
+    assert!(undo.code == 0 && undo.out.contains("for people"), "{undo:?}");
+    assert_eq!(bench.cairn(&["policy", "explain", "dance"]).code, 2);
+}
