@@ -8,6 +8,8 @@
 CARGO ?= cargo
 MODEL ?=
 PEERS ?= floor,cairn,cairn-open
+# Whoever starts make in the background ignores some signals; tests of Ctrl-C and SIGTERM need them as usual.
+SIGNALS := $(shell env --default-signal=INT true 2>/dev/null && echo env --default-signal=HUP,INT,QUIT,TERM)
 
 .PHONY: try try-local build test check setup sdk prove bench bench-find
 
@@ -21,7 +23,7 @@ build:
 	$(CARGO) build --locked --package cairn
 
 test: check
-	$(CARGO) test --locked --workspace --all-targets
+	$(SIGNALS) $(CARGO) test --locked --workspace --all-targets
 	$(CARGO) doc --locked --workspace --no-deps --quiet
 	@CARGO="$(CARGO)" tools/sdk/run.sh
 
@@ -37,7 +39,7 @@ sdk: setup
 	@CARGO="$(CARGO)" tools/sdk/run.sh
 
 prove: setup build
-	@CARGO="$(CARGO)" python3 tools/prove.py
+	@CARGO="$(CARGO)" $(SIGNALS) python3 tools/prove.py
 
 bench:
 	$(CARGO) build --locked --release --package cairn

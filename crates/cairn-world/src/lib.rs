@@ -47,6 +47,7 @@ mod roots;
 mod ruled;
 mod runtimes;
 mod scheme;
+mod settings;
 mod settled;
 mod small;
 mod spelled;
@@ -80,6 +81,7 @@ pub use rehearsing::{Ended, OnOutput, Rehearsing};
 pub use ruled::Ruled;
 pub use runtimes::{Runtime, Runtimes};
 pub use scheme::{Entry, Listed, Scheme, Schemes};
+pub use settings::Settings;
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 pub use state::alike;
 pub use stored::Stored;
@@ -89,13 +91,11 @@ pub use unread::{Door, Kept, Unread};
 pub use workspace::{Workspace, WorldError};
 
 use apply::List;
-use cairn_sandbox::Way;
-use cairn_text::glob::PathGlob;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Action, Carry, Change, Exec, FileState, Find, Manifest, Post, PrivatePlaces, Read, Removed,
-    Status, UriError, built_in, scheme_of,
+    Action, Carry, Change, Exec, FileState, Find, Manifest, Post, Read, Status, UriError, built_in,
+    scheme_of,
 };
 use caught::{caught, caught_while};
 use rehearse::{Known, Rehearsal};
@@ -103,46 +103,8 @@ use roots::Roots;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
-
-/// How commands are run.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The shell.
-    pub shell: PathBuf,
-    /// What runs code besides it.
-    pub runtimes: Arc<Runtimes>,
-    /// The whole environment of a command.
-    pub env: Vec<(String, String)>,
-    /// How long a command may take when it does not say.
-    pub timeout: Duration,
-    /// How long a command may take at most.
-    pub timeout_max: Duration,
-    /// How a command's processes are held together.
-    pub way: Way,
-    /// What commands are kept from.
-    pub confine: Confine,
-    /// Where the output of a command is kept while it is too long for memory; without such a place
-    /// less is kept.
-    pub spool: Option<PathBuf>,
-    /// What is kept from being read.
-    pub unread: Unread,
-    /// What commands find and cannot read: what rules keep from being read by any way.
-    pub unreadable: Arc<[PathGlob]>,
-    /// What is a member of the project.
-    pub membership: Membership,
-    /// What no op on files sees, whatever the project is.
-    pub private: Arc<PrivatePlaces>,
-    /// What rules on changes name.
-    pub ruled: Ruled,
-    /// So much may be removed that it need not be known what of it git ignores.
-    pub little: Removed,
-    /// Finds the secrets in what commands print.
-    pub scrubber: Scrubber,
-    /// Where the person's own git configuration is.
-    pub git_config: GitConfigFiles,
-}
 
 /// What an action needs while it acts.
 pub struct Acting<'a> {
@@ -152,32 +114,6 @@ pub struct Acting<'a> {
     pub cancel: &'a CancellationToken,
     /// Sees a command's output as it comes.
     pub on_output: &'a mut (dyn FnMut(&[u8]) + Send),
-}
-
-impl Settings {
-    /// The usual limits, with this shell and environment.
-    #[must_use]
-    pub fn new(shell: PathBuf, env: Vec<(String, String)>) -> Self {
-        let (timeout, timeout_max) = (Duration::from_secs(120), Duration::from_secs(600));
-        Self {
-            shell,
-            runtimes: Arc::new(Runtimes::with(Vec::new())),
-            env,
-            timeout,
-            timeout_max,
-            way: Way::Best,
-            confine: Confine::Open,
-            spool: None,
-            unread: Unread::default(),
-            unreadable: Arc::default(),
-            membership: Membership::default(),
-            private: Arc::default(),
-            ruled: Ruled::default(),
-            little: Removed::LITTLE,
-            scrubber: Scrubber::default(),
-            git_config: GitConfigFiles::default(),
-        }
-    }
 }
 
 /// A workspace and the means to act on it.

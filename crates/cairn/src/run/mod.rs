@@ -272,6 +272,16 @@ fn not_imported(store: &Store, place: Place) -> Result<Place> {
 }
 
 impl Order<'_> {
+    /// The most a loop may cost. A limit on money is refused for a model whose price is not known.
+    fn cost_cap(&self, chosen: &model::Chosen) -> Result<Option<PicoUsd>> {
+        let cost = self.config.money("max_cost");
+        let is_limited = cost.is_some() || self.config.money("budgets.session").is_some();
+        if is_limited && chosen.provider.price().is_none() {
+            return Err(no_price(&chosen.name).into());
+        }
+        Ok(cost)
+    }
+
     async fn start(
         &self,
         store: Store,
@@ -282,11 +292,7 @@ impl Order<'_> {
         let scrubber = secrets::scrubber(&self.config, store.salt()?);
         let asking = manner::asking(&self.args.manner, name, &self.config)?;
         let chosen = model::choose(name, &asking, &place::env, &scrubber)?;
-        let cost = self.config.money("max_cost");
-        let is_limited = cost.is_some() || self.config.money("budgets.session").is_some();
-        if is_limited && chosen.provider.price().is_none() {
-            return Err(no_price(&chosen.name).into());
-        }
+        let cost = self.cost_cap(&chosen)?;
         let unseen =
             task.as_ref().and_then(|task| pictures::unseen(&task.shown, &chosen.name, chosen.sees));
         let shown = Shown::new(self.talk, self.config.text("notify").unwrap_or_default());
@@ -347,8 +353,7 @@ impl Order<'_> {
         docs::check(&self.config, &start.world)?;
         let (driver, commands) = start.take(place, task).await?;
         let remarks = chosen.remark.into_iter().chain(unseen).chain(found.remarks).chain(confined);
-        let remarks = remarks.chain(in_home);
-        let remarks: Vec<String> = remarks.collect();
+        let remarks: Vec<String> = remarks.chain(in_home).collect();
         shown.began(&driver, &remarks);
         Ok((driver, commands, shown))
     }

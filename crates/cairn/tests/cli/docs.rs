@@ -98,7 +98,11 @@ fn what_cannot_be_told_is_named_by_its_key_before_anything_is_done() {
         assert!(done.err.contains(expected), "{own} {project}: {}", done.err);
     };
     check("[docs]\na = \"HERE/gone.md\"", "", "cairn.toml:2: docs.a cannot be used: ");
-    check("[docs]\na = \"HERE/picture\"", "", "picture is not UTF-8 text; name a text file");
+    check(
+        "[docs]\na = \"HERE/picture\"",
+        "",
+        "picture is a binary file, 6 bytes; name a text file",
+    );
     check("[docs]\na = \"HERE\"", "", "is not a file; name a text file that is there");
     check("[docs]\na = \"in.md\"", "", "docs.a would be another file in every project");
     check("[docs]\na = [\"in.md\"]", "", "docs.a must be a text in quotes");

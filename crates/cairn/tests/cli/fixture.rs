@@ -68,8 +68,9 @@ impl Fixture {
         let sessions = sessions.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let root = self.path(project);
         let here = sessions.filter(|session| session["root"] == root.to_str().unwrap());
-        let runs = here.flat_map(|session| session["runs"].as_array().unwrap().clone());
-        let oldest = runs.filter(|run| run["task"] == task).next_back();
+        let runs: Vec<Value> =
+            here.flat_map(|session| session["runs"].as_array().unwrap().clone()).collect();
+        let oldest = runs.iter().rfind(|run| run["task"] == task);
         oldest.unwrap()["run"].as_str().unwrap().to_owned()
     }
 }
