@@ -227,6 +227,7 @@ impl Exchange<'_> {
                 let mut brought = Brought::Nothing;
                 for event in sse.push(piece) {
                     if is_last(&event) {
+                        reader.take(&event).map_err(|problem| self.problem(&problem))?;
                         return Ok((Shape::Over, Brought::Data));
                     }
                     let is_alive = is_keepalive(&event);

@@ -538,14 +538,14 @@ fn what_is_moved_waits_without_the_kernels_marks() {
     expect![[r#"
         a.log at .cairn/trash/r-1-2-3/after/1
         target at .cairn/trash/r-1-2-3/after/2
-        after: dir 755
+        after: dir 700
         after/1: file 644 "l\nmore\n", as it was
         after/2: dir 755
         after/2/deep: dir 500
         after/2/deep/er: dir 755
         after/2/deep/er/1: file 644 "1\n", as it was
         after/2/link: link x
-        before: dir 755
+        before: dir 700
     "#]]
     .assert_eq(&told[0]);
 }

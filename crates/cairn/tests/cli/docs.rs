@@ -120,7 +120,7 @@ fn what_cannot_be_told_is_named_by_its_key_before_anything_is_done() {
     check("", "[docs]\na = \"../x.md\"", "docs.a cannot be used: ");
     check("", "[docs]\na = \"/etc/passwd\"", "docs.a cannot be used: ");
     check("", "[docs]\na = \"hidden.md\"", "docs.a cannot be used: hidden.md is not a member");
-    check("", "[docs]\na = \"picture\"", "picture is not UTF-8 text");
+    check("", "[docs]\na = \"picture\"", "picture is a binary file");
     check("[docs]\na = \"HERE/in.md\"", "[docs]\na = \"in.md\"", "docs.a is set already");
     let deny = "[policy]\ndeny = [\"read in.md\"]\n";
     check(deny, "[docs]\na = \"in.md\"", "in.md is kept from being read by the policy");
