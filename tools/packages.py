@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 NPM = ["express", "lodash", "react", "typescript", "eslint", "prettier", "chalk", "axios", "commander", "esbuild",
-       "core-js", "rimraf", "uuid", "semver", "yargs", "webpack", "rollup", "mocha", "ws", "jsdom"]
+       "core-js", "rimraf", "uuid", "semver", "yargs", "webpack", "zod", "mocha", "ws", "jsdom"]
 PYPI = ["requests", "flask", "click", "rich", "attrs", "pyyaml", "numpy", "pytest", "jinja2", "six", "black", "httpx",
         "pydantic", "sqlalchemy", "setuptools"]
 CRATES = ["itoa", "serde", "anyhow", "libc", "log", "bitflags", "memchr", "smallvec", "regex", "thiserror", "semver",
@@ -141,7 +141,10 @@ def main():
     cairn, wrong = os.path.realpath(given.cairn), []
     for package in packages:
         with tempfile.TemporaryDirectory(prefix="cairn-packages-") as base:
-            problem = check(cairn, package, base)
+            try:
+                problem = check(cairn, package, base)
+            except RuntimeError as error:
+                problem = str(error)
         print(f"{package.client} {package.name}: {problem or 'kept'}", flush=True)
         wrong += [f"{package.client} {package.name}: {problem}"] if problem else []
     with tempfile.TemporaryDirectory(prefix="cairn-packages-") as base:

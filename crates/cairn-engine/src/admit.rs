@@ -2,7 +2,7 @@
 
 use crate::gates::{Asked, Leave, Refusal, Terms, Told};
 use crate::hooks::HookAsk;
-use crate::policy::{Case, subject_of};
+use crate::policy::{Case, RemovedPaths, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
 use crate::state::{Engine, OpState};
@@ -521,8 +521,9 @@ impl Engine {
     pub(crate) fn also(&self, op: &OpState, reach: &Reach, mut recording: Recording) -> Recording {
         if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
             decision.removed = reach.removed;
+            let removed = RemovedPaths::new(&reach.gone);
             let same = |changed: &[String]| {
-                self.leave(op, &reach.limited_to(changed)).gates() == decision.gates
+                self.leave(op, &reach.limited_to(changed, &removed)).gates() == decision.gates
             };
             decision.also = match same(&[]) {
                 true => Vec::new(),
@@ -532,7 +533,7 @@ impl Engine {
                     one.map_or_else(|| reach.changed.clone(), |path| vec![path.clone()])
                 }
             };
-            decision.gone = reach.limited_to(&decision.also).gone;
+            decision.gone = reach.limited_to(&decision.also, &removed).gone;
         }
         recording
     }

@@ -2,7 +2,7 @@
 //! change, and how much it would remove. Gates look at it; decisions and questions keep it.
 
 use crate::admit::Prepared;
-use crate::policy::is_removed;
+use crate::policy::RemovedPaths;
 use crate::state::OpState;
 use cairn_types::{Change, ChangeKind, Decision, Proposal, Removed, is_precious};
 
@@ -35,9 +35,9 @@ impl Reach {
         }
     }
 
-    /// The same as if only these paths were changed.
-    pub(crate) fn limited_to(&self, changed: &[String]) -> Reach {
-        let gone = changed.iter().filter(|path| is_removed(path, &self.gone));
+    /// The same as if only these paths were changed. `removed` are those that would be gone.
+    pub(crate) fn limited_to(&self, changed: &[String], removed: &RemovedPaths<'_>) -> Reach {
+        let gone = changed.iter().filter(|path| removed.cover(path));
         Reach {
             gone: gone.cloned().collect(),
             changed: changed.to_vec(),
@@ -56,7 +56,7 @@ impl Reach {
 /// Whether a change decides anything: not that a directory is made on the way, nor what is built again,
 /// unless something in it is precious or git takes it for something of its own.
 pub(crate) fn counts(change: &Change) -> bool {
-    let is_own = !change.makes_directory() && (!change.ignored || is_precious(&change.path));
+    let is_own = !change.only_makes_way() && (!change.ignored || is_precious(&change.path));
     is_own || !change.precious.is_empty() || !change.counts_as.is_empty()
 }
 

@@ -139,6 +139,11 @@ impl Packed {
                  WHERE codec & excluded.codec & 2 AND codec <> excluded.codec",
             )?
             .execute(params![self.hash.0, codec, self.length, data])?;
+        if rows > 0 {
+            // What is kept again and then lost was not freed.
+            conn.prepare_cached("DELETE FROM freed WHERE hash = ?")?
+                .execute(params![self.hash.0])?;
+        }
         Ok(rows as u64 * (48 + data.len() as u64))
     }
 }

@@ -57,7 +57,7 @@ impl Change {
     /// asked about for what is in it; those in it that are asked about; and those that it counts as.
     pub fn judged(&self) -> impl Iterator<Item = &String> {
         let is_for_its_inside = self.ignored && !self.precious.is_empty();
-        let is_judged = !self.makes_directory() && !is_for_its_inside;
+        let is_judged = !self.only_makes_way() && !is_for_its_inside;
         let own = is_judged.then_some(&self.path).into_iter();
         own.chain(&self.precious).chain(&self.counts_as)
     }
@@ -73,6 +73,14 @@ impl Change {
     #[must_use]
     pub fn is_stored(&self) -> bool {
         self.entry().is_some_and(|entry| !entry.own)
+    }
+
+    /// Whether it makes a directory that by itself means nothing. To git and to Cairn a folder with a `.git` is
+    /// another project, whatever is in that.
+    #[must_use]
+    pub fn only_makes_way(&self) -> bool {
+        let name = self.path.rsplit('/').next().unwrap_or_default();
+        self.makes_directory() && !name.eq_ignore_ascii_case(".git")
     }
 
     /// Whether it only makes a directory, for what is put into it.

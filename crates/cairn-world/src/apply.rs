@@ -155,6 +155,8 @@ impl<'a> Making<'a, '_> {
         if matches!(made, Ok(()) | Err(Failure { is_made: true, .. })) {
             self.done.push(step.0);
             self.counter.count();
+        } else if let Some(ready) = ready {
+            write::discard(self.roots.of(&step.0.path), step.0, ready);
         }
         made.map_err(|failure| failure.refusal)
     }

@@ -80,12 +80,11 @@ pub(crate) fn mark_guarded(roots: &Roots, person: &GitConfigFiles, prepared: &mu
 /// Whether it changes what a rebase goes on with to something that runs more than git.
 fn goes_on_with_more(change: &Change, contents: &[Vec<u8>]) -> bool {
     let framed = format!("/{}", change.path.to_lowercase());
-    let Some(after) = change.after.as_ref().filter(|_| framed.contains("/.git/")) else {
-        return false;
-    };
-    let Some((_, is_plain)) = GOING_ON.iter().find(|(name, _)| framed.ends_with(name)) else {
-        return false;
-    };
+    let Some(after) = &change.after else { return false };
+    // A repository's own directory may have any name; those of a sequence of picks are too common to mean one.
+    let is_git = |name: &str| !name.starts_with("/sequencer/") || framed.contains("/.git/");
+    let found = GOING_ON.iter().find(|(name, _)| framed.ends_with(name) && is_git(name));
+    let Some((_, is_plain)) = found else { return false };
     let bytes = after.hash.and_then(|hash| contents.iter().find(|one| Hash::of(one) == hash));
     let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
     !text.is_some_and(is_plain)

@@ -131,13 +131,16 @@ fn reach(sandbox: &Sandbox, hosts: &[String]) -> Option<Reach> {
 }
 
 /// What git runs or obeys by other names than its own, where it is there: read-only to a command that works on the
-/// files themselves. What lies in a `.git` is known to the sandbox by its name.
+/// files themselves. Some of the project's own `.git` is known to the sandbox by its name.
 fn read_only_for_git(roots: &Roots, person: &GitConfigFiles, cwd: &Path) -> Vec<Place> {
     let guards = find_git_guards(roots, person, &HashSet::from([cwd.to_owned()]));
     let kept = guards.into_iter().filter_map(|guard| {
-        let is_git = guard.path.components().any(|part| part.as_os_str() == ".git");
+        let is_known = roots.all().any(|root| {
+            let git = root.path().join(".git");
+            ["hooks", "config", "info"].iter().any(|name| guard.path.starts_with(git.join(name)))
+        });
         let is_plain = guard.path.canonicalize().is_ok_and(|real| real == guard.path);
-        let found = std::fs::metadata(&guard.path).ok().filter(|_| is_plain && !is_git)?;
+        let found = std::fs::metadata(&guard.path).ok().filter(|_| is_plain && !is_known)?;
         Some(Place { path: guard.path, is: (found.dev(), found.ino()), access: Access::Read })
     });
     kept.collect()

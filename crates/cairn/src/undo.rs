@@ -93,15 +93,16 @@ impl Place {
     fn settle_interrupted(&mut self, run: &RunId) -> Result<()> {
         let Some(op) = interrupted_op(&self.store, run)? else { return Ok(()) };
         if self.client.is_none() {
-            return match self.store.driven_by(run) {
-                Some(_) => Ok(()),
-                None => Err(still_open(&op).into()),
-            };
+            let is_left =
+                self.store.driven_by(run).is_some() || self.store.missing_record(run)?.is_some();
+            return if is_left { Ok(()) } else { Err(still_open(&op).into()) };
         }
         let held = self.lease.take_if(|lease| lease.run() == run);
         let is_named = held.is_some();
         let lease = match held.map_or_else(|| self.store.lease(run, &holder()), Ok) {
             Err(StoreError::Held { .. }) => return Ok(()),
+            // Nobody continues it, so its op stays open; other runs can still be undone.
+            Err(StoreError::Behind { .. }) if !is_named => return Ok(()),
             lease => lease?,
         };
         let settling = settle_interrupted_op(&self.store, &self.world, lease);

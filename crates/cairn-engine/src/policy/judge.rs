@@ -11,6 +11,7 @@ use cairn_types::{
     CommandLine, Effect, Mode, OpName, PolicyRule, Removed, RuleFrom, RuleWord, Subject, Writer,
     scheme_of,
 };
+use std::collections::HashSet;
 
 /// An op as rules see it.
 #[derive(Debug, Clone, Copy)]
@@ -134,9 +135,12 @@ impl Rulebook {
         if case.effect.is_read_only() {
             return fine;
         }
-        let (removed, edited) = split_removed(case.changed, case.gone);
+        let gone = RemovedPaths::new(case.gone);
+        let (removed, edited): (Vec<String>, Vec<String>) =
+            case.changed.iter().cloned().partition(|path| gone.cover(path));
+        let known: HashSet<&String> = removed.iter().collect();
         let ignored_removed: Vec<String> =
-            case.gone.iter().filter(|path| !removed.contains(path)).cloned().collect();
+            case.gone.iter().filter(|path| !known.contains(path)).cloned().collect();
         let parts = [
             (OpName::Edit, &edited[..], false),
             (OpName::Kill, &removed, false),
@@ -435,19 +439,19 @@ impl Rulebook {
     }
 }
 
-/// Splits changed paths into those that would be gone, by themselves or with a directory they lie in, and
-/// the others.
-fn split_removed(changed: &[String], gone: &[String]) -> (Vec<String>, Vec<String>) {
-    changed.iter().cloned().partition(|path| is_removed(path, gone))
-}
+/// The paths that an op would remove.
+pub(crate) struct RemovedPaths<'a>(HashSet<&'a str>);
 
-/// Whether a path is among those that would be gone, or lies in one of them.
-pub(crate) fn is_removed(path: &str, gone: &[String]) -> bool {
-    gone.iter().any(|one| path.strip_prefix(one.as_str()).is_some_and(is_end_of_path))
-}
+impl<'a> RemovedPaths<'a> {
+    pub(crate) fn new(gone: &'a [String]) -> RemovedPaths<'a> {
+        RemovedPaths(gone.iter().map(String::as_str).collect())
+    }
 
-fn is_end_of_path(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with('/')
+    /// Whether a path would be gone, by itself or with a directory that it lies in.
+    pub(crate) fn cover(&self, path: &str) -> bool {
+        let mut directories = path.match_indices('/').map(|(at, _)| &path[..at]);
+        self.0.contains(path) || directories.any(|directory| self.0.contains(directory))
+    }
 }
 
 /// The commands a rule is about.

@@ -10,7 +10,7 @@ mod rule;
 mod subject;
 
 pub use judge::Case;
-pub(crate) use judge::is_removed;
+pub(crate) use judge::RemovedPaths;
 pub use reached::OnHost;
 pub use rule::{Reading, Rule, RuleError};
 pub use subject::of as subject_of;

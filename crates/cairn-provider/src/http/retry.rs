@@ -38,9 +38,10 @@ impl Clock {
         later(self.sent, limits.first_byte)
     }
 
-    /// New data of the answer has come: the deadline counts from here.
+    /// New data of the answer has come: the deadline counts from here, and earlier trouble is over.
     pub(crate) fn renew(&mut self) {
         self.last_data = Instant::now();
+        (self.gateway, self.server) = (None, None);
     }
 
     /// The moment when the ask is given up, unless new data comes before.

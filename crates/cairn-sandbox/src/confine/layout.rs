@@ -233,6 +233,7 @@ impl Sandbox {
             shown: ready.shown.clone(),
             made: BTreeSet::new(),
             held: BTreeSet::new(),
+            read_only: BTreeSet::new(),
         };
         for (cache, from) in ground.caches() {
             layout.directory(cache)?;
@@ -321,6 +322,8 @@ pub(super) struct Layout {
     made: BTreeSet<PathBuf>,
     /// Directories that are mounted on themselves.
     held: BTreeSet<PathBuf>,
+    /// What is mounted read-only within a place that is written to.
+    read_only: BTreeSet<PathBuf>,
 }
 
 impl Layout {
@@ -420,6 +423,7 @@ impl Layout {
             if found.is_ok_and(|found| found.is_dir() || found.is_file()) {
                 let bind = Bind { optional: true, ..Bind::of(&guarded, &guarded)? };
                 self.steps.push(Step::Bind(bind));
+                self.read_only.insert(guarded);
             }
         }
         Ok(())
@@ -453,8 +457,10 @@ impl Layout {
             between.filter(|above| above.starts_with(&place.path)).collect();
         between.reverse();
         for above in between {
+            // What is read-only is mounted and stays where it is; a writable mount would cover it.
+            let is_read_only = above.ancestors().any(|outer| self.read_only.contains(outer));
             let Ok(found) = std::fs::symlink_metadata(above) else { continue };
-            if found.is_dir() && self.held.insert(above.to_owned()) {
+            if found.is_dir() && !is_read_only && self.held.insert(above.to_owned()) {
                 let is = Some((found.dev(), found.ino()));
                 let bind = Bind { write: true, is, ..Bind::of(above, above)? };
                 self.steps.push(Step::Bind(bind));

@@ -32,18 +32,19 @@ const fn place(path: &'static str, control: &'static str, kind: Kind, exists: bo
     Place { path, control, kind, exists }
 }
 
-const PLACES: [Place; 16] = [
+const PLACES: [Place; 17] = [
     place("hidden.txt", "control/hidden.txt", Kind::Source, true),
     place("AGENTS.md", "control/agents.txt", Kind::Protected, true),
     place(".bash_login", "control/bash_login", Kind::Protected, false),
     place("build/AGENTS.md", "control/build/agents", Kind::Protected, false),
     place("cairn.toml", "control/cairn.txt", Kind::Guarded, true),
     place("build/cairn.toml", "control/build/cairn", Kind::Guarded, false),
-    place(".cairn/hooks.toml", "control/cairn/hooks", Kind::Guarded, false),
+    place(".cairn/hooks.toml", "control/cairn/hooks", Kind::Guarded, true),
     place(".husky/pre-commit", "control/husky/pre-commit", Kind::Guarded, false),
     place(".githooks/pre-push", "control/githooks/pre-push", Kind::Guarded, true),
     place(".git/hooks/pre-commit", "control/git/hooks/pre-commit", Kind::Guarded, true),
     place(".git/config", "control/git/config", Kind::Guarded, true),
+    place(".git/modules/sub/hooks/pre-push", "control/modules/pre-push", Kind::Guarded, true),
     place("tools/hooks/pre-commit", "control/tools/hooks/pre-commit", Kind::Guarded, true),
     place("team.gitconfig", "control/team.gitconfig", Kind::Guarded, true),
     place("bare.git/config", "control/bare.git/config", Kind::Guarded, true),
@@ -93,15 +94,21 @@ fn bench(writes: Writes) -> Bench {
             }
         }
     }
-    bench.temp.write("cairn.toml", "# as before\n");
+    // What commands are kept from seeing lies beside what is read-only to them.
+    bench.temp.write(".cairn/trash/x", BEFORE);
+    for settings in ["cairn.toml", ".cairn/hooks.toml"] {
+        bench.temp.write(settings, "# as before\n");
+    }
     git(&bench, "workspace", &["add", "-A"]);
     git(&bench, "workspace", &["commit", "-q", "-m", "Begin"]);
     for (key, value) in [("core.hooksPath", "tools/hooks"), ("include.path", "../team.gitconfig")] {
         git(&bench, "workspace", &["config", key, value]);
     }
     bench.temp.write("team.gitconfig", "[user]\n\tname = t\n");
-    for part in ["HEAD", "objects/x", "refs/x"] {
-        bench.temp.write(&format!("bare.git/{part}"), "x\n");
+    for repository in ["bare.git", ".git/modules/sub"] {
+        for part in ["HEAD", "objects/x", "refs/x"] {
+            bench.temp.write(&format!("{repository}/{part}"), "x\n");
+        }
     }
     bench.temp.write(".ignore", "*\n");
     bench.temp.write(".gitignore", "hidden.txt\n/build/\n");
