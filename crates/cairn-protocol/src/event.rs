@@ -143,7 +143,7 @@ pub enum Event {
     OpRunning { op_at: String },
     #[serde(rename = "op/output")]
     OpOutput { op_at: String, text: String },
-    /// An op that changes many files has made so many of its changes.
+    /// How many of its changes an op on many files has made.
     #[serde(rename = "op/progress")]
     OpProgress { op_at: String, done: u64, total: u64 },
     /// A stream that goes on brought something.

@@ -332,7 +332,7 @@ impl Driver {
         }
         let shown = self.would(&action).await?.shown;
         let mut settlement = self.engine.found(at, found, &shown);
-        // What was made of it stands in the row, so that an undo covers it.
+        // The row records the changes that were made, so that an undo covers them.
         if let (Found::Partly | Found::Unknown, Settlement::Record(recording)) =
             (found, &mut settlement)
             && let [.., Body::Outcome(outcome)] = &mut recording.facts[..]

@@ -55,7 +55,7 @@ pub enum Event {
         /// The piece.
         text: String,
     },
-    /// An op that changes many files has made so many of its changes.
+    /// How many of its changes an op on many files has made.
     Progress {
         /// The op.
         at: Coord,

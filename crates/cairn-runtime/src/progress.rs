@@ -5,9 +5,9 @@ use cairn_types::Coord;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// It is told every so many changes,
+/// Progress is reported after this many changes,
 const EVERY: usize = 1_000;
-/// and when nothing was told for so long.
+/// and when nothing was reported for this long.
 const AT_LEAST: Duration = Duration::from_secs(1);
 
 /// Tells of one op.
@@ -22,7 +22,7 @@ impl Progress {
         Progress { at, sink, told: Instant::now() }
     }
 
-    /// So many of so many changes are made.
+    /// Reports how many of all changes are made.
     pub(crate) fn tell(&mut self, done: usize, total: usize) {
         if !done.is_multiple_of(EVERY) && self.told.elapsed() < AT_LEAST {
             return;

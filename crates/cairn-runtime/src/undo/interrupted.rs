@@ -1,5 +1,5 @@
 //! Ops that a crash cut in the middle and that no driver went on with. Before rows are undone they are
-//! settled as they are found: what was made of one stands in its row, what is missing is not made.
+//! settled as they are found: its row records the changes that were made, and the missing ones are not made.
 
 use crate::act::entries_alone;
 use crate::{Client, RunError, holder};

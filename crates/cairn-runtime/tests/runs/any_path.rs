@@ -112,7 +112,7 @@ const PIECES: [&str; 96] = [
     "file:///",
     "known:/",
 ];
-/// What stands in front, rarely.
+/// Prefixes that some of the paths get.
 const STARTS: [&str; 16] = [
     "",
     "/",
@@ -279,7 +279,7 @@ fn by_a_client(dice: &mut Dice, count: usize) {
     });
 }
 
-/// Calls by agents, one a turn, in one session in which somebody saves files between the runs.
+/// Calls by agents, one per turn, in one session; files are saved from outside between the runs.
 fn by_agents(dice: &mut Dice, count: usize) {
     const A_RUN: usize = 40;
     let (temp, store) = place();

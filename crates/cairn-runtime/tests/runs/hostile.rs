@@ -18,7 +18,7 @@ const LONG: usize = 16 << 20;
 const OF_LONG: u64 = 256;
 /// How much those on a file that is too large to be held may take.
 const OF_LINE: u64 = 48;
-/// How much those on a directory of so many files may take: 1 KiB of each, and what any search takes.
+/// The memory that searches of a directory with this many files may take: 1 KiB for each file, and the base of any search.
 const FILES: u32 = 20_000;
 const OF_FILES: u64 = 20 + (FILES as u64 >> 10);
 

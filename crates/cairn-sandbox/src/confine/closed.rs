@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 /// Where it is looked for.
 const PLACES: &[&str] = &["/etc", "/opt", "/usr/local"];
-/// So many files and directories are looked at, the upper ones first.
+/// The most files and directories that one walk looks at, the upper ones first.
 const MOST: usize = 50_000;
 
 /// Where it is, looked for once in a process.

@@ -112,7 +112,7 @@ impl Screen {
             state.pen.line(Tone::Bad, &format!("{}: {}", result.status, result.why));
         }
         if result.status == "approval-needed" {
-            state.pen.line(Tone::Bad, "Something needed approval and nobody was there to give it. Run it in a terminal, or with --yolo.");
+            state.pen.line(Tone::Bad, "Something needed approval and nobody was there to give it. Run it in a terminal to be asked; --yolo accepts all but what only a person may allow.");
         }
         let mut cost = money::of_turns(result.cost.map(PicoUsd), result.unpriced_turns);
         if let (Some(of_loop), true) = (result.loop_cost, result.loop_cost != result.cost) {
