@@ -2,6 +2,7 @@
 
 use crate::duplicate::PureCalls;
 use crate::hooks::{OfLap, OfOp, OfRun};
+use crate::in_reply::SinceReply;
 use crate::policy::Rulebook;
 use crate::rails::{Came, Rails};
 use crate::sent::Sent;
@@ -102,6 +103,8 @@ pub struct Lap {
     /// What its surface keeps of its turns.
     pub(crate) told: OfSurface,
     pub(crate) hooks: OfLap,
+    /// What has happened to files since the newest reply.
+    pub(crate) since_reply: SinceReply,
 }
 
 /// Whether a command ran where it may have reached hosts. What it did there is not done twice, unless
@@ -297,6 +300,7 @@ impl Engine {
             lap.turn = reply.turn;
             lap.asked = None;
             lap.ops.clear();
+            lap.since_reply = SinceReply::default();
             lap.hooks.replied();
             lap.finish = Some(reply.finish);
             lap.owes_intents = !reply.calls.is_empty();
@@ -379,6 +383,7 @@ impl Engine {
             shows = op.shows();
         });
         self.note_running(outcome);
+        self.in_lap(|lap| lap.since_reply.took(outcome));
         self.saw(outcome, is_look);
         self.count_call(outcome);
         self.keep_pure(outcome);
@@ -417,7 +422,7 @@ impl Engine {
             // A part of a file that changed says nothing about the rest of it.
             let is_stale = self.seen.get(&seen.path).is_some_and(|hash| *hash != seen.hash);
             if !(seen.part && is_stale) {
-                self.seen.insert(seen.path.clone(), seen.hash);
+                self.sees(&seen.path, Some(seen.hash));
             }
         }
         let wrote = self.op(outcome.at).is_some_and(|op| op.intent.op == Some(OpName::Edit));
@@ -426,9 +431,9 @@ impl Engine {
             match change.after.as_ref().and_then(|state| state.hash) {
                 // What was moved or copied is as well known as it was before.
                 Some(hash) if wrote || known.contains(&hash) => {
-                    self.seen.insert(change.path.clone(), hash);
+                    self.sees(&change.path, Some(hash));
                 }
-                _ => drop(self.seen.remove(&change.path)),
+                _ => self.sees(&change.path, None),
             }
         }
         if is_look && outcome.status.is_success() {

@@ -330,7 +330,8 @@ impl Driver {
         if matches!(found, Found::Done | Found::Partly) {
             self.world.count_made(&self.world.made(&changes));
         }
-        let shown = self.would(&action).await?.shown;
+        let earlier = self.earlier_in_reply(at, &action)?;
+        let shown = self.would_in_reply(&action, earlier).await?.shown;
         let mut settlement = self.engine.found(at, found, &shown);
         // The row records the changes that were made, so that an undo covers them.
         if let (Found::Partly | Found::Unknown, Settlement::Record(recording)) =

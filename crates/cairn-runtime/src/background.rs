@@ -8,7 +8,7 @@ use crate::{Driver, Event, RunError, rows};
 use cairn_engine::Recording;
 use cairn_store::SpooledFile;
 use cairn_types::{Action, Body, Coord, Origin, Read, Status, Stream, StreamState};
-use cairn_world::{Background, Over, Performed, Prepared, Refusal, Rehearsing};
+use cairn_world::{Background, EarlierInReply, Over, Performed, Prepared, Refusal, Rehearsing};
 use futures_util::future::select_all;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -226,7 +226,16 @@ impl Driver {
     /// What an action would do, without doing anything. What is shown of it has no secrets in it, so
     /// that its hash is the one that a decision names.
     pub(crate) async fn would(&self, action: &Action) -> Result<Prepared, RunError> {
-        let mut prepared = self.would_exactly(action).await?;
+        self.would_in_reply(action, EarlierInReply::default()).await
+    }
+
+    /// The same of an op of a reply whose earlier ops did this.
+    pub(crate) async fn would_in_reply(
+        &self,
+        action: &Action,
+        earlier: EarlierInReply,
+    ) -> Result<Prepared, RunError> {
+        let mut prepared = self.would_exactly(action, earlier).await?;
         self.scrub_shown(&mut prepared);
         Ok(prepared)
     }
@@ -241,7 +250,11 @@ impl Driver {
         }
     }
 
-    async fn would_exactly(&self, action: &Action) -> Result<Prepared, RunError> {
+    async fn would_exactly(
+        &self,
+        action: &Action,
+        earlier: EarlierInReply,
+    ) -> Result<Prepared, RunError> {
         let _shown = self.show_rows(std::slice::from_ref(action))?;
         match action {
             Action::Kill { path } if rows::is_row(path) => self.would_end(path),
@@ -253,7 +266,7 @@ impl Driver {
                 Some(text) => Ok(settled(Status::LIMIT, text)),
                 None => Ok(self.world.prepare_beside(action).await),
             },
-            _ => Ok(self.world.prepare_beside(action).await),
+            _ => Ok(self.world.prepare_in_reply_beside(action, earlier).await),
         }
     }
 

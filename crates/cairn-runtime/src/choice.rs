@@ -32,7 +32,9 @@ impl Driver {
     pub(crate) async fn proposed_texts(&self, id: &ProposalId) -> Result<Vec<NewText>, RunError> {
         let open = self.engine.open_question().filter(|open| open.id == *id && open.by_item);
         let Some(at) = open.map(|open| open.at) else { return Ok(Vec::new()) };
-        let prepared = self.would(&self.action(at)?).await?;
+        let action = self.action(at)?;
+        let earlier = self.earlier_in_reply(at, &action)?;
+        let prepared = self.would_in_reply(&action, earlier).await?;
         if !self.engine.is_as_shown(at, &prepared.shown) {
             return Ok(Vec::new());
         }

@@ -13,6 +13,7 @@ mod client_say;
 mod clock;
 mod delta;
 mod driver;
+mod earlier;
 mod error;
 mod event;
 mod feed;

@@ -18,6 +18,8 @@ mod typography;
 mod whole;
 mod work;
 
+use crate::diff;
+use crate::moves::Moves;
 pub use cairn_types::Exchange;
 pub use problem::{Doubt, EditProblem};
 use rows::meant_lines;
@@ -36,6 +38,17 @@ pub struct Edited {
     pub spans: Vec<(usize, usize)>,
     /// What was tolerated, in short phrases. Empty when everything stood as it was quoted.
     pub notes: Vec<String>,
+    /// Where the parts that stayed were moved.
+    pub moves: Moves,
+}
+
+impl Edited {
+    /// A content in place of another, of which nothing need have stayed.
+    #[must_use]
+    pub fn rewritten(before: Option<&str>, content: String) -> Edited {
+        let spans = before.map(|before| diff::spans(before, &content)).unwrap_or_default();
+        Edited { content, spans, notes: Vec::new(), moves: Moves::everything() }
+    }
 }
 
 /// Whether an old text may begin and end within lines.
@@ -82,8 +95,7 @@ enum Look {
 pub fn replace(content: &str, old: &str, new: &str, all: bool) -> Result<Edited, EditProblem> {
     let mut work = Work::on(content);
     let notes = exchange(&mut work, old, new, all)?;
-    let (content, spans) = work.done();
-    Ok(Edited { content, spans, notes })
+    Ok(work.done(notes))
 }
 
 /// Makes these exchanges one after the other, each in what the one before left. All or nothing: the
@@ -99,8 +111,7 @@ pub fn replace_each(content: &str, exchanges: &[Exchange]) -> Result<Edited, (us
             }
         }
     }
-    let (content, spans) = work.done();
-    Ok(Edited { content, spans, notes })
+    Ok(work.done(notes))
 }
 
 fn exchange(work: &mut Work, old: &str, new: &str, all: bool) -> Result<Vec<String>, EditProblem> {

@@ -8,6 +8,7 @@ mod json;
 mod layout;
 mod problem;
 
+use crate::moves::Moves;
 use crate::scope::{Scope, within};
 pub use json::JsonError;
 use json::{Kind, Outline};
@@ -37,12 +38,19 @@ pub struct Spliced {
     pub first: usize,
     /// The last one; one less than the first when there are none.
     pub last: usize,
+    /// Where the items that stayed were moved.
+    pub moves: Moves,
 }
 
 /// Whether a text is a JSON document.
 #[must_use]
 pub fn is_document(text: &str) -> bool {
     Outline::of(text).is_ok()
+}
+
+/// Which items of a document a scope selects, counted from 0.
+pub(crate) fn place(text: &str, scope: &Scope) -> Result<Range<usize>, ItemsProblem> {
+    resolved(&Outline::of(text).map_err(ItemsProblem::Source)?, scope)
 }
 
 /// The items of a document that a scope selects. None for the places before the first and after the
@@ -96,11 +104,12 @@ pub fn splice(text: &str, scope: &Scope, body: Option<&str>) -> Result<Spliced, 
         (kind, body) => new_of(body, kind, &range)?,
     };
     let (first, count) = (range.start + 1, new.len());
+    let moves = Moves::of_items(range.clone(), count);
     let text = match new {
         New::Value(value) => with_value(text, &outline, range.start, value),
         New::Items(items) => with_items(text, &outline, range, items)?,
     };
-    Ok(Spliced { text, first, last: (first + count).saturating_sub(1) })
+    Ok(Spliced { text, first, last: (first + count).saturating_sub(1), moves })
 }
 
 /// What replaces items.

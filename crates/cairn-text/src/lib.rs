@@ -14,6 +14,7 @@ pub mod jsonpath;
 pub mod lines;
 pub mod matcher;
 pub mod mime;
+pub mod moves;
 pub mod near;
 pub mod patch;
 pub mod render;

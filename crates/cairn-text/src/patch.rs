@@ -23,6 +23,7 @@ mod unified;
 
 use crate::diff;
 use crate::edit::Edited;
+use crate::moves::{Moves, ScopeProblem};
 use hunks::Hunk;
 pub use problem::PatchProblem;
 use std::borrow::Cow;
@@ -170,6 +171,31 @@ pub fn apply(before: Option<&str>, text: &str) -> Result<Patched, PatchProblem> 
 }
 
 impl FilePatch {
+    /// Whether it is limited to lines of the file by their numbers.
+    #[must_use]
+    pub fn names_lines(&self) -> bool {
+        matches!(&self.change, Change::Steps(steps) if steps.iter().any(Step::names_lines))
+    }
+
+    /// The same patch where its line numbers mean a text before the edits that made these moves.
+    ///
+    /// # Errors
+    ///
+    /// When those edits replaced some of the lines it means, or the text before had no such lines.
+    pub fn after_moves(
+        mut self,
+        moves: &Moves,
+        before: &str,
+        now: &str,
+    ) -> Result<FilePatch, ScopeProblem> {
+        if let Change::Steps(steps) = &mut self.change {
+            for step in steps {
+                step.move_lines(|lines| moves.scope_now(lines, before, now, false))?;
+            }
+        }
+        Ok(self)
+    }
+
     fn of(format: Format, path: Option<String>, change: Change) -> FilePatch {
         FilePatch { path, moved_to: None, format, change }
     }
@@ -177,14 +203,14 @@ impl FilePatch {
     /// What this patch makes of a content, which is absent where there is no file.
     pub fn apply(&self, before: Option<&str>) -> Result<Patched, PatchProblem> {
         let there = || before.ok_or(PatchProblem::NoFile);
-        let (after, notes) = match &self.change {
+        let edited = match &self.change {
             Change::Create(content) if before.is_none_or(str::is_empty) => {
-                (content.clone(), Vec::new())
+                Edited::rewritten(before, content.clone())
             }
             Change::Create(_) => return Err(PatchProblem::Exists),
             Change::Delete => return there().map(|_| Patched::Deleted),
             Change::DeleteLines(hunks) => {
-                let (left, _) = hunks::apply(there()?, hunks)?;
+                let left = hunks::apply(there()?, hunks)?.content;
                 return match left.is_empty() {
                     true => Ok(Patched::Deleted),
                     false => Err(PatchProblem::Leftover { lines: left.lines().count() }),
@@ -192,12 +218,16 @@ impl FilePatch {
             }
             Change::Steps(steps) => steps::apply(before, steps)?,
             Change::Hunks(hunks) => hunks::apply(there()?, hunks)?,
-            Change::Script(script) => (sed::run(script, there()?)?, Vec::new()),
+            Change::Script(script) => {
+                let content = sed::run(script, there()?)?;
+                let moves = Moves::between(there()?, &content);
+                Edited { content, spans: Vec::new(), notes: Vec::new(), moves }
+            }
         };
-        if before == Some(after.as_str()) && self.moved_to.is_none() {
+        if before == Some(edited.content.as_str()) && self.moved_to.is_none() {
             return Err(PatchProblem::Unchanged);
         }
-        let spans = diff::spans(before.unwrap_or_default(), &after);
-        Ok(Patched::Edited(Edited { content: after, spans, notes }))
+        let spans = diff::spans(before.unwrap_or_default(), &edited.content);
+        Ok(Patched::Edited(Edited { spans, ..edited }))
     }
 }

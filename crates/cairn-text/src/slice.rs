@@ -38,6 +38,11 @@ pub fn select<'a>(text: &'a str, scope: &Scope) -> Result<Selected<'a>, OutOfSco
     Ok(Selected { first: found.first, last: found.last, text: &text[found.at] })
 }
 
+/// The bytes of the part of a text that a scope selects.
+pub(crate) fn place(text: &str, scope: &Scope) -> Result<Range<usize>, OutOfScope> {
+    Ok(Found::of(&Rows::of(text), text, scope)?.at)
+}
+
 /// Where a scope lies in a text.
 struct Found {
     /// Its bytes.

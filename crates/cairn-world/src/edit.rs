@@ -3,6 +3,7 @@
 
 use crate::apply::missing_directories;
 use crate::attributes;
+use crate::earlier::{EarlierInReply, SeenText};
 use crate::parts;
 use crate::patch;
 use crate::read::refuse_binary;
@@ -46,18 +47,15 @@ pub(crate) struct Worked {
     pub(crate) from: Option<String>,
 }
 
-/// What an edit would change.
-pub(crate) fn prepare(roots: &Roots, edit: &Edit) -> Prepared {
+/// What an edit would change, after earlier ops of the same reply.
+pub(crate) fn prepare(roots: &Roots, edit: &Edit, earlier: &EarlierInReply) -> Prepared {
     let path = edit.path.as_deref();
     let worked = match (path, &edit.body) {
         (_, EditBody::Patch(_) | EditBody::Replace(_)) if edit.scope.is_some() => {
             Err(Refusal::new(Status::BAD_REQUEST, SCOPE_OF_CONTENT))
         }
-        (path, EditBody::Patch(text)) => patch::work_out(roots, path, text),
-        (Some(path), body) => {
-            let how = (body, edit.scope.as_deref());
-            work_out(roots.of(path), path, how).map(|worked| vec![worked])
-        }
+        (path, EditBody::Patch(text)) => patch::work_out(roots, path, text, earlier),
+        (Some(path), _) => work_out(roots.of(path), path, edit, earlier).map(|worked| vec![worked]),
         (None, _) => Err(Refusal::new(Status::BAD_REQUEST, "no path is given")),
     };
     match worked {
@@ -116,22 +114,43 @@ pub(crate) const SCOPE_OF_CONTENT: &str =
 fn work_out(
     workspace: &Workspace,
     path: &str,
-    (body, scope): (&EditBody, Option<&str>),
+    edit: &Edit,
+    earlier: &EarlierInReply,
 ) -> Result<Worked, Refusal> {
     let (real, before) = look_at_text(workspace, path)?;
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
-    let edited = match (body, scope, old) {
+    let redo =
+        |edit: &Edit, old: &[u8], seen: Option<&SeenText>| edited(&real, Some(old), edit, seen);
+    let seen = match (&edit.scope, old) {
+        (Some(_), Some(old)) => earlier.seen_text(&real, old, redo)?,
+        _ => None,
+    };
+    let edited = edited(&real, old, edit, seen.as_ref())?;
+    worked(workspace, (real, before), edited)
+}
+
+/// The content after an edit of one file. Its line numbers mean the text that the model saw before its reply, if edits
+/// of that reply changed it since.
+pub(crate) fn edited(
+    real: &str,
+    old: Option<&[u8]>,
+    edit: &Edit,
+    seen: Option<&SeenText>,
+) -> Result<Edited, Refusal> {
+    match (&edit.body, &edit.scope, old) {
         // A scope is a place in what is there; where nothing is, the body is all there will be.
         (EditBody::Whole { content }, Some(scope), Some(old)) => {
-            let text = std::str::from_utf8(old).map_err(|_| not_text(&real))?;
-            let mime = mime::of(&real, old).name();
-            let content = crate::entry::text::spliced(&real, text, (scope, content), mime)?;
-            let spans = diff::spans(text, &content);
-            Edited { content, spans, notes: Vec::new() }
+            let text = std::str::from_utf8(old).map_err(|_| not_text(real))?;
+            let mime = mime::of(real, old).name();
+            let scope = match seen {
+                Some(seen) => seen.scope_now(real, scope, text, mime::is_json(mime))?,
+                None => scope.clone(),
+            };
+            crate::entry::text::spliced(real, text, (&scope, content), mime)
         }
-        _ => apply(&real, old, body)?,
-    };
-    worked(workspace, (real, before), edited)
+        (EditBody::Patch(text), _, old) => patch::edited(real, text, old, seen),
+        (body, _, _) => apply(real, old, body),
+    }
 }
 
 /// The edit of a file to this content.
@@ -140,7 +159,7 @@ pub(crate) fn worked(
     (real, before): (String, Option<There>),
     edited: Edited,
 ) -> Result<Worked, Refusal> {
-    let Edited { content, spans, mut notes } = edited;
+    let Edited { content, spans, mut notes, .. } = edited;
     if before.is_some() && workspace.has_other_names(&real) {
         notes.push(OTHER_NAMES.to_owned());
     }
@@ -199,11 +218,8 @@ fn apply(path: &str, old: Option<&[u8]>, body: &EditBody) -> Result<Edited, Refu
     let exchanges = match body {
         EditBody::Replace(exchanges) => exchanges,
         EditBody::Whole { content } => {
-            let spans = match text {
-                Some(Ok(text)) => diff::spans(text, content),
-                _ => Vec::new(),
-            };
-            return Ok(Edited { content: content.clone(), spans, notes: Vec::new() });
+            let before = text.and_then(Result::ok);
+            return Ok(Edited::rewritten(before, content.clone()));
         }
         EditBody::Patch(_) => return Err(Refusal::new(Status::FAILED, "not one file's edit")),
     };

@@ -12,6 +12,7 @@ mod choose;
 mod context;
 mod docs;
 mod durability;
+mod earlier;
 mod edit;
 mod entry;
 mod exec;
@@ -69,6 +70,7 @@ pub use background::{Background, Over};
 pub use choose::Choice;
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use docs::{Doc, DocSource};
+pub use earlier::{EarlierChange, EarlierEdit, EarlierInReply};
 pub use git_settings::GitConfigFiles;
 pub use growing::Growing;
 pub use ignored::is_ignored_folder;
@@ -213,14 +215,21 @@ impl World {
     /// What an action would do, without doing anything.
     #[must_use]
     pub fn prepare(&self, action: &Action) -> Prepared {
-        caught(|| self.prepared(action)).unwrap_or_else(unprepared)
+        self.prepare_in_reply(action, &EarlierInReply::default())
     }
 
-    fn prepared(&self, action: &Action) -> Prepared {
+    /// The same of an op of a reply whose earlier ops did this.
+    #[must_use]
+    pub fn prepare_in_reply(&self, action: &Action, earlier: &EarlierInReply) -> Prepared {
+        caught(|| self.prepared(action, earlier)).unwrap_or_else(unprepared)
+    }
+
+    fn prepared(&self, action: &Action, earlier: &EarlierInReply) -> Prepared {
         if let Err(refusal) = self.refuse_misnamed(action) {
             return entry::refused(&format!("{} {}", action.op(), action.target()), refusal);
         }
-        let mut prepared = many::prepare(self, action).unwrap_or_else(|| self.worked_out(action));
+        let mut prepared =
+            many::prepare(self, action).unwrap_or_else(|| self.worked_out(action, earlier));
         if let Some(settled) = &mut prepared.settled {
             near::tell((&self.roots, &self.schemes), action, settled);
         }
@@ -266,7 +275,7 @@ impl World {
         changes.iter().for_each(|change| self.roots.of(&change.path).count_made(change));
     }
 
-    pub(crate) fn worked_out(&self, action: &Action) -> Prepared {
+    pub(crate) fn worked_out(&self, action: &Action, earlier: &EarlierInReply) -> Prepared {
         let (roots, schemes) = (&self.roots, self.schemes.as_ref());
         let ends = entry::carry::Ends { roots, schemes, cancel: &CancellationToken::new() };
         let is_entry = |carry: &Carry| {
@@ -275,9 +284,9 @@ impl World {
         match action {
             Action::Edit(edit) => match edit.path.as_deref().and_then(|path| schemes.address(path))
             {
-                Some(Ok(uri)) => entry::edit::prepare(schemes, &uri, edit),
+                Some(Ok(uri)) => entry::edit::prepare(schemes, &uri, edit, earlier),
                 Some(Err(refusal)) => entry::refused("edit", refusal),
-                None => edit::prepare(roots, edit),
+                None => edit::prepare(roots, edit, earlier),
             },
             Action::Kill { path } => match schemes.address(path) {
                 Some(Ok(uri)) => entry::carry::prepare_kill(schemes, &uri),
@@ -312,8 +321,18 @@ impl World {
 
     /// The same beside the caller's thread, since a file or a tree can be large.
     pub async fn prepare_beside(&self, action: &Action) -> Prepared {
+        self.prepare_in_reply_beside(action, EarlierInReply::default()).await
+    }
+
+    /// The same of an op of a reply whose earlier ops did this.
+    pub async fn prepare_in_reply_beside(
+        &self,
+        action: &Action,
+        earlier: EarlierInReply,
+    ) -> Prepared {
         let (world, action) = (self.clone(), action.clone());
-        let prepared = tokio::task::spawn_blocking(move || world.prepare(&action));
+        let prepared =
+            tokio::task::spawn_blocking(move || world.prepare_in_reply(&action, &earlier));
         prepared.await.unwrap_or_else(|e| unprepared(unfinished(&e)))
     }
 

@@ -1,6 +1,7 @@
 //! Removing, copying and moving whatever a pattern means: one op, worked out thing by thing, all of it or nothing.
 //! A name that is there as it is written is that thing and no pattern.
 
+use crate::earlier::EarlierInReply;
 use crate::settled::{Prepared, Refusal};
 use crate::{World, entry, find};
 use cairn_text::shown::clean;
@@ -56,7 +57,7 @@ fn all(
     let mut whole = Prepared::default();
     let (mut told, mut made) = (Vec::new(), HashSet::new());
     for path in matches {
-        let one = world.worked_out(&of_one(world, action, path)?);
+        let one = world.worked_out(&of_one(world, action, path)?, &EarlierInReply::default());
         if let Some(settled) = one.settled {
             return Err(Refusal::new(settled.status, settled.text));
         }

@@ -1,7 +1,8 @@
 //! Patches worked out: the edit language over the workspace's files, one or several. Changes nothing;
 //! what it works out is made like any edit.
 
-use crate::edit::{There, Worked, look, look_at_text, not_text, status_of, worked, written};
+use crate::earlier::{EarlierInReply, SeenText, misplaced};
+use crate::edit::{self, There, Worked, look, look_at_text, not_text, status_of, worked, written};
 use crate::roots::Roots;
 use crate::settled::Refusal;
 use crate::state;
@@ -15,12 +16,13 @@ pub(crate) fn work_out(
     roots: &Roots,
     path: Option<&str>,
     text: &str,
+    earlier: &EarlierInReply,
 ) -> Result<Vec<Worked>, Refusal> {
     let patches = parse(text).map_err(|problem| refusal(None, &problem))?;
     let mut all: Vec<Worked> = Vec::new();
     let mut unchanged = None;
     for patch in &patches {
-        match one(roots, patch, file(patch, path, patches.len())?, &mut all) {
+        match one((roots, earlier), patch, file(patch, path, patches.len())?, &mut all) {
             // A part that changes nothing does not keep the others from it.
             Err(refusal) if refusal.status == Status::UNCHANGED => unchanged = Some(refusal),
             done => done?,
@@ -59,7 +61,12 @@ fn is_same(named: &str, given: &str) -> bool {
 }
 
 /// Works out one file's patch, on what earlier parts made of the file.
-fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> Result<(), Refusal> {
+fn one(
+    (roots, earlier): (&Roots, &EarlierInReply),
+    patch: &FilePatch,
+    path: &str,
+    all: &mut Vec<Worked>,
+) -> Result<(), Refusal> {
     let workspace = roots.of(path);
     let link = link_at(workspace, path);
     if let Some(link) = &link
@@ -70,9 +77,9 @@ fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> R
         return Ok(());
     }
     let (real, before) = look_at_text(workspace, path)?;
-    let earlier = all.iter().position(|done| done.change.path == real);
+    let in_patch = all.iter().position(|done| done.change.path == real);
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
-    let text = match earlier {
+    let text = match in_patch {
         Some(n) => all[n].after.clone(),
         None => match old.map(std::str::from_utf8) {
             None => None,
@@ -80,13 +87,18 @@ fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> R
             Some(Err(_)) => return Err(not_text(&real)),
         },
     };
-    let patched = patch.apply(text.as_deref()).map_err(|problem| refusal(Some(&real), &problem))?;
+    let seen = match (patch.names_lines(), old) {
+        (true, Some(old)) => earlier
+            .seen_text(&real, old, |edit, old, seen| edit::edited(&real, Some(old), edit, seen))?,
+        _ => None,
+    };
+    let patched = applied(&real, patch, text.as_deref(), seen.as_ref())?;
     if let (Some((place, _)), true) = (&link, goes(&patched, patch)) {
         let text = format!("{place} is a link to {real}; name the one that is to go");
         return Err(Refusal::new(Status::CONFLICT, text));
     }
     // A file that an earlier part made or moved here is still that file.
-    let made = earlier.map(|n| all.remove(n));
+    let made = in_patch.map(|n| all.remove(n));
     let came = made.as_ref().and_then(|made| made.from.clone());
     let like = made.and_then(|made| made.change.after);
     let like = like.or_else(|| before.as_ref().map(|(_, state)| state.clone()));
@@ -103,6 +115,42 @@ fn one(roots: &Roots, patch: &FilePatch, path: &str, all: &mut Vec<Worked>) -> R
         }
     }
     Ok(())
+}
+
+/// The content after a patch of this file by itself. See [`edit::edited`].
+pub(crate) fn edited(
+    real: &str,
+    text: &str,
+    old: Option<&[u8]>,
+    seen: Option<&SeenText>,
+) -> Result<Edited, Refusal> {
+    let patches = parse(text).map_err(|problem| refusal(Some(real), &problem))?;
+    let old = old.map(std::str::from_utf8).transpose().map_err(|_| not_text(real))?;
+    let [patch] = patches.as_slice() else {
+        let problem = PatchProblem::SeveralFiles { files: patches.len() };
+        return Err(refusal(Some(real), &problem));
+    };
+    match applied(real, patch, old, seen)? {
+        Patched::Edited(edited) => Ok(edited),
+        Patched::Deleted => Err(Refusal::new(Status::GONE, format!("{real} is gone"))),
+    }
+}
+
+/// What a patch makes of a text. The lines it names are those of the text that the model saw before its reply.
+fn applied(
+    real: &str,
+    patch: &FilePatch,
+    old: Option<&str>,
+    seen: Option<&SeenText>,
+) -> Result<Patched, Refusal> {
+    let patched = match (seen, old) {
+        (Some(seen), Some(now)) if patch.names_lines() => {
+            let moved = patch.clone().after_moves(&seen.moves, &seen.text, now);
+            moved.map_err(|problem| misplaced(real, &problem))?.apply(old)
+        }
+        _ => patch.apply(old),
+    };
+    patched.map_err(|problem| refusal(Some(real), &problem))
 }
 
 /// Whether nothing is left at a file's own place.
@@ -154,7 +202,7 @@ fn moved(
     if there.is_some() {
         return Err(Refusal::new(Status::CONFLICT, format!("{real} is there already")));
     }
-    let Edited { content, spans, notes } = edited;
+    let Edited { content, spans, notes, .. } = edited;
     let after = written(workspace, like, content.as_bytes());
     let change = Change::between(real, None, Some(after));
     Ok(Worked { change, before: None, after: Some(content), spans, notes, from: None })

@@ -1,7 +1,8 @@
 //! A content under several edits: applies each, and knows where the changed places and the original
 //! text now stand.
 
-use super::Piece;
+use super::{Edited, Piece};
+use crate::moves::{Moves, moved_offset};
 use std::ops::Range;
 
 /// A content and what has become of it.
@@ -9,13 +10,12 @@ pub(crate) struct Work {
     content: String,
     /// The places that are new, in the content as it is now, in order, not touching.
     changed: Vec<Range<usize>>,
-    /// For each step the replaced ranges of the content before it, with the new lengths.
-    steps: Vec<Vec<(Range<usize>, usize)>>,
+    moves: Moves,
 }
 
 impl Work {
     pub(crate) fn on(content: &str) -> Work {
-        Work { content: content.to_owned(), changed: Vec::new(), steps: Vec::new() }
+        Work { content: content.to_owned(), changed: Vec::new(), moves: Moves::default() }
     }
 
     pub(crate) fn content(&self) -> &str {
@@ -42,22 +42,16 @@ impl Work {
         all.sort_by_key(|range| (range.start, range.end));
         self.changed = merged(all);
         self.content = out;
-        self.steps.push(step);
+        self.moves.push(pieces);
     }
 
     /// Where a range of the original content now stands; none if an edit has touched it.
     pub(crate) fn now(&self, range: Range<usize>) -> Option<Range<usize>> {
-        self.steps.iter().try_fold(range, |range, step| {
-            let touched = |gone: &Range<usize>| gone.start < range.end && range.start < gone.end;
-            if step.iter().any(|(gone, _)| touched(gone)) {
-                return None;
-            }
-            Some(moved(step, range.start)..moved(step, range.end).max(moved(step, range.start)))
-        })
+        self.moves.now(range)
     }
 
-    /// The content, and the first and last line of each new place.
-    pub(crate) fn done(self) -> (String, Vec<(usize, usize)>) {
+    /// The content, the first and last line of each new place, and what was moved.
+    pub(crate) fn done(self, notes: Vec<String>) -> Edited {
         let mut spans: Vec<(usize, usize)> = Vec::with_capacity(self.changed.len());
         let (mut from, mut line) = (0, 1);
         for range in &self.changed {
@@ -71,31 +65,18 @@ impl Work {
             line += newlines(text);
             from = range.end;
         }
-        (self.content, spans)
+        Edited { content: self.content, spans, notes, moves: self.moves }
     }
-}
-
-/// An offset after a step. One within a replaced range goes to the end of what replaced it.
-fn moved(step: &[(Range<usize>, usize)], at: usize) -> usize {
-    let mut shift: isize = 0;
-    for (gone, len) in step {
-        if gone.end <= at && gone.start < at {
-            shift += len.cast_signed() - gone.len().cast_signed();
-        } else if gone.start < at {
-            return (gone.start + len).saturating_add_signed(shift);
-        }
-    }
-    at.saturating_add_signed(shift)
 }
 
 /// A changed place after a later step, together with what replaced parts of it.
 fn outer(step: &[(Range<usize>, usize)], range: &Range<usize>) -> Range<usize> {
     let cut = step.iter().find(|(gone, _)| gone.start < range.start && range.start < gone.end);
     let start = match cut {
-        Some((gone, _)) => moved(step, gone.start),
-        None => moved(step, range.start),
+        Some((gone, _)) => moved_offset(step, gone.start),
+        None => moved_offset(step, range.start),
     };
-    start..moved(step, range.end).max(start)
+    start..moved_offset(step, range.end).max(start)
 }
 
 fn merged(sorted: Vec<Range<usize>>) -> Vec<Range<usize>> {

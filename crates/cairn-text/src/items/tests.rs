@@ -47,7 +47,7 @@ fn a_scope_selects_items_or_pairs_as_they_stand() {
 /// What a splice comes to, on one line or several.
 fn spliced(text: &str, wanted: &str, body: &str) -> String {
     match splice(text, &scope(wanted), Some(body)) {
-        Ok(Spliced { text, first, last }) => {
+        Ok(Spliced { text, first, last, .. }) => {
             assert!(is_document(&text), "{text}");
             format!("{first}-{last} {text}")
         }

@@ -2,7 +2,7 @@
 //! and remove. They stand in the file's order and do not overlap.
 
 use super::PatchProblem;
-use crate::edit::{self, EditProblem, Found, How, Piece, Work};
+use crate::edit::{self, EditProblem, Edited, Found, How, Piece, Work};
 use std::ops::Range;
 
 /// What a line of a hunk does.
@@ -54,7 +54,7 @@ impl Hunk {
 }
 
 /// A content after all hunks, and what was tolerated.
-pub(super) fn apply(content: &str, hunks: &[Hunk]) -> Result<(String, Vec<String>), PatchProblem> {
+pub(super) fn apply(content: &str, hunks: &[Hunk]) -> Result<Edited, PatchProblem> {
     super::refuse_too_much(hunks.len(), content.len())?;
     let exact = by_numbers(content, hunks);
     let (mut pieces, mut notes): (Vec<Piece>, Vec<String>) = (Vec::new(), Vec::new());
@@ -81,7 +81,7 @@ pub(super) fn apply(content: &str, hunks: &[Hunk]) -> Result<(String, Vec<String
     }
     let mut work = Work::on(content);
     work.exchange(&pieces);
-    Ok((work.done().0, notes))
+    Ok(work.done(notes))
 }
 
 /// Where each hunk stands if all headers are right to the line: then their numbers can be trusted

@@ -1,7 +1,8 @@
 //! The steps of blocks and labels, made one after the other, each in what the one before left.
 
 use super::PatchProblem;
-use crate::edit::{self, EditProblem, How, Piece, Work};
+use crate::edit::{self, EditProblem, Edited, How, Piece, Work};
+use crate::scope::Scope;
 use std::ops::Range;
 
 /// Where a step looks for its old text.
@@ -26,11 +27,30 @@ pub(super) enum Step {
     Prepend(String),
 }
 
+impl Step {
+    /// Whether it is limited to lines by their numbers.
+    pub(super) fn names_lines(&self) -> bool {
+        matches!(self, Step::Swap { place: Where::Lines(Some(_)), .. })
+    }
+
+    /// Gives the lines it is limited to their numbers as they are now.
+    pub(super) fn move_lines<E>(
+        &mut self,
+        now: impl FnOnce(&Scope) -> Result<Scope, E>,
+    ) -> Result<(), E> {
+        if let Step::Swap { place: Where::Lines(Some(lines)), .. } = self
+            && let (Ok(first), Ok(last)) = (i64::try_from(lines.0), i64::try_from(lines.1))
+            && let Scope::Range(first, last) = now(&Scope::Range(first, last))?
+            && let (Ok(first), Ok(last)) = (usize::try_from(first), usize::try_from(last))
+        {
+            *lines = (first, last);
+        }
+        Ok(())
+    }
+}
+
 /// A content after all steps, and what was tolerated.
-pub(super) fn apply(
-    before: Option<&str>,
-    steps: &[Step],
-) -> Result<(String, Vec<String>), PatchProblem> {
+pub(super) fn apply(before: Option<&str>, steps: &[Step]) -> Result<Edited, PatchProblem> {
     let original = before.unwrap_or_default();
     let mut work = Work::on(original);
     let mut notes = Vec::new();
@@ -71,7 +91,7 @@ pub(super) fn apply(
             return Err(PatchProblem::TooLarge { limit: super::MAX_BYTES });
         }
     }
-    Ok((work.done().0, notes))
+    Ok(work.done(notes))
 }
 
 fn whole(at: Range<usize>, text: String) -> edit::Found {

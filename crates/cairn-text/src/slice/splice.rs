@@ -9,6 +9,7 @@
 
 use super::problem::{OutOfScope, SpliceProblem};
 use super::{Found, Rows, Scope};
+use crate::moves::Moves;
 
 /// A text with a part of it replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Spliced {
     pub first: usize,
     /// The last one; one less than the first when there are none.
     pub last: usize,
+    /// Where the parts that stayed were moved.
+    pub moves: Moves,
 }
 
 /// A text with several parts of it replaced.
@@ -40,9 +43,10 @@ pub struct SplicedAll {
 pub fn splice(text: &str, scope: &Scope, body: Option<&str>) -> Result<Spliced, OutOfScope> {
     let rows = Rows::of(text);
     let cut = Cut { found: Found::of(&rows, text, scope)?, body: body.unwrap_or_default() };
-    let (text, spans) = put_together(text, &rows, &[&cut]);
+    let (new, spans) = put_together(text, &rows, &[&cut]);
     let (first, last) = spans.first().copied().unwrap_or((1, 0));
-    Ok(Spliced { text, first, last })
+    let moves = Moves::of_part(text, &new, cut.found.at);
+    Ok(Spliced { text: new, first, last, moves })
 }
 
 /// Replaces several parts of a text, each as it stands in the text before. Their order does not matter.

@@ -150,7 +150,7 @@ fn what_a_stale_anchor_tells_is_bounded() {
 fn a_splice_replaces_inserts_and_deletes_and_keeps_line_ends() {
     let check = |text: &str, wanted: &str, body: &str, expected: (&str, usize, usize)| {
         let body = Some(body).filter(|body| *body != "None");
-        let Spliced { text: new, first, last } = splice(text, &scope(wanted), body).unwrap();
+        let Spliced { text: new, first, last, .. } = splice(text, &scope(wanted), body).unwrap();
         assert_eq!((new.as_str(), first, last), expected, "{wanted} of {text:?}: {body:?}");
     };
     // Lines are replaced by lines, with or without a line end at the body's end.

@@ -3,9 +3,10 @@
 
 use crate::read::of_bytes;
 use crate::settled::{Performed, Refusal};
+use cairn_text::edit::Edited;
 use cairn_text::matcher::{BadMatcher, Matched, Matcher, listing};
 use cairn_text::scope::Scope;
-use cairn_text::{items, mime, slice};
+use cairn_text::{diff, items, mime, slice};
 use cairn_types::{Read, Status};
 
 /// The part of a text that is asked for, told as its type is: numbered lines, or a tree as it stands.
@@ -97,17 +98,19 @@ pub(crate) fn spliced(
     old: &str,
     (scope, body): (&str, &str),
     mime: &str,
-) -> Result<String, Refusal> {
+) -> Result<Edited, Refusal> {
     let scope = scope_of(scope)?;
     let body = Some(body);
-    match mime::is_json(mime) {
+    let (content, moves) = match mime::is_json(mime) {
         true => items::splice(old, &scope, body)
-            .map(|spliced| spliced.text)
-            .map_err(|why| refused(why.status(), name, &why)),
+            .map(|spliced| (spliced.text, spliced.moves))
+            .map_err(|why| refused(why.status(), name, &why))?,
         false => slice::splice(old, &scope, body)
-            .map(|spliced| spliced.text)
-            .map_err(|why| refused(why.status(), name, &why)),
-    }
+            .map(|spliced| (spliced.text, spliced.moves))
+            .map_err(|why| refused(why.status(), name, &why))?,
+    };
+    let spans = diff::spans(old, &content);
+    Ok(Edited { content, spans, notes: Vec::new(), moves })
 }
 
 /// Refuses what its name says is JSON and is not.

@@ -1,0 +1,148 @@
+//! What holds for parts of a text after edits of it.
+
+use super::*;
+use crate::edit::Edited;
+use crate::patch;
+use crate::slice::splice_all;
+use proptest::prelude::*;
+
+/// One edit of the text `before`, made in what earlier edits left of it. Line numbers mean `before`.
+fn edit_scope(
+    before: &str,
+    now: &Edited,
+    scope: &Scope,
+    body: &str,
+) -> Result<Edited, ScopeProblem> {
+    let scope = now.moves.scope_now(scope, before, &now.content, false)?;
+    let spliced = slice::splice(&now.content, &scope, Some(body)).map_err(ScopeProblem::Lines)?;
+    let mut moves = now.moves.clone();
+    moves.then(spliced.moves);
+    Ok(Edited { content: spliced.text, spans: Vec::new(), notes: Vec::new(), moves })
+}
+
+fn unedited(text: &str) -> Edited {
+    let (content, spans, notes) = (text.to_owned(), Vec::new(), Vec::new());
+    Edited { content, spans, notes, moves: Moves::default() }
+}
+
+fn after_exchange(now: &Edited, old: &str, new: &str) -> Edited {
+    let mut edited = crate::edit::replace(&now.content, old, new, false).unwrap();
+    let mut moves = now.moves.clone();
+    moves.then(std::mem::take(&mut edited.moves));
+    Edited { moves, ..edited }
+}
+
+fn scope(text: &str) -> Scope {
+    Scope::parse(text).unwrap()
+}
+
+#[test]
+fn line_numbers_mean_the_text_before_exchanges_of_it() {
+    let text = "one\ntwo\nthree\nfour\n";
+    let check = |old: &str, new: &str, lines: &str, expected: &str| {
+        let edited = after_exchange(&unedited(text), old, new);
+        let got = match edit_scope(text, &edited, &scope(lines), "X\n") {
+            Ok(edited) => edited.content,
+            Err(problem) => format!("{} {problem}", problem.status()),
+        };
+        assert_eq!(got, expected, "{old:?} {lines}");
+    };
+    check("one\n", "a\nb\nc\n", "3", "a\nb\nc\ntwo\nX\nfour\n");
+    check("four", "4", "2-3", "one\nX\n4\n");
+    // The same line stands there twice now: the one that was there before is meant.
+    check("one\n", "one\ntwo\n", "2", "one\ntwo\nX\nthree\nfour\n");
+    check("two\n", "", "3", "one\nX\nfour\n");
+    check("one\n", "a\nb\n", "-1", "a\nb\ntwo\nthree\nfour\nX\n");
+    check("one\n", "a\nb\n", "0", "X\na\nb\ntwo\nthree\nfour\n");
+    check("one\n", "a\nb\n", "-1--1", "a\nb\ntwo\nthree\nX\n");
+    let overlap = "409 2-3 overlaps an earlier edit of the same reply; make one edit of them";
+    check("hre", "HRE", "2-3", overlap);
+    check("one\n", "", "5", "416 5 is out of range: the text has 4 lines");
+}
+
+#[test]
+fn columns_and_hashes_mean_the_text_before_edits_of_it() {
+    let text = "one\n日本 two\nthree\n";
+    let edited = after_exchange(&unedited(text), "one\n", "a\nb\n");
+    let column = edit_scope(text, &edited, &scope("2,1,2,3"), "JP").unwrap();
+    assert_eq!(column.content, "a\nb\nJP two\nthree\n");
+    let hash = crate::scope::line_hash("three".as_bytes());
+    let anchored = edit_scope(text, &edited, &scope(&format!("3:{hash}")), "3\n").unwrap();
+    assert_eq!(anchored.content, "a\nb\n日本 two\n3\n");
+}
+
+#[test]
+fn after_an_edit_that_may_have_replaced_anything_no_line_is_known() {
+    let text = "a\nb\n";
+    let edited = Edited::rewritten(Some(text), "a\nb\nc\n".to_owned());
+    let problem = edit_scope(text, &edited, &scope("1"), "x").unwrap_err();
+    assert_eq!(problem, ScopeProblem::Overlap(scope("1")));
+    let appended = edit_scope(text, &edited, &scope("-1"), "x").unwrap();
+    assert_eq!(appended.content, "a\nb\nc\nx\n");
+}
+
+#[test]
+fn labels_with_line_numbers_mean_the_text_before_edits_of_it() {
+    let text = "a\nb\nc\nd\n";
+    let edited = after_exchange(&unedited(text), "a\n", "1\n2\n");
+    let patches = patch::parse("<<REPLACE[3-4]\nX\nREPLACE\n").unwrap();
+    assert!(patches[0].names_lines());
+    let moved = patches[0].clone().after_moves(&edited.moves, text, &edited.content).unwrap();
+    let patch::Patched::Edited(after) = moved.apply(Some(&edited.content)).unwrap() else {
+        panic!("it is not deleted");
+    };
+    assert_eq!(after.content, "1\n2\nb\nX\n");
+    let overlapping = patch::parse("<<REPLACE[1-2]\nX\nREPLACE\n").unwrap();
+    let problem = overlapping[0].clone().after_moves(&edited.moves, text, &edited.content);
+    assert_eq!(problem.unwrap_err().status(), Status::CONFLICT);
+}
+
+#[test]
+fn items_mean_the_document_before_edits_of_it() {
+    let text = "[1, 2, 3, 4]";
+    let first = items::splice(text, &scope("2"), Some("[\"a\", \"b\"]")).unwrap();
+    let now = first.moves.scope_now(&scope("4"), text, &first.text, true).unwrap();
+    let second = items::splice(&first.text, &now, Some("\"z\"")).unwrap();
+    assert_eq!(second.text, r#"[1, "a", "b", 3, "z"]"#);
+    let again = first.moves.scope_now(&scope("1-2"), text, &first.text, true);
+    assert_eq!(again.unwrap_err().status(), Status::CONFLICT);
+}
+
+fn any_lines() -> impl Strategy<Value = String> {
+    "(a|b|é|日|😀|\n){0,10}".prop_map(|text| if text.is_empty() { text } else { text + "\n" })
+}
+
+fn any_scope() -> impl Strategy<Value = Scope> {
+    let number = || 1i64..7;
+    prop_oneof![
+        4 => number().prop_map(Scope::At),
+        4 => (number(), 0i64..3).prop_map(|(first, more)| Scope::Range(first, first + more)),
+        2 => (number(), 1i64..4, 0i64..2, 1i64..4).prop_map(|(line, from, more, to)| Scope::Span(
+            Place { line, column: from },
+            Place { line: line + more, column: to }
+        )),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn edits_one_after_the_other_are_as_good_as_all_at_once(
+        text in any_lines(),
+        edits in proptest::collection::vec((any_scope(), any_lines()), 1..5),
+    ) {
+        let splices: Vec<_> = edits.iter().map(|(scope, body)| (*scope, Some(body.as_str()))).collect();
+        let one_by_one = edits.iter().try_fold(unedited(&text), |now, (scope, body)| {
+            edit_scope(&text, &now, scope, body)
+        });
+        match (splice_all(&text, &splices), one_by_one) {
+            (Ok(all), Ok(one)) => prop_assert_eq!(all.text, one.content),
+            // A scope out of range is found first there, and in its turn here.
+            (Err(all), Err(one)) => prop_assert!(
+                all.status() != Status::CONFLICT || one.status() == Status::CONFLICT
+            ),
+            (all, one) => prop_assert!(false, "{:?} {:?}", all, one),
+        }
+    }
+}
