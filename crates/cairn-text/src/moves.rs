@@ -158,7 +158,7 @@ impl Moves {
         let moved = Some(place).filter(|_| self.unit == unit).and_then(|place| self.now(place));
         let place = moved.ok_or(ScopeProblem::Overlap(*scope))?;
         Ok(match (is_json, scope) {
-            (true, _) => Scope::Range(number(place.start + 1), number(place.end)),
+            (true, _) => Scope::lines(place.start + 1, place.end),
             (false, Scope::Span(..)) => {
                 Scope::Span(place_of(now, place.start), place_of(now, place.end))
             }
@@ -166,7 +166,7 @@ impl Moves {
                 let rows = Rows::of(now);
                 let first = rows.index_of(place.start) + 1;
                 let last = rows.index_of(place.end.saturating_sub(1).max(place.start)) + 1;
-                Scope::Range(number(first), number(last))
+                Scope::lines(first, last)
             }
         })
     }

@@ -24,6 +24,7 @@ mod unified;
 use crate::diff;
 use crate::edit::Edited;
 use crate::moves::{Moves, ScopeProblem};
+use crate::scope::Scope;
 use hunks::Hunk;
 pub use problem::PatchProblem;
 use std::borrow::Cow;
@@ -174,7 +175,11 @@ impl FilePatch {
     /// Whether it is limited to lines of the file by their numbers.
     #[must_use]
     pub fn names_lines(&self) -> bool {
-        matches!(&self.change, Change::Steps(steps) if steps.iter().any(Step::names_lines))
+        match &self.change {
+            Change::Steps(steps) => steps.iter().any(Step::names_lines),
+            Change::Script(script) => script.names_lines(),
+            _ => false,
+        }
     }
 
     /// The same patch where its line numbers mean a text before the edits that made these moves.
@@ -188,10 +193,13 @@ impl FilePatch {
         before: &str,
         now: &str,
     ) -> Result<FilePatch, ScopeProblem> {
-        if let Change::Steps(steps) = &mut self.change {
-            for step in steps {
-                step.move_lines(|lines| moves.scope_now(lines, before, now, false))?;
+        let lines_now = |lines: &Scope| moves.scope_now(lines, before, now, false);
+        match &mut self.change {
+            Change::Steps(steps) => {
+                steps.iter_mut().try_for_each(|step| step.move_lines(lines_now))?;
             }
+            Change::Script(script) => script.move_lines(lines_now)?,
+            _ => {}
         }
         Ok(self)
     }

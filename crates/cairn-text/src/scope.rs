@@ -26,6 +26,20 @@ pub enum Scope {
     Anchors(Anchor, Anchor),
 }
 
+impl Scope {
+    /// The lines from one number to another, both from 1 and included.
+    pub(crate) fn lines(first: usize, last: usize) -> Scope {
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        Scope::Range(number(first), number(last))
+    }
+
+    /// The first and last line, where it is a range of lines counted from the first.
+    pub(crate) fn line_numbers(&self) -> Option<(usize, usize)> {
+        let Scope::Range(first, last) = *self else { return None };
+        Some((usize::try_from(first).ok()?, usize::try_from(last).ok()?))
+    }
+}
+
 /// A place between characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {

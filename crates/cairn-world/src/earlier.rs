@@ -63,14 +63,14 @@ impl EarlierInReply {
         redo: impl Fn(&Edit, &[u8], Option<&SeenText>) -> Result<Edited, Refusal>,
     ) -> Result<Option<SeenText>, Refusal> {
         let now = Hash::of(now);
-        let mut is = self.seen_before.get(path).copied().flatten();
+        let mut known = self.seen_before.get(path).copied().flatten();
         let mut seen: Option<SeenText> = None;
         for change in self.changes.iter().filter(|change| change.path == path) {
-            let edit = change.edit.as_ref().ok_or_else(|| changed(path))?;
-            if is.is_some() && is != change.before {
-                return Err(changed(path));
+            let edit = change.edit.as_ref().ok_or_else(|| changed_meanwhile(path))?;
+            if known.is_some() && known != change.before {
+                return Err(changed_meanwhile(path));
             }
-            is = change.after;
+            known = change.after;
             let Some(before) = &edit.before else {
                 // The model knows what it wrote itself.
                 seen =
@@ -87,10 +87,10 @@ impl EarlierInReply {
                 None => seen = Some(SeenText { text: text_of(path, before)?, moves }),
             }
         }
-        match is.is_some_and(|is| is != now) {
-            true => Err(changed(path)),
-            false => Ok(seen),
+        if known.is_some_and(|known| known != now) {
+            return Err(changed_meanwhile(path));
         }
+        Ok(seen)
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn misplaced(path: &str, problem: &ScopeProblem) -> Refusal {
     Refusal::new(problem.status(), format!("{path}: {problem}"))
 }
 
-fn changed(path: &str) -> Refusal {
+fn changed_meanwhile(path: &str) -> Refusal {
     let text = format!(
         "{path} was changed while this reply was carried out, so its line numbers may mean other lines; \
          read it and edit it in your next reply"

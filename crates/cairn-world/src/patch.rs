@@ -22,7 +22,8 @@ pub(crate) fn work_out(
     let mut all: Vec<Worked> = Vec::new();
     let mut unchanged = None;
     for patch in &patches {
-        match one((roots, earlier), patch, file(patch, path, patches.len())?, &mut all) {
+        let path = file(patch, path, patches.len())?;
+        match work_out_file(roots, earlier, patch, path, &mut all) {
             // A part that changes nothing does not keep the others from it.
             Err(refusal) if refusal.status == Status::UNCHANGED => unchanged = Some(refusal),
             done => done?,
@@ -61,8 +62,9 @@ fn is_same(named: &str, given: &str) -> bool {
 }
 
 /// Works out one file's patch, on what earlier parts made of the file.
-fn one(
-    (roots, earlier): (&Roots, &EarlierInReply),
+fn work_out_file(
+    roots: &Roots,
+    earlier: &EarlierInReply,
     patch: &FilePatch,
     path: &str,
     all: &mut Vec<Worked>,

@@ -24,6 +24,7 @@ mod hostile;
 mod kit;
 mod letters;
 mod local_model;
+mod one_reply;
 mod ops;
 mod ops_model;
 mod ops_random;

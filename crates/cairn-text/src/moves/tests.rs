@@ -98,6 +98,27 @@ fn labels_with_line_numbers_mean_the_text_before_edits_of_it() {
 }
 
 #[test]
+fn line_numbers_of_sed_commands_mean_the_text_before_edits_of_it() {
+    let text = "a\nb\nc\nd\n";
+    let edited = after_exchange(&unedited(text), "a\n", "1\n2\n");
+    let script = |script: &str| patch::parse(script).unwrap().remove(0);
+    let check = |commands: &str, expected: &str| {
+        assert!(script(commands).names_lines(), "{commands}");
+        let moved = script(commands).after_moves(&edited.moves, text, &edited.content).unwrap();
+        let patch::Patched::Edited(after) = moved.apply(Some(&edited.content)).unwrap() else {
+            panic!("it is not deleted");
+        };
+        assert_eq!(after.content, expected, "{commands}");
+    };
+    check("2,3d", "1\n2\nd\n");
+    check("4s/d/D/\n2i\\\nnew", "1\n2\nnew\nb\nc\nD\n");
+    check("/2/,3d", "1\nd\n");
+    let overlapping = script("1,2d").after_moves(&edited.moves, text, &edited.content);
+    assert_eq!(overlapping.unwrap_err().status(), Status::CONFLICT);
+    assert!(!script("s/a/b/").names_lines());
+}
+
+#[test]
 fn items_mean_the_document_before_edits_of_it() {
     let text = "[1, 2, 3, 4]";
     let first = items::splice(text, &scope("2"), Some("[\"a\", \"b\"]")).unwrap();

@@ -10,6 +10,7 @@ mod parse;
 mod run;
 
 pub(super) use parse::{looks_like_one, parse};
+use crate::scope::Scope;
 use regex::Regex;
 pub(super) use run::run;
 
@@ -26,6 +27,40 @@ impl Script {
             let Command { from, negated, verb, .. } = command;
             from.is_none() && !negated && matches!(verb, Verb::Substitute(_))
         })
+    }
+
+    /// Whether a command is limited to lines by their numbers.
+    pub(super) fn names_lines(&self) -> bool {
+        let is_line = |address: &Option<Address>| matches!(address, Some(Address::Line(_)));
+        self.commands.iter().any(|command| is_line(&command.from) || is_line(&command.to))
+    }
+
+    /// Gives the lines that commands are limited to their numbers as they are now.
+    pub(super) fn move_lines<E>(
+        &mut self,
+        mut now: impl FnMut(&Scope) -> Result<Scope, E>,
+    ) -> Result<(), E> {
+        for command in &mut self.commands {
+            match (&mut command.from, &mut command.to) {
+                (Some(Address::Line(from)), Some(Address::Line(to))) => {
+                    let lines = Scope::lines(*from, *to);
+                    if let Some((first, last)) = now(&lines)?.line_numbers() {
+                        (*from, *to) = (first, last);
+                    }
+                }
+                (from, to) => {
+                    for address in [from, to] {
+                        if let Some(Address::Line(number)) = address
+                            && let Some((first, _)) =
+                                now(&Scope::lines(*number, *number))?.line_numbers()
+                        {
+                            *number = first;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 }
 

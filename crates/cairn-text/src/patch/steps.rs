@@ -39,11 +39,9 @@ impl Step {
         now: impl FnOnce(&Scope) -> Result<Scope, E>,
     ) -> Result<(), E> {
         if let Step::Swap { place: Where::Lines(Some(lines)), .. } = self
-            && let (Ok(first), Ok(last)) = (i64::try_from(lines.0), i64::try_from(lines.1))
-            && let Scope::Range(first, last) = now(&Scope::Range(first, last))?
-            && let (Ok(first), Ok(last)) = (usize::try_from(first), usize::try_from(last))
+            && let Some(moved) = now(&Scope::lines(lines.0, lines.1))?.line_numbers()
         {
-            *lines = (first, last);
+            *lines = moved;
         }
         Ok(())
     }
