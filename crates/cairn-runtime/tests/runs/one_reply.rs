@@ -167,7 +167,8 @@ fn items_of_json_and_lines_of_entries_mean_what_the_model_saw() {
 fn scopes_in_tags_of_one_reply_mean_the_file_as_the_model_saw_it() {
     let temp = TempHome::new();
     temp.write("f", SIX);
-    let edits = "<set path=\"f\" scope=\"1\">\na\nb\n</set>\n<set path=\"f\" scope=\"4\">\nD\n</set>\n";
+    let edits =
+        "<set path=\"f\" scope=\"1\">\na\nb\n</set>\n<set path=\"f\" scope=\"4\">\nD\n</set>\n";
     let replies = [
         json!({"say": "<get path=\"f\"/>"}),
         json!({"say": edits}),

@@ -9,8 +9,8 @@
 mod parse;
 mod run;
 
-pub(super) use parse::{looks_like_one, parse};
 use crate::scope::Scope;
+pub(super) use parse::{looks_like_one, parse};
 use regex::Regex;
 pub(super) use run::run;
 
