@@ -162,6 +162,8 @@ pub struct Driver {
     pub(crate) awaited: Vec<String>,
     /// Its rows, as ops see them.
     pub(crate) own_rows: crate::schemes::OwnRows,
+    /// The run had ended, and its end is told once more.
+    pub(crate) shows_end_again: bool,
 }
 
 impl Driver {
@@ -221,6 +223,9 @@ impl Driver {
             match step {
                 Step::Idle => {
                     self.flush().await?;
+                    if std::mem::take(&mut self.shows_end_again) {
+                        self.tell_end_again().await?;
+                    }
                     if self.is_done().await? {
                         return Ok(Pause::Idle);
                     }
@@ -322,18 +327,24 @@ impl Driver {
             if let Body::Proposal(proposal) = &fact.body {
                 self.told.push(proposal.id.clone());
             }
-            let text = told_with(&fact.body)
-                .and_then(|content| self.content_of(&pending, &content.hash).ok())
-                .map(|bytes| text_of(&bytes).to_string());
             let receipt = committed.receipts.iter().find(|(n, _)| *n == fact.n);
-            self.sink.event(&Event::Fact {
-                text,
-                receipt: receipt.map(|(_, id)| id.clone()),
-                anchor: committed.anchor.clone(),
-                fact: Box::new(fact.clone()),
-            });
+            let receipt = receipt.map(|(_, id)| id.clone());
+            self.tell(fact, &pending, (receipt, committed.anchor.clone()));
         }
         Ok(())
+    }
+
+    /// Tells a durable fact, with what was signed with it: the id of a receipt, the anchor of a checkpoint.
+    pub(crate) fn tell(
+        &self,
+        fact: &Fact,
+        pending: &Pending,
+        (receipt, anchor): (Option<String>, Option<String>),
+    ) {
+        let text = told_with(&fact.body)
+            .and_then(|content| self.content_of(pending, &content.hash).ok())
+            .map(|bytes| text_of(&bytes).to_string());
+        self.sink.event(&Event::Fact { text, receipt, anchor, fact: Box::new(fact.clone()) });
     }
 
     fn content_of(&self, pending: &Pending, hash: &Hash) -> Result<Vec<u8>, StoreError> {

@@ -14,6 +14,7 @@ mod clock;
 mod delta;
 mod driver;
 mod earlier;
+mod end_again;
 mod error;
 mod event;
 mod feed;

@@ -116,7 +116,8 @@ impl Driver {
 
 impl Start {
     /// Takes the run, queues the task if there is one, and gives the driver and a way to talk
-    /// to it. Nothing is durable before the driver's first commit.
+    /// to it. Nothing is durable before the driver's first commit. Where nothing is left to do, but the
+    /// driver before said `note_end_shown(false)` and was gone before it took that back, this one tells the end again.
     pub async fn take(
         self,
         place: Place,
@@ -135,13 +136,14 @@ impl Start {
             let recording = driver.engine.prompted_with(&text, shown, Writer::Client);
             driver.record(recording)?;
         }
-        match driver.engine.step() {
-            Step::Idle if driver.store.letters(driver.run_id())?.is_empty() => {
-                let state = stands(driver.engine.ended());
-                Err(RunError::NothingToDo { run: driver.run_id().clone(), state })
-            }
-            _ => Ok((driver, sender)),
+        let is_idle = matches!(driver.engine.step(), Step::Idle)
+            && driver.store.letters(driver.run_id())?.is_empty();
+        if is_idle && !driver.lease.was_end_not_shown() {
+            let state = stands(driver.engine.ended());
+            return Err(RunError::NothingToDo { run: driver.run_id().clone(), state });
         }
+        driver.shows_end_again = is_idle;
+        Ok((driver, sender))
     }
 
     /// The same; a run that may not touch the project has none of its documents either.
@@ -347,6 +349,7 @@ impl Start {
             awaited: Vec::new(),
             around: crate::delta::Around::default(),
             own_rows,
+            shows_end_again: false,
         }
     }
 }

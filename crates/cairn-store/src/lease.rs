@@ -8,18 +8,26 @@ use cairn_types::RunId;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+/// The second line of a lock file, while a driver works whose user has not been shown how the run ended.
+const END_NOT_SHOWN: &str = "the end is not shown yet";
+/// So much of a lock file is read at most.
+const MAX_LOCK_FILE: u64 = 300;
 
 /// The right to drive a run, as long as it lives. It ends when it is dropped, or with the process.
 #[derive(Debug)]
 pub struct Lease {
     key: LeaseKey,
     file: File,
+    holder: String,
+    /// Whether a driver before this one was gone before its user was shown how the run ended.
+    was_end_not_shown: bool,
     /// How many leases this process holds in this store.
     held: Arc<AtomicUsize>,
 }
@@ -53,15 +61,50 @@ impl Lease {
         make_dir(&home.leases())?;
         let path = home.leases().join(format!("{run}.lock"));
         let fail = |e: io::Error| StoreError::io(&path, e);
-        let Some(mut file) = lock(&path).map_err(fail)? else {
+        let Some(file) = lock(&path).map_err(fail)? else {
             let holder = holder_of(home, run).unwrap_or_else(|| "another process".to_owned());
             return Err(StoreError::Held { run: run.clone(), holder });
         };
-        file.set_len(0).and_then(|()| file.write_all(holder.as_bytes())).map_err(fail)?;
+        let was_end_not_shown = lines_of(&file).get(1).is_some_and(|line| line == END_NOT_SHOWN);
+        write_lock_file(&file, holder, was_end_not_shown).map_err(fail)?;
         let key = LeaseKey { run: run.clone(), epoch: epoch()? };
         held.fetch_add(1, Ordering::Relaxed);
-        Ok(Lease { key, file, held: Arc::clone(held) })
+        let holder = holder.to_owned();
+        Ok(Lease { key, file, holder, was_end_not_shown, held: Arc::clone(held) })
     }
+
+    /// Whether the driver before this one was gone, killed for instance, before its user was shown how the run
+    /// ended. A run of an older version is taken to have been shown.
+    #[must_use]
+    pub fn was_end_not_shown(&self) -> bool {
+        self.was_end_not_shown
+    }
+
+    /// Notes in the run's lock file whether the user of this driver was shown how the run ended. It survives the
+    /// process; after a power cut it may be as before.
+    pub fn note_end_shown(&self, is_shown: bool) -> io::Result<()> {
+        write_lock_file(&self.file, &self.holder, !is_shown)
+    }
+}
+
+fn write_lock_file(file: &File, holder: &str, is_end_not_shown: bool) -> io::Result<()> {
+    let text = match is_end_not_shown {
+        true => format!("{holder}\n{END_NOT_SHOWN}\n"),
+        false => format!("{holder}\n"),
+    };
+    file.write_all_at(text.as_bytes(), 0)?;
+    file.set_len(text.len() as u64)
+}
+
+/// The lines of a lock file, without control characters.
+fn lines_of(file: &File) -> Vec<String> {
+    let mut bytes = Vec::new();
+    let mut file = file;
+    // What cannot be read says nothing; the lock itself does not depend on it.
+    let _ = file.rewind();
+    let _ = file.take(MAX_LOCK_FILE).read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    text.lines().map(|line| line.chars().filter(|c| !c.is_control()).collect()).collect()
 }
 
 impl Drop for Lease {
@@ -139,8 +182,5 @@ fn open(path: &Path) -> io::Result<File> {
 /// Who wrote their name into a run's lock file last: one line, without control characters.
 pub(crate) fn holder_of(home: &Home, run: &RunId) -> Option<String> {
     let file = File::open(home.leases().join(format!("{run}.lock"))).ok()?;
-    let mut name = Vec::new();
-    file.take(200).read_to_end(&mut name).ok()?;
-    let name: String = String::from_utf8_lossy(&name).chars().filter(|c| !c.is_control()).collect();
-    (!name.is_empty()).then_some(name)
+    lines_of(&file).into_iter().next().filter(|name| !name.is_empty())
 }

@@ -154,7 +154,7 @@ mod tests {
             words in proptest::collection::vec(prop_oneof![
                 Just(b"data: ".to_vec()), Just(b"data".to_vec()), Just(b"event: e".to_vec()),
                 Just(b":".to_vec()), Just(b"\n".to_vec()), Just(b"\r".to_vec()), Just(b"\r\n".to_vec()),
-                Just(b"\xef\xbb\xbf".to_vec()), Just("\u{1f600}\u{fc}".into()), Just(b"\xe2\x82".to_vec()),
+                Just(b"\xef\xbb\xbf".to_vec()), Just("😀é日".into()), Just(b"\xe2\x82".to_vec()),
                 Just(b"x".to_vec()),
             ], 0..40),
             sizes in proptest::collection::vec(1usize..9, 1..40),

@@ -159,7 +159,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_line_is_shown_or_counted_however_the_text_is_cut(
-            text in "[ab\n]{0,60}", most in 2usize..9, cut in 0usize..60,
+            text in "[aé日😀\n]{0,60}", most in 2usize..9, cut in 0usize..60,
         ) {
             let cut = cut.min(text.len());
             let mut excerpt = Excerpt::cut(most);

@@ -148,6 +148,7 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let order = Order { args, config, kept, root, talk };
     let code = runtime.block_on(async {
         let (driver, commands, shown) = order.start(store, place, task).await?;
+        driver.note_end_shown(false);
         let door = order.door(&driver, &commands)?;
         watch(commands, &shown, talk);
         let code = Box::pin(drive(driver, &shown, args.steps, began)).await;
@@ -680,6 +681,9 @@ async fn drive(
     match shown {
         Shown::Screen(screen) => screen.ended(&driver, &result),
         Shown::Json(json) => json.ended(&driver, result),
+    }
+    if crate::out::is_whole() {
+        driver.note_end_shown(true);
     }
     driver.store().fold();
     Ok(ExitCode::from(code))

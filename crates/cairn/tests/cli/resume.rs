@@ -1,7 +1,9 @@
 //! Going on with a run: elsewhere, at an open question, as a fork, beside others.
 
 use crate::bench_world::Bench;
+use crate::survive::{changing_calls, strace};
 use serde_json::{Value, json};
+use std::io::Read;
 
 fn bash(command: &str) -> Value {
     json!({"calls": [{"tool": "bash", "args": {"command": command}}]})
@@ -313,4 +315,75 @@ fn the_log_shows_words_given_with_a_refusal_and_what_was_not_seen_to_end() {
     let run = question["run"].as_str().unwrap();
     let row = bench.cairn(&["show", &format!("log://{run}/1/1/1")]).out;
     assert!(row.contains("with the words: rather not") && row.contains("person:tester"), "{row}");
+}
+
+fn has_ended(bench: &Bench) -> bool {
+    let facts = bench.cairn(&["log", "--facts", "--json"]).out;
+    facts.lines().any(|line| serde_json::from_str::<Value>(line).unwrap()["kind"] == "end")
+}
+
+// keeps: end-shown
+#[test]
+fn an_end_that_a_kill_kept_from_being_shown_is_shown_by_the_next_and_only_once() {
+    const WORK: [&str; 2] = ["run", "work"];
+    const ANSWER: &str = "the answer is 42";
+    let bench = || Bench::new(json!([{"say": ANSWER}]));
+    let calls = changing_calls(&bench, &WORK);
+    let (mut shown_again, mut shown_before) = (0, 0);
+    for (name, when) in calls.iter().filter(|(name, _)| ["write", "ftruncate"].contains(&&**name)) {
+        let bench = bench();
+        let rule = format!("inject={name}:signal=SIGKILL:when={when}");
+        let mut child = strace(&bench, &WORK, &rule);
+        let mut printed = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        child.wait().unwrap();
+        if !bench.temp.home().join("cairn.db").exists() || !has_ended(&bench) {
+            continue;
+        }
+        let asked = bench.requests().len();
+        let next = bench.cairn(&["run", "-c"]);
+        if next.code == 2 {
+            assert!(printed.contains(ANSWER), "{name} {when}: {next:?}");
+            shown_before += 1;
+            continue;
+        }
+        assert_eq!((next.code, next.out.trim_end()), (0, ANSWER), "{name} {when}: {next:?}");
+        assert!(next.err.contains("done: 1 turn,"), "{name} {when}: {next:?}");
+        assert_eq!(bench.requests().len(), asked, "the model is not asked again");
+        let third = bench.cairn(&["run", "-c"]);
+        assert_eq!(third.code, 2, "{name} {when}: {third:?}");
+        assert!(third.err.contains("nothing left to do"), "{name} {when}: {third:?}");
+        shown_again += 1;
+    }
+    println!("{shown_again} ends were shown again, {shown_before} had been shown");
+    assert!(shown_again >= 2, "only {shown_again} kills fell between the end and what shows it");
+}
+
+// keeps: end-shown
+#[test]
+fn programs_are_told_an_end_again_with_its_answer_receipts_and_result() {
+    let bench = Bench::new(json!([bash("touch x"), {"say": "the answer is 42"}]));
+    let first = bench.events(&["run", "--json", "--yolo", "work"]);
+    let lock =
+        std::fs::read_dir(bench.temp.home().join("leases")).unwrap().flatten().find(|file| {
+            file.file_name().to_string_lossy().starts_with(first[0]["run"].as_str().unwrap())
+        });
+    // What a driver that was killed leaves.
+    let lock = lock.unwrap().path();
+    let holder = std::fs::read_to_string(&lock).unwrap();
+    assert_eq!(holder.lines().count(), 1, "an end that was shown leaves no note: {holder}");
+    std::fs::write(&lock, format!("{holder}the end is not shown yet\n")).unwrap();
+    let again = bench.events(&["run", "--json", "-c"]);
+    let of = |events: &[Value], kind: &str| {
+        events.iter().filter(|event| event["type"] == kind).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(of(&again, "loop/ended").len(), 1, "{again:?}");
+    assert!(of(&again, "op/began").is_empty(), "the last turn had no op: {again:?}");
+    let (first, again) = (of(&first, "result"), of(&again, "result"));
+    for field in ["status", "exit_code", "answer", "turns", "cost", "usage"] {
+        assert_eq!(first[0][field], again[0][field], "{field}");
+    }
+    assert_eq!(again[0]["answer"], "the answer is 42");
+    assert!(again[0]["anchor"].is_string(), "{again:?}");
+    assert_eq!(bench.cairn(&["verify"]).code, 0);
 }

@@ -151,7 +151,7 @@ fn a_hostile_page_is_read_in_bounds() {
 proptest! {
     // keeps: web-hostile
     #[test]
-    fn any_text_is_read(html in "(<|</|>|\"|'|=|&|#|;| |a|p|ul|li|pre|table|tr|td|h1|nav|main|title|code|base|href|\n|\\PC){0,60}") {
+    fn any_text_is_read(html in "(<|</|>|\"|'|=|&|#|;| |a|p|ul|li|pre|table|tr|td|h1|nav|main|title|code|base|href|\n|é|日|😀|\\PC){0,60}") {
         let _ = told(&html);
     }
 }
