@@ -491,9 +491,10 @@ fn standing(roots: &Roots, change: &Change, now: &Standing) -> Probe {
     }
 }
 
-/// How far these changes came, by what is on disk. Clears up what an unfinished write left behind.
+/// How far these changes came, by what is on disk. Clears up what an unfinished write left behind. What stands there
+/// and cannot be made durable is not said to be done.
 pub(crate) fn probe(roots: &Roots, expected: &[Change]) -> Probe {
-    leftovers::clear(roots, expected);
+    let is_durable = leftovers::clear(roots, expected).is_ok();
     let mut found: Option<Probe> = None;
     for change in expected {
         let this = state::of_change(roots.of(&change.path), change)
@@ -505,7 +506,7 @@ pub(crate) fn probe(roots: &Roots, expected: &[Change]) -> Probe {
             _ => Probe::Partly,
         });
     }
-    found.unwrap_or(Probe::Neither)
+    found.filter(|found| *found != Probe::Done || is_durable).unwrap_or(Probe::Neither)
 }
 
 /// The directories that must be made so that a path can be, outermost first.

@@ -68,6 +68,13 @@ pub(crate) fn common(here: BorrowedFd<'_>) -> Option<(OwnedFd, PathBuf)> {
     Some((git, path))
 }
 
+/// Whether the `.git` in this directory makes it a repository, as git sees it: it, or what it names, has a `HEAD`.
+pub(crate) fn is_repository(here: BorrowedFd<'_>) -> bool {
+    let has_head =
+        |git: &OwnedFd| rustix::fs::statat(git, "HEAD", AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    own(here).is_some_and(|(git, _)| has_head(&git))
+}
+
 fn file_text(dir: BorrowedFd<'_>, name: &str) -> Option<String> {
     let file = entry(dir, name.as_bytes(), OFlags::RDONLY).ok()?;
     let mut text = String::new();

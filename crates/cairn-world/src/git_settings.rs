@@ -1,7 +1,7 @@
 //! Which files git runs, or reads as configuration, because a setting names them or a link leads to them. Reads
 //! configuration files by itself and follows what they include; runs no git and changes nothing.
 
-use crate::git_repositories::{GitRepository, find_git_repositories};
+use crate::git_repositories::{GitRepositories, GitRepository, find_git_repositories};
 use crate::roots::Roots;
 use cairn_text::git_config::{GitSettingUse, parse_git_config, paths_in_command};
 use rustix::fs::{Mode, OFlags};
@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Files include others so deep, as in git.
 const MAX_DEPTH: u32 = 10;
-/// So many files are read in all.
+/// So many files are read for one repository.
 const MAX_FILES: usize = 200;
 /// So much of a file is read.
 const MAX_BYTES: u64 = 4 << 20;
@@ -89,15 +89,24 @@ pub(crate) fn find_git_guards(
     person: &GitConfigFiles,
     near: &HashSet<PathBuf>,
 ) -> Vec<GitGuard> {
-    let mut finder = GuardFinder { roots, person, guards: Vec::new(), files: 0 };
+    let mut finder =
+        GuardFinder { roots, person, guards: Vec::new(), known: HashSet::new(), files: 0 };
     for file in &person.files {
         finder.push(file, CONFIG, "it is your git configuration");
     }
-    let repositories = find_git_repositories(roots, near);
-    for repository in &repositories {
+    let GitRepositories { found, not_read } = find_git_repositories(roots, near);
+    for repository in &found {
+        finder.files = 0;
         finder.look_at(repository);
     }
-    if repositories.is_empty() {
+    for worktree in &not_read {
+        finder.push(
+            worktree,
+            CONFIG,
+            "there are too many repositories to read the settings of this one",
+        );
+    }
+    if found.is_empty() {
         for root in roots.all() {
             finder.read_files_of_person(root.path());
         }
@@ -109,7 +118,9 @@ struct GuardFinder<'a> {
     roots: &'a Roots,
     person: &'a GitConfigFiles,
     guards: Vec<GitGuard>,
-    /// How many files were read.
+    /// The paths of the guards.
+    known: HashSet<PathBuf>,
+    /// How many files were read for one repository.
     files: usize,
 }
 
@@ -220,7 +231,7 @@ impl GuardFinder<'_> {
             let is_inside = |root: &Path| path.starts_with(root) && path != root;
             let is_here = self.roots.all().any(|root| is_inside(root.path()))
                 && !self.roots.all().any(|root| root.path().starts_with(&path));
-            if is_here && !self.guards.iter().any(|guard| guard.path == path) {
+            if is_here && self.known.insert(path.clone()) {
                 self.guards.push(GitGuard { path, counts_as, why: why.to_owned() });
             }
         }

@@ -6,7 +6,7 @@ use crate::durability::{Durability, sync_file_systems};
 use crate::path;
 use crate::roots::Roots;
 use crate::state::{self, Seen, same};
-use crate::swap::{exchange, put_back, remove_if};
+use crate::swap::{Problem, exchange, put_back, remove_if};
 use crate::temporary::{self, Leftover};
 use crate::walk;
 use cairn_types::Change;
@@ -15,30 +15,33 @@ use std::collections::{BTreeMap, HashMap};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Clears up after these changes, and makes durable what is there: whoever was cut off may not have
-/// come to it.
-pub(crate) fn clear(roots: &Roots, changes: &[Change]) {
+/// come to it. Err where it cannot be made durable.
+pub(crate) fn clear(roots: &Roots, changes: &[Change]) -> Result<(), Problem> {
     let mut by_directory: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
     for change in changes {
         by_directory.entry(path::split(&change.path).0).or_default().push(change);
     }
     let durability = Durability::of_list(changes.len());
+    let mut synced = Ok(());
     for changes in by_directory.values() {
-        clear_in_one(roots, changes, durability);
+        synced = synced.and(clear_in_one(roots, changes, durability));
     }
     for change in changes {
         aside::clear(roots.of(&change.path), change, durability);
     }
-    if durability == Durability::Together {
-        // Nothing follows from it here: whoever goes on from what is found makes it durable again.
-        let _ = sync_file_systems(roots, changes.iter().map(|change| change.path.as_str()));
+    match durability {
+        Durability::OneByOne => synced,
+        Durability::Together => {
+            sync_file_systems(roots, changes.iter().map(|change| change.path.as_str()))
+        }
     }
 }
 
 /// Clears up after changes in one directory.
-fn clear_in_one(roots: &Roots, changes: &[&Change], durability: Durability) {
-    let Some(first) = changes.first() else { return };
+fn clear_in_one(roots: &Roots, changes: &[&Change], durability: Durability) -> Result<(), Problem> {
+    let Some(first) = changes.first() else { return Ok(()) };
     let directory = path::split(&first.path).0;
-    let Ok(dir) = roots.of(&first.path).directory(directory) else { return };
+    let Ok(dir) = roots.of(&first.path).directory(directory) else { return Ok(()) };
     let found = walk::names(&dir).unwrap_or_default();
     let ours = found.iter().map(walk::Name::bare).filter(|name| temporary::is_ours(name));
     let ours: Vec<&str> = ours.filter_map(|name| std::str::from_utf8(name).ok()).collect();
@@ -55,7 +58,7 @@ fn clear_in_one(roots: &Roots, changes: &[&Change], durability: Durability) {
             }
         }
     }
-    let _ = durability.sync_directory(&dir);
+    durability.sync_directory(&dir)
 }
 
 /// Removes something of ours, whatever it is.
@@ -123,7 +126,7 @@ mod tests {
         put(&names.aside, aside);
         put(&names.making, Some("af"));
         put(&Names::new(&change).making, Some("of one that lives"));
-        clear(&roots, std::slice::from_ref(&change));
+        assert!(clear(&roots, std::slice::from_ref(&change)).is_ok());
         let read = |name: &str| fs::read_to_string(holder.path().join(name)).ok();
         let found = (read("f"), read(&names.aside));
         let left = fs::read_dir(holder.path()).unwrap().count();

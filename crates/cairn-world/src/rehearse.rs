@@ -189,7 +189,7 @@ impl Rehearsal<'_> {
 
     /// Runs the command over an overlay that is thrown away: nothing of what it changed is looked at.
     pub(crate) async fn look(&self, run: &Exec, acting: Acting<'_>) -> Performed {
-        match self.spec(run) {
+        match self.spec(run).await {
             Ok((spec, _scratches)) => {
                 let mut ran = exec::finish(spec, acting).await;
                 if !ran.layers.is_empty() {
@@ -202,7 +202,7 @@ impl Rehearsal<'_> {
     }
 
     /// The command as the sandbox takes it, over fresh layers.
-    fn spec(&self, run: &Exec) -> Result<(Spec, Vec<Scratch>), Refusal> {
+    async fn spec(&self, run: &Exec) -> Result<(Spec, Vec<Scratch>), Refusal> {
         let Confine::Overlay(sandbox, layers) = &self.settings.confine else {
             let text = "commands do not run over an overlay here";
             return Err(Refusal::new(Status::NOT_IMPLEMENTED, text));
@@ -222,7 +222,9 @@ impl Rehearsal<'_> {
             spec.env.push((ACROSS.to_owned(), "1".to_owned()));
         }
         let cwd = exec::inner_directory(workspace, run)?;
-        let unreadable = expand(self.roots, &self.settings.unreadable, &self.settings.private)?;
+        let (roots, settings) = (Arc::clone(self.roots), self.settings);
+        let (globs, private) = (Arc::clone(&settings.unreadable), Arc::clone(&settings.private));
+        let unreadable = beside(move || expand(&roots, &globs, &private)).await??;
         let (sandbox, reach) = (Arc::clone(sandbox), reach(sandbox, self.hosts));
         spec.context = Arc::new(Confined { sandbox, places, unreadable, cwd, reach });
         Ok((spec, scratches))
@@ -230,7 +232,7 @@ impl Rehearsal<'_> {
 
     /// The command over fresh layers, and what stood in the folders just before.
     async fn mounted(&self, run: &Exec, discards: bool) -> Result<(Spec, Rehearsed), Refusal> {
-        let (spec, scratches) = self.spec(run)?;
+        let (spec, scratches) = self.spec(run).await?;
         let name = unused(self.roots, self.name);
         let (left_out, linked) = (Vec::new(), Vec::new());
         let rehearsed = Rehearsed { scratches, name, left_out, linked, known: None };

@@ -2,7 +2,7 @@
 //! is emptied counts as one that is removed. What is moved aside counts as well; a whole directory is one
 //! thing, of the bytes its row says.
 
-use crate::ignored::GitJudge;
+use crate::ignored::{Git, GitJudge};
 use crate::roots::Roots;
 use crate::write::is_written_directory;
 use cairn_types::{Change, FileKind, FileState, Removed};
@@ -20,7 +20,8 @@ pub(crate) fn by(roots: &Roots, changes: &[Change], little: Removed) -> Removed 
         let (judge, mut known) = (GitJudge::new(root), HashMap::new());
         let here = gone.iter().filter(|gone| std::ptr::eq(roots.of(&gone.change.path), root));
         kept.extend(here.copied().filter(|gone| {
-            !judge.ignores(root.inner(&gone.change.path), gone.is_directory, &mut known)
+            let path = root.inner(&gone.change.path);
+            judge.judge_beneath(path, gone.is_directory, &mut known) != Git::Ignores
         }));
     }
     sum(&kept)
@@ -64,6 +65,7 @@ mod tests {
     fn what_is_moved_aside_counts_unless_it_is_ignored() {
         let holder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(holder.path().join(".git")).unwrap();
+        std::fs::write(holder.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         std::fs::write(holder.path().join(".gitignore"), "target/\n*.o\n").unwrap();
         let roots = Roots::new(Workspace::open(holder.path()).unwrap());
         let gone = |path: &str, kind: FileKind, bytes: Option<u64>, is_moved: bool| {

@@ -7,6 +7,7 @@ use crate::workspace::Workspace;
 use crate::{Confine, Settings, World};
 use cairn_text::glob::{PathGlob, Stance};
 use cairn_types::{PrivatePlaces, Status};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ pub(crate) fn expand(
     globs: &[PathGlob],
     private: &PrivatePlaces,
 ) -> Result<Vec<PathBuf>, Refusal> {
-    let mut search = Search { globs, private, found: Vec::new(), left: usize::MAX };
+    let mut search = Search { globs, private, found: Vec::new(), left: usize::MAX, linked: None };
     if globs.is_empty() {
         return Ok(search.found);
     }
@@ -54,6 +55,12 @@ pub(crate) fn expand(
         let begin = literal(glob);
         if !roots.laid().any(|root| begin.starts_with(root.path())) {
             search.walk(None, &begin)?;
+        }
+        search.walk_linked(None, &begin)?;
+    }
+    for glob in globs.iter().filter(|glob| !glob.as_str().starts_with('/')) {
+        for root in roots.laid().chain(roots.seen()) {
+            search.walk_linked(Some(root), &root.path().join(literal(glob)))?;
         }
     }
     search.found.sort();
@@ -67,6 +74,8 @@ struct Search<'a> {
     found: Vec<PathBuf>,
     /// So many names are still looked at.
     left: usize,
+    /// The folder that is walked as what a link in the way of a rule leads to, and by what name the rule means it.
+    linked: Option<(PathBuf, PathBuf)>,
 }
 
 impl Search<'_> {
@@ -92,6 +101,25 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Looks at the folder that a rule begins in, where a link leads there from elsewhere.
+    fn walk_linked(&mut self, root: Option<&Workspace>, named: &Path) -> Result<(), Refusal> {
+        let Ok(real) = named.canonicalize() else { return Ok(()) };
+        if real != named && real.is_dir() {
+            self.linked = Some((real.clone(), named.to_owned()));
+            self.walk(root, &real)?;
+            self.linked = None;
+        }
+        Ok(())
+    }
+
+    /// A path as rules name it.
+    fn named<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
+        let linked = self.linked.as_ref();
+        let inner =
+            linked.and_then(|(real, named)| Some(named.join(path.strip_prefix(real).ok()?)));
+        inner.map_or(Cow::Borrowed(path), Cow::Owned)
+    }
+
     /// Adds a file; a link is known by what it leads to, and a directory that it leads to by its files.
     fn add(&mut self, path: &Path, is_link: bool) -> Result<(), Refusal> {
         let mut todo = match is_link {
@@ -114,6 +142,7 @@ impl Search<'_> {
     }
 
     fn is_named(&self, root: Option<&Workspace>, path: &Path) -> bool {
+        let path = &*self.named(path);
         let absolute = path.to_string_lossy();
         let told = told(root, path);
         self.globs
@@ -126,6 +155,7 @@ impl Search<'_> {
         if directory.ends_with(".cairn/trash") || directory.ends_with(".git/objects") {
             return false;
         }
+        let directory = &*self.named(directory);
         let absolute = directory.to_string_lossy();
         let told = told(root, directory);
         self.globs.iter().any(|glob| match (glob.as_str().starts_with('/'), &told) {

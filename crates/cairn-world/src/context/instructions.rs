@@ -1,7 +1,7 @@
 //! The instruction file of one directory: which it is, and its text with its imports in place.
 
 use super::imports::with_imports;
-use crate::ignored::GitJudge;
+use crate::ignored::{Git, GitJudge};
 use crate::settled::Refusal;
 use crate::workspace::Workspace;
 use cairn_types::{Hash, Seen, Status};
@@ -66,7 +66,8 @@ pub(super) fn markdown(workspace: &Workspace, path: &str) -> Result<Markdown, Re
     workspace.refuse_unasked(path, &opened.path)?;
     let refuse = || Refusal::new(Status::NOT_TEXT, format!("{path} is no Markdown of ours"));
     let folder = crate::path::split(workspace.inner(&opened.path)).0;
-    if GitJudge::new(workspace).ignores(folder, true, &mut HashMap::new()) {
+    let git = GitJudge::new(workspace).judge_beneath(folder, true, &mut HashMap::new());
+    if matches!(git, Git::Ignores | Git::Unsure) {
         let text = format!("{path} lies in a folder that git ignores");
         return Err(Refusal::new(Status::REFUSED, text));
     }

@@ -56,6 +56,7 @@ fn a_search_keeps_to_what_it_is_under() {
 fn neither_ignored_files_nor_git_are_looked_at() {
     let tree = tempfile::tempdir().unwrap();
     let root = tree.path();
+    put(root, ".git/HEAD", "");
     put(root, ".git/hit", "hit\n");
     put(root, ".gitignore", "out\n");
     put(root, ".ignore", "x\n");

@@ -26,6 +26,9 @@ pub(crate) enum Git {
     KeepsSome,
     /// It ignores it, with all that is in it.
     Ignores,
+    /// A rule names it, and whether git tracks it is not known: its index is not understood. Nothing may be read or
+    /// obeyed that is tracked alone, and nothing is changed or removed unasked that is ignored alone.
+    Unsure,
 }
 
 /// What was found about a path.
@@ -239,6 +242,9 @@ impl<'a> GitJudge<'a> {
     ) -> Git {
         let Some(at) = rules.and_then(|rules| rules.repository()) else { return Git::Ignores };
         let Some(tracked) = self.index(full, at, when) else { return Git::Ignores };
+        if tracked.is_unknown() {
+            return Git::Unsure;
+        }
         let path = &full[at..];
         if !is_directory {
             return if tracked.holds(path) { Git::Keeps } else { Git::Ignores };
@@ -327,19 +333,21 @@ impl<'a> GitJudge<'a> {
         (verdict.git != Git::Ignores).then(level)
     }
 
-    /// Whether git ignores a path beneath the root, or a directory that it lies in.
-    pub(crate) fn ignores(
+    /// What git does with a path beneath the root, or with a directory that it lies in.
+    pub(crate) fn judge_beneath(
         &self,
         path: &str,
         is_directory: bool,
         known: &mut HashMap<String, Option<Level>>,
-    ) -> bool {
+    ) -> Git {
         if path == "." {
-            return false;
+            return Git::Keeps;
         }
-        let Some(level) = self.level(crate::path::split(path).0, known) else { return true };
+        let Some(level) = self.level(crate::path::split(path).0, known) else {
+            return Git::Ignores;
+        };
         let full = [&self.lead, path.as_bytes()].concat();
-        self.judge(&level, &full, is_directory).git == Git::Ignores
+        self.judge(&level, &full, is_directory).git
     }
 
     /// The fact behind a rule that names a path, which leads there from where rules begin.
@@ -371,9 +379,7 @@ fn by_rule(git: Git, by: Source) -> Option<Source> {
 /// The directories above the root, nearest first, up to the one where its repository begins; none
 /// when it begins at the root itself or there is none.
 fn directories_above(root: BorrowedFd<'_>) -> Option<Vec<OwnedFd>> {
-    let has_git =
-        |dir: BorrowedFd<'_>| rustix::fs::statat(dir, ".git", AtFlags::SYMLINK_NOFOLLOW).is_ok();
-    if has_git(root) {
+    if git_dir::is_repository(root) {
         return None;
     }
     let mut below = rustix::fs::fstat(root).ok()?;
@@ -387,7 +393,7 @@ fn directories_above(root: BorrowedFd<'_>) -> Option<Vec<OwnedFd>> {
         if stat.st_dev != below.st_dev || stat.st_ino == below.st_ino {
             return None;
         }
-        let is_found = has_git(dir.as_fd());
+        let is_found = git_dir::is_repository(dir.as_fd());
         climbed.push(dir);
         if is_found {
             return Some(climbed);

@@ -19,7 +19,7 @@ use ignore::gitignore::Gitignore;
 use judge::path_of;
 use rustix::fs::{Mode, OFlags};
 use start::{Placed, StartRules, Version};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -103,16 +103,16 @@ impl IgnoreState {
 
     /// Something is about to happen that may change any rule: keeps all that there are.
     pub(crate) fn keep_all<'a>(&self, workspaces: impl Iterator<Item = &'a Workspace>) {
-        if version(&self.start()).is_whole {
+        if self.start().is_some_and(|start| start.was_searched()) {
             return;
         }
-        let found: Option<Vec<Vec<PathBuf>>> = workspaces.map(rule_files).collect();
+        let found: Vec<RuleFiles> =
+            workspaces.map(|one| rule_files(one, MAX_DIRECTORIES)).collect();
         self.change(StartRules::from_now, |start| {
+            let is_whole = found.iter().all(|found| found.is_all);
+            found.into_iter().flat_map(|one| one.paths).for_each(|path| start.keep_standing(path));
             // Where there are too many directories, what is not kept is taken to be as it stands.
-            if let Some(found) = found {
-                found.into_iter().flatten().for_each(|path| start.keep_standing(path));
-                start.is_whole_now();
-            }
+            start.note_search(is_whole);
         });
     }
 }
@@ -140,9 +140,15 @@ pub(crate) fn version(start: &Start) -> Version {
     start.as_ref().map(|start| start.version()).unwrap_or_default()
 }
 
-/// The rule files of a folder that count, and its repositories' indexes; none if there are too many
-/// directories to look into.
-fn rule_files(workspace: &Workspace) -> Option<Vec<PathBuf>> {
+/// The rule files of a folder that count, and its repositories' indexes.
+struct RuleFiles {
+    paths: Vec<PathBuf>,
+    /// There were not too many directories to look into all of them.
+    is_all: bool,
+}
+
+/// Looks for the rule files of a folder in so many directories at most, the outer ones first.
+fn rule_files(workspace: &Workspace, max_directories: usize) -> RuleFiles {
     let judge = GitJudge::assuming_repository(workspace, workspace.ignored.start());
     let mut found = Vec::new();
     // Above the root rules count, too.
@@ -151,10 +157,10 @@ fn rule_files(workspace: &Workspace) -> Option<Vec<PathBuf>> {
         found.extend(rule_files_in(directory));
     }
     let mut known = HashMap::new();
-    let mut todo = vec![".".to_owned()];
-    while let Some(path) = todo.pop() {
-        if known.len() > MAX_DIRECTORIES {
-            return None;
+    let mut todo = VecDeque::from([".".to_owned()]);
+    while let Some(path) = todo.pop_front() {
+        if known.len() > max_directories {
+            return RuleFiles { paths: found, is_all: false };
         }
         let Some(level) = judge.level(&path, &mut known) else { continue };
         let Ok(dir) = workspace.directory(&workspace.told(&path)) else { continue };
@@ -169,11 +175,11 @@ fn rule_files(workspace: &Workspace) -> Option<Vec<PathBuf>> {
             let full = [&judge.lead, inner.as_bytes()].concat();
             let is_kept = judge.judge(&level, &full, true).git != Git::Ignores;
             if name != ".git" && inner != ".cairn" && is_kept {
-                todo.push(inner);
+                todo.push_back(inner);
             }
         }
     }
-    Some(found)
+    RuleFiles { paths: found, is_all: true }
 }
 
 /// The rule files that a directory may have.
@@ -187,4 +193,31 @@ fn rule_files_in(directory: &Path) -> Vec<PathBuf> {
         found.extend(git_dir::common(dir.as_fd()).map(|(_, git)| git.join("info/exclude")));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_there_are_too_many_directories_the_rules_of_the_outer_ones_are_found() {
+        let holder = tempfile::tempdir().unwrap();
+        let top = holder.path().canonicalize().unwrap();
+        for path in ["a/deep/deeper/.gitignore", "a/.gitignore", "b/.gitignore", ".gitignore"] {
+            std::fs::create_dir_all(top.join(path).parent().unwrap()).unwrap();
+            std::fs::write(top.join(path), "x\n").unwrap();
+        }
+        let workspace = Workspace::open(&top).unwrap();
+        let check = |max: usize, expected: &[&str], is_all: bool| {
+            let found = rule_files(&workspace, max);
+            let is_there = |path: &&PathBuf| path.exists();
+            let mut paths: Vec<_> = found.paths.iter().filter(is_there).cloned().collect();
+            paths.sort();
+            let expected: Vec<PathBuf> = expected.iter().map(|path| top.join(path)).collect();
+            assert_eq!((paths, found.is_all), (expected, is_all), "{max}");
+        };
+        check(2, &[".gitignore", "a/.gitignore", "b/.gitignore"], false);
+        let all = [".gitignore", "a/.gitignore", "a/deep/deeper/.gitignore", "b/.gitignore"];
+        check(50, &all, true);
+    }
 }

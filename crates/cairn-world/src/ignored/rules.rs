@@ -108,7 +108,8 @@ pub(crate) struct RuleFiles<'a> {
 
 impl RuleFiles<'_> {
     /// What the directory had when it is read as of the start, else what it has.
-    fn has(&self, now: Has) -> Has {
+    fn has(&self, mut now: Has) -> Has {
+        now.repository = now.repository && git_dir::is_repository(self.dir);
         let Some((path, start)) = self.start else { return now };
         let had = |name: &str, now: bool| start.had(&path.join(name)).unwrap_or(now);
         Has {

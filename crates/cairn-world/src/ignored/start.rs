@@ -25,8 +25,8 @@ enum Original {
     /// Something whose text does not matter, such as `.git`.
     There,
     Text(Arc<[u8]>),
-    /// What git tracked; none if that could not be read.
-    Index(Option<Arc<Tracked>>),
+    /// What git tracked.
+    Index(Arc<Tracked>),
 }
 
 /// A kind of file that decides about ignored paths.
@@ -61,6 +61,8 @@ pub(crate) struct StartRules {
     known: HashSet<PathBuf>,
     /// All rule files of that moment are kept: one that is not kept was not there.
     is_whole: bool,
+    /// All that can be found were looked for.
+    was_searched: bool,
 }
 
 /// Which rule files are kept.
@@ -117,9 +119,13 @@ impl StartRules {
         Version { files: self.files.len(), is_whole: self.is_whole }
     }
 
-    /// Says that all rule files that there are were kept.
-    pub(crate) fn is_whole_now(&mut self) {
-        self.is_whole = true;
+    /// Says that the rule files that there are were looked for, and whether all of them were found and kept.
+    pub(super) fn note_search(&mut self, is_whole: bool) {
+        (self.was_searched, self.is_whole) = (true, is_whole);
+    }
+
+    pub(super) fn was_searched(&self) -> bool {
+        self.was_searched
     }
 
     /// Keeps what the rule files among these changes said before them. `contents` has the bytes of earlier
@@ -141,7 +147,7 @@ impl StartRules {
                     let bytes = hash.as_ref().and_then(contents);
                     let bytes = bytes.or_else(|| read(path, kind));
                     let Some(bytes) = bytes else { continue };
-                    Original::of(kind, &bytes)
+                    Original::of(kind, path, &bytes)
                 }
             };
             self.files.insert(path.clone(), original);
@@ -156,7 +162,7 @@ impl StartRules {
         let original = match RuleFile::of(&path) {
             None => return,
             Some(RuleFile::Repository) => Some(Original::There),
-            Some(kind) => read(&path, kind).map(|bytes| Original::of(kind, &bytes)),
+            Some(kind) => read(&path, kind).map(|bytes| Original::of(kind, &path, &bytes)),
         };
         if let Some(original) = original {
             self.files.insert(path, original);
@@ -196,7 +202,7 @@ impl StartRules {
     /// What the repository with this index tracked at the start, if that can differ.
     pub(super) fn tracked(&self, index: &Path) -> Option<Option<Arc<Tracked>>> {
         match self.files.get(index)? {
-            Original::Index(tracked) => Some(tracked.clone()),
+            Original::Index(tracked) => Some(Some(Arc::clone(tracked))),
             _ => Some(None),
         }
     }
@@ -221,11 +227,14 @@ impl StartRules {
 }
 
 impl Original {
-    fn of(kind: RuleFile, bytes: &[u8]) -> Original {
+    fn of(kind: RuleFile, path: &Path, bytes: &[u8]) -> Original {
         match kind {
             RuleFile::Rules => Original::Text(bytes.into()),
             RuleFile::Repository => Original::There,
-            RuleFile::Index => Original::Index(tracked::parse(bytes).map(Arc::new)),
+            RuleFile::Index => {
+                let shared = |name: &str| read(&path.parent()?.join(name), RuleFile::Index);
+                Original::Index(Arc::new(tracked::parse(bytes, &shared)))
+            }
         }
     }
 }
@@ -239,18 +248,21 @@ fn read(path: &Path, kind: RuleFile) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The next time that files are stamped with: what was made before has an earlier one.
+/// A moment after everything that was made before and not after anything that is made from now on, by the stamps of
+/// files. Those are never later than the exact clock, and never earlier than the coarse one, which lags behind it.
 fn next_tick() -> (i64, i64) {
-    let now = || {
-        let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::RealtimeCoarse);
+    let now = |clock| {
+        let Timespec { tv_sec, tv_nsec } = clock_gettime(clock);
         (tv_sec, tv_nsec)
     };
-    let begun = now();
+    let begun = now(ClockId::Realtime);
     for _ in 0..MOST_TICKS {
-        if now() > begun {
-            break;
+        let coarse = now(ClockId::RealtimeCoarse);
+        if coarse > begun {
+            return coarse;
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    now()
+    // In doubt it was there before.
+    now(ClockId::Realtime)
 }

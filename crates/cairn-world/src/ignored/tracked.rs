@@ -1,7 +1,8 @@
 //! The paths that a repository tracks, read from git's index, versions 2 to 4, without git. What is read
-//! is bounded, and an index that is not understood tracks nothing.
+//! is bounded. Of an index that is not understood it is not known what is tracked.
 
 use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
@@ -24,12 +25,17 @@ const LINK: u32 = 0o160_000;
 /// How long objects' names are, in bytes: SHA-1, SHA-256.
 const HASHES: [usize; 2] = [20, 32];
 
+/// Reads the file of this name beside an index.
+pub(super) type ReadShared<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+
 /// The paths that a repository tracks, from its own directory.
 #[derive(Debug, Default)]
 pub(crate) struct Tracked {
     text: Vec<u8>,
     /// Where each path stands in the text, in the order of paths. One that is a directory ends with a slash.
     spans: Vec<(u32, u32)>,
+    /// The index was not understood.
+    is_unknown: bool,
 }
 
 impl Tracked {
@@ -49,13 +55,38 @@ impl Tracked {
         self.spans.get(at).is_some_and(|span| self.path(*span).starts_with(directory))
     }
 
+    /// Whether it is not known what is tracked.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.is_unknown
+    }
+
     fn path(&self, (start, end): (u32, u32)) -> &[u8] {
         &self.text[start as usize..end as usize]
     }
 
-    /// Reads an index whose objects' names are so long. None where anything is not understood, such as an
-    /// index that has its entries elsewhere.
-    fn read(index: &[u8], hash: usize) -> Option<Tracked> {
+    /// What an index tracks that could not be read.
+    pub(super) fn unknown() -> Tracked {
+        Tracked { is_unknown: true, ..Tracked::default() }
+    }
+
+    /// Reads an index whose objects' names are so long. None where anything is not understood. Of a split index
+    /// also the paths of the shared one are tracked, even those that were removed since.
+    fn read(index: &[u8], hash: usize, shared: ReadShared<'_>) -> Option<Tracked> {
+        let (mut tracked, shared_name) = Tracked::read_own(index, hash)?;
+        if let Some(name) = shared_name {
+            let (below, its_shared) = Tracked::read_own(&shared(&name)?, hash)?;
+            if its_shared.is_some() {
+                return None;
+            }
+            for span in &below.spans {
+                tracked.add(below.path(*span), false)?;
+            }
+        }
+        Some(tracked.sorted())
+    }
+
+    /// The entries of one index file, in its order, and the name of the shared index if it is a split one.
+    fn read_own(index: &[u8], hash: usize) -> Option<(Tracked, Option<String>)> {
         let version = number(index, 4).filter(|version| (2..=4).contains(version))?;
         let end = index.len().checked_sub(hash).filter(|_| index.starts_with(b"DIRC"))?;
         let mut tracked = Tracked::default();
@@ -80,13 +111,16 @@ impl Tracked {
             let own = rest.get(skipped..)?;
             let bytes = memchr::memchr(0, own)?;
             name.extend_from_slice(&own[..bytes]);
-            tracked.add(&name, number(fixed, 24)? & 0o170_000 == LINK as usize)?;
+            // An entry that replaces one of the shared index has no name of its own.
+            if !name.is_empty() {
+                tracked.add(&name, number(fixed, 24)? & 0o170_000 == LINK as usize)?;
+            }
             at += match version {
                 4 => head + skipped + bytes + 1,
                 _ => (head + bytes) / 8 * 8 + 8,
             };
         }
-        are_known(index, at, end).then(|| tracked.sorted())
+        Some((tracked, shared_index(index.get(at..end)?, hash)?))
     }
 
     fn add(&mut self, name: &[u8], is_link: bool) -> Option<()> {
@@ -104,7 +138,8 @@ impl Tracked {
         if !spans.is_sorted_by_key(|span| self.path(*span)) {
             spans.sort_by(|one, other| self.path(*one).cmp(self.path(*other)));
         }
-        Tracked { spans, ..self }
+        self.spans = spans;
+        self
     }
 }
 
@@ -126,19 +161,30 @@ fn length(bytes: &[u8]) -> Option<(usize, usize)> {
     Some((value, read))
 }
 
-/// Whether what follows the entries says nothing of which paths are tracked: it can be worked out again, as
-/// its name's first letter says, or tells of directories that stand for what is in them.
-fn are_known(index: &[u8], mut at: usize, end: usize) -> bool {
-    while at < end {
-        let Some(name) = index.get(at..at + 4) else { return false };
-        let Some(bytes) = number(index, at + 4) else { return false };
-        let is_known = name[0].is_ascii_uppercase() || name == b"sdir";
-        match at.checked_add(8).and_then(|at| at.checked_add(bytes)) {
-            Some(next) if is_known => at = next,
-            _ => return false,
+/// The name of the shared index that these extensions of an index name, if they do: it is a split one then. None at
+/// all where an extension is not known. Those whose name begins with a capital can be worked out again, and `sdir`
+/// tells that there are directories which stand for what is in them.
+fn shared_index(extensions: &[u8], hash: usize) -> Option<Option<String>> {
+    let (mut at, mut shared) = (0, None);
+    while at < extensions.len() {
+        let name = extensions.get(at..at + 4)?;
+        let end = at.checked_add(8)?.checked_add(number(extensions, at + 4)?)?;
+        let body = extensions.get(at + 8..end)?;
+        match name {
+            b"link" => shared = Some(shared_name(body.get(..hash)?)),
+            b"sdir" => {}
+            _ if name[0].is_ascii_uppercase() => {}
+            _ => return None,
         }
+        at = end;
     }
-    at == end
+    Some(shared.flatten())
+}
+
+/// The name of the file with the shared index of this hash. One of zeros is none.
+fn shared_name(hash: &[u8]) -> Option<String> {
+    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    hash.iter().any(|byte| *byte != 0).then(|| format!("sharedindex.{hex}"))
 }
 
 /// What makes an index the same one.
@@ -170,18 +216,24 @@ type Known = (Identity, Arc<Tracked>);
 pub(super) struct Indexes(Mutex<HashMap<PathBuf, Known>>);
 
 impl Indexes {
-    /// What the repository tracks whose own directory this is, and which has its index at this path.
+    /// What the repository tracks whose own directory this is, and which has its index at this path. None where
+    /// there is no index.
     pub(super) fn tracked_by(&self, git: BorrowedFd<'_>, path: &Path) -> Option<Arc<Tracked>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let flags = flags | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(git, "index", flags, Mode::empty()).ok()?;
-        let stat = rustix::fs::fstat(&file).ok()?;
+        let unknown = || Some(Arc::new(Tracked::unknown()));
+        let file = match open(git, "index") {
+            Ok(file) => file,
+            Err(Errno::NOENT) => return None,
+            Err(_) => return unknown(),
+        };
+        let Ok(stat) = rustix::fs::fstat(&file) else { return unknown() };
         let identity = Identity::of(&stat);
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, tracked)) = kept.get(path).filter(|(known, _)| *known == identity) {
             return Some(Arc::clone(tracked));
         }
-        let tracked = Arc::new(read(file, &stat)?);
+        let read_shared = |name: &str| read(open(git, name).ok()?);
+        let tracked = read(file).map_or_else(Tracked::unknown, |b| parse(&b, &read_shared));
+        let tracked = Arc::new(tracked);
         if kept.len() >= MOST_KEPT {
             kept.clear();
         }
@@ -190,17 +242,24 @@ impl Indexes {
     }
 }
 
-fn read(file: OwnedFd, stat: &Stat) -> Option<Tracked> {
+fn open(git: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    rustix::fs::openat(git, name, flags | OFlags::CLOEXEC, Mode::empty())
+}
+
+fn read(file: OwnedFd) -> Option<Vec<u8>> {
+    let stat = rustix::fs::fstat(&file).ok()?;
     let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
     let bytes = u64::try_from(stat.st_size).ok().filter(|bytes| is_file && *bytes <= MOST_BYTES)?;
     let mut index = Vec::with_capacity(usize::try_from(bytes).ok()?);
     File::from(file).take(MOST_BYTES).read_to_end(&mut index).ok()?;
-    parse(&index)
+    Some(index)
 }
 
-/// What an index says is tracked; none where it is not understood.
-pub(super) fn parse(index: &[u8]) -> Option<Tracked> {
-    HASHES.into_iter().find_map(|hash| Tracked::read(index, hash))
+/// What an index says is tracked.
+pub(super) fn parse(index: &[u8], shared: ReadShared<'_>) -> Tracked {
+    let read = HASHES.into_iter().find_map(|hash| Tracked::read(index, hash, shared));
+    read.unwrap_or_else(Tracked::unknown)
 }
 
 #[cfg(test)]
@@ -241,7 +300,7 @@ mod tests {
     }
 
     fn any_hash(index: &[u8]) -> Option<Tracked> {
-        HASHES.into_iter().find_map(|hash| Tracked::read(index, hash))
+        HASHES.into_iter().find_map(|hash| Tracked::read(index, hash, &|_| None))
     }
 
     proptest! {
@@ -249,8 +308,8 @@ mod tests {
         fn every_name_of_an_index_is_tracked_and_no_other(
             version in 2..=4u8,
             hash in prop_oneof![Just(20usize), Just(32)],
-            names in prop::collection::btree_set("[ab]{1,3}(/[ab]{1,90}){0,3}", 1..30),
-            other in "[ab]{1,3}(/[ab]{1,3}){0,3}",
+            names in prop::collection::btree_set("[abé日😀]{1,3}(/[abé日😀]{1,60}){0,3}", 1..30),
+            other in "[abé日😀]{1,3}(/[abé日😀]{1,3}){0,3}",
         ) {
             let all: Vec<(&str, bool)> = names.iter().map(|name| (name.as_str(), false)).collect();
             let tracked = any_hash(&written(version, hash, &all)).unwrap();
@@ -287,6 +346,7 @@ mod tests {
             let mut split = index.clone();
             split.splice(index.len() - 30..index.len() - 26, *b"link");
             assert!(any_hash(&split).is_none());
+            assert!(parse(&split, &|_| None).is_unknown());
             for cut in 0..index.len() {
                 // What follows the entries may be missing as if it had never been there.
                 let is_whole = any_hash(&index[..cut]).is_none_or(|all| all.holds(b"b"));

@@ -172,8 +172,11 @@ impl<'a> Judge<'a> {
         }
         let member = Judged { git, ..Judged::MEMBER };
         let is_judged_by_index = self.terms.tracked && level.is_in_repository();
-        if !is_judged_by_index || self.git.keeps_tracked(level, full, is_directory) != Git::Ignores
-        {
+        let is_tracked = || {
+            let git = self.git.keeps_tracked(level, full, is_directory);
+            matches!(git, Git::Keeps | Git::KeepsSome)
+        };
+        if !is_judged_by_index || is_tracked() {
             return member;
         }
         Judged { git, ..self.unless_led(Why::Untracked, inner, is_directory) }
@@ -196,7 +199,7 @@ impl<'a> Judge<'a> {
                 let judged = self.unless_made(why, inner, is_directory);
                 Judged { stands: judged.stands.or_way(), ..judged }
             }
-            Git::Ignores => self.unless_led(why, inner, is_directory),
+            Git::Ignores | Git::Unsure => self.unless_led(why, inner, is_directory),
         }
     }
 

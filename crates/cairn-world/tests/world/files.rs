@@ -573,7 +573,7 @@ async fn a_directory_is_listed_some_levels_deep() {
     let place = Place::new();
     place.put("a/b/c", "x");
     place.put("d", "x");
-    place.put(".git/config", "x");
+    place.put(".git/HEAD", "x");
     let list = |path: &str, depth| Action::List { path: path.to_owned(), depth };
     assert_eq!(place.told(&list(".", 1)).await, "200 a/\nd");
     assert_eq!(place.told(&list("a", 9)).await, "200 b/\nb/c");

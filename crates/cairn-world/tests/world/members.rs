@@ -589,7 +589,7 @@ fn a_root_within_a_repository_and_a_repository_within_a_root_are_judged_by_their
         check(&world, path, None);
     }
     check(&world, "vendor/lies/f", Some(&by(".gitignore", "vendor/lies/f")));
-    // An index that is not as git writes it tracks nothing.
+    // Of an index that is not as git writes it nobody knows what it tracks: what is tracked alone is not read.
     fs::write(place.root().join(".git/index"), b"DIRC\0\0\0\x02\0\0\0\x05and so on").unwrap();
     check(&place.world(), "crates/a/t.log", Some(&by(".gitignore", "crates/a/t.log")));
 }

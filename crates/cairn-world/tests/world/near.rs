@@ -35,6 +35,7 @@ async fn a_path_that_is_not_there_names_what_is() {
         fs::write(root.join(path), text).unwrap();
     }
     fs::create_dir(root.join(".git")).unwrap();
+    fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     let settings = Settings::new("/bin/sh".into(), Vec::new());
     let world = World::new(Workspace::open(root).unwrap(), settings);
     let check = async |action: Action, expected: &str| {

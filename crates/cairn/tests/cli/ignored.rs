@@ -53,6 +53,57 @@ fn a_rule_that_names_everything_turns_no_question_off() {
     assert_eq!(statuses(&bench), [200]);
 }
 
+// keeps: large-deletions, members
+#[test]
+fn a_split_index_tracks_what_it_did_and_one_that_is_not_understood_hides_nothing() {
+    let remove = || json!([bash("rm -rf src"), {"say": "done"}]);
+    let build = || json!([bash("mkdir out; echo o > out/o"), {"say": "done"}]);
+    let statuses_with = |replies: Value, change: &dyn Fn(&Bench)| {
+        let bench = repository(replies, &[(".gitignore", "*\n")]);
+        change(&bench);
+        bench.cairn(&["run", "--yolo", "work"]);
+        statuses(&bench)
+    };
+    let split = |bench: &Bench| {
+        git(bench, "workspace", &["update-index", "--split-index"]);
+        let names = std::fs::read_dir(bench.file(".git")).unwrap().flatten();
+        let is_shared = |name: &str| name.starts_with("sharedindex.");
+        assert_eq!(names.filter(|n| is_shared(&n.file_name().to_string_lossy())).count(), 1);
+    };
+    assert_eq!(statuses_with(remove(), &split), [403]);
+    assert_eq!(statuses_with(build(), &split), [200]);
+    let damaged =
+        |bench: &Bench| std::fs::write(bench.file(".git/index"), "DIRC of later").unwrap();
+    assert_eq!(statuses_with(remove(), &damaged), [403]);
+    // Without an index nothing is tracked, and the rule holds for all.
+    let fresh = |bench: &Bench| std::fs::remove_file(bench.file(".git/index")).unwrap();
+    assert_eq!(statuses_with(remove(), &fresh), [200]);
+}
+
+// keeps: members
+#[test]
+fn an_empty_git_folder_is_no_repository_whose_rules_count() {
+    let check = |make: &dyn Fn(&Bench), expected: u64| {
+        let bench = Bench::confined(json!([bash("rm -rf src"), {"say": "done"}]));
+        for n in 0..60 {
+            bench.temp.write(&format!("in/src/{n}"), "text\n");
+        }
+        bench.temp.write("in/.gitignore", "*\n");
+        git(&bench, "workspace", &["init", "-q"]);
+        git(&bench, "workspace", &["add", "-f", "-A"]);
+        make(&bench);
+        let cwd = bench.file("in");
+        let done = bench.command(&["run", "--yolo", "work"]).current_dir(cwd).output().unwrap();
+        let log = bench.command(&["log", "--json"]).current_dir(bench.file("in")).output().unwrap();
+        let row: Value = serde_json::from_slice(&log.stdout).unwrap();
+        assert_eq!(row["status"], expected, "{done:?}");
+    };
+    // What the repository around it tracks is not ignored.
+    check(&|bench| std::fs::create_dir(bench.file("in/.git")).unwrap(), 403);
+    // A repository of its own tracks nothing of it.
+    check(&|bench| drop(git(bench, "workspace/in", &["init", "-q"])), 200);
+}
+
 // keeps: members
 #[test]
 fn the_persons_global_excludes_count() {

@@ -90,3 +90,25 @@ fn where_too_many_files_must_not_be_read_a_command_is_asked_about() {
     let (status, said) = run("read[tool=read] many/**");
     assert_eq!(status, 403, "{said}");
 }
+
+// keeps: policy-unread
+#[test]
+fn a_rule_on_a_linked_folder_holds_for_what_the_link_leads_to() {
+    let bench = Bench::confined(json!([
+        bash("cat real/k.pem"),
+        bash("cat real/sub/k.pem; cat other/k.pem"),
+        {"say": "done"}
+    ]));
+    bench.temp.write(".git/HEAD", "ref: refs/heads/main\n");
+    for path in ["real/k.pem", "real/sub/k.pem"] {
+        bench.temp.write(path, CANARY);
+    }
+    bench.temp.write("other/k.pem", "seen\n");
+    std::os::unix::fs::symlink("real", bench.file("conf")).unwrap();
+    let done = bench.cairn(&["run", "--mode", "accept-edits", "--deny", "read conf/**", "work"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let told = bench.requests().pop().unwrap()["messages"].to_string();
+    assert!(!told.contains(CANARY), "{told}");
+    assert!(told.contains("seen"), "the control: {told}");
+    assert!(told.contains("Permission denied"), "{told}");
+}
