@@ -168,7 +168,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_diff_carries_every_line_of_both_sides(
-            before in "([ab]\n){0,8}[ab]?", after in "([ab]\n){0,8}[ab]?"
+            before in "([aé日😀]\n){0,8}[aé日😀]?", after in "([aé日😀]\n){0,8}[aé日😀]?"
         ) {
             let diff = unified("a", "b", &before, &after);
             let (added, removed) = counted(&before, &after);

@@ -351,7 +351,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_edit_is_the_plain_replacement_or_reports_what_it_tolerated_or_is_refused(
-            content in "[ab \r\n]{0,24}", old in "[ab \n]{0,3}", new in "[abé\n]{0,3}", all: bool
+            content in "[aé \r\n]{0,24}|[日😀 \n]{0,24}", old in "[aé \n]{0,3}|[日😀 \n]{0,3}", new in "[aé日😀\n]{0,3}", all: bool
         ) {
             match replace(&content, &old, &new, all) {
                 Ok(done) if content.contains(&old) && !content.contains('\r') => {
@@ -369,7 +369,7 @@ mod tests {
 
         #[test]
         fn several_exchanges_are_the_same_as_one_after_the_other(
-            content in "[ab\n]{0,24}", olds in proptest::collection::vec("[ab\n]{1,3}", 1..4)
+            content in "[aé\n]{0,24}|[日😀\n]{0,24}", olds in proptest::collection::vec("[aé\n]{1,3}|[日😀\n]{1,3}", 1..4)
         ) {
             let exchange = |old: &String| Exchange { old: old.clone(), new: "c".into(), all: true };
             let each: Vec<Exchange> = olds.iter().map(exchange).collect();

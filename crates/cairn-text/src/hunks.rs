@@ -204,7 +204,7 @@ mod tests {
     proptest! {
         #[test]
         fn all_hunks_are_the_new_text_none_the_old_and_one_after_another_their_union(
-            before in "([abc]\r?\n){0,40}[ab]?", edits in prop::collection::vec((0usize..40, "([xy]\n){0,2}"), 0..5),
+            before in "([aé日😀]\r?\n){0,40}[aé日😀]?", edits in prop::collection::vec((0usize..40, "([xé日😀]\n){0,2}"), 0..5),
             bits in any::<[bool; 8]>(), cut in 0usize..8,
         ) {
             let mut lines: Vec<String> = split(&before).iter().map(|l| (*l).to_owned()).collect();
@@ -226,7 +226,7 @@ mod tests {
         }
 
         #[test]
-        fn any_two_texts_have_hunks(before in "[ab\n]{0,30}", after in "[ab\n]{0,30}", n in 0usize..3) {
+        fn any_two_texts_have_hunks(before in "[aé日😀\n]{0,30}", after in "[aé日😀\n]{0,30}", n in 0usize..3) {
             let all: Vec<usize> = (0..hunks(&before, &after).len()).collect();
             prop_assert_eq!(choose(&before, &after, &all), after.clone());
             prop_assert_eq!(choose(&before, &after, &[]), before.clone());

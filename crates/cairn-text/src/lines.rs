@@ -142,7 +142,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_excerpt_only_holds_lines_of_the_text(
-            text in "[aé\n]{0,60}",
+            text in "[aé日😀\n]{0,60}",
             spans in proptest::collection::vec((0usize..30, 0usize..30), 0..4),
             context in 0usize..4,
         ) {

@@ -235,7 +235,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_path_and_bytes_have_a_type(
-            path in "(\\PC|/|\\.|json|png|rs){0,6}",
+            path in "(\\PC|é|日|😀|/|\\.|json|png|rs){0,6}",
             head in proptest::collection::vec(
                 prop_oneof![Just(b'a'), Just(b'#'), Just(b'!'), Just(b'['), any::<u8>()], 0..12
             ),

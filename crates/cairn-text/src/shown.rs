@@ -107,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn cleaning_is_total_and_cleaning_twice_changes_nothing(
-            text in "(?s)(\\PC|\\pC|\u{1b}\\[|\u{9b}|[0-9;]){0,40}"
+            text in "(?s)(\\PC|é|日|😀|\\pC|\u{1b}\\[|\u{9b}|[0-9;]){0,40}"
         ) {
             let once = clean(&text);
             prop_assert!(!once.chars().any(|c| is_hidden(c) && c != '\n' && c != '\t'));

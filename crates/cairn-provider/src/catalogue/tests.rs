@@ -163,7 +163,7 @@ fn a_list_that_cannot_be_is_refused_whole_with_the_reason() {
 
 proptest! {
     #[test]
-    fn no_list_and_no_name_is_a_panic(text in "[{}\\[\\]\":,a-c0-9.models]{0,200}", name in "\\PC{0,40}") {
+    fn no_list_and_no_name_is_a_panic(text in "[{}\\[\\]\":,a-c0-9.modelsé日😀]{0,200}", name in "(é|日|😀|\\PC){0,40}") {
         let _ = Document::parse(&text);
         let _ = Catalogue::bundled().model(&name);
     }

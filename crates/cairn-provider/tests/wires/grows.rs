@@ -9,7 +9,7 @@ use std::sync::Arc;
 const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
 fn words() -> impl Strategy<Value = Arc<str>> {
-    prop_oneof!["", " ", "[a-z é\"\\\\\n]{0,12}", "\\{\"a\":[0-9]{1,3}\\}"].prop_map(Arc::from)
+    prop_oneof!["", " ", "[a-z é日😀\"\\\\\n]{0,12}", "\\{\"a\":[0-9]{1,3}\\}"].prop_map(Arc::from)
 }
 
 fn part() -> impl Strategy<Value = Part> {

@@ -304,7 +304,7 @@ fn is_named(glob: &str, path: &str) -> bool {
     match glob {
         "**" => true,
         "*.json" => path.ends_with(".json"),
-        "d/*" => path.starts_with("d/"),
+        "日/*" => path.starts_with("日/"),
         "a*" => path.rsplit('/').next().is_some_and(|name| name.starts_with('a')),
         other => panic!("what {other} finds is not written down"),
     }

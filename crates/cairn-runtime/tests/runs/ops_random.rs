@@ -19,19 +19,19 @@ use std::sync::Arc;
 /// Few addresses, so that ops meet.
 const ADDRESSES: [&str; 15] = [
     "a.md",
-    "d/b.md",
+    "日/éb😀.md",
     "j.json",
     "known:///a",
     "known:///d",
-    "known:///d/b.md",
+    "known:///d/é日.md",
     "known:///j.json",
     "unknown:///a",
     "unknown:///d",
-    "unknown:///d/b.md",
+    "unknown:///é/b.md",
     "unknown:///j.json",
     "memory:///a",
     "memory:///d",
-    "memory:///d/b.md",
+    "memory:///d/b😀.md",
     "memory:///j.json",
 ];
 const SCHEMES: [&str; 3] = ["known:///", "unknown:///", "memory:///"];
@@ -39,7 +39,7 @@ const TEXTS: [&str; 8] =
     ["", "one\n", "two\n", "one\ntwo\n", "one\none\n", "[1, 2, 3]\n", "[7]\n", "[]\n"];
 const WORDS: [&str; 7] = ["one", "two", "three", "1", "7", "3", "zebra"];
 const SCOPES: [&str; 9] = ["0", "-1", "1", "2", "9", "1-2", "2-3", "1,-1", "nine"];
-const GLOBS: [&str; 4] = ["**", "*.json", "d/*", "a*"];
+const GLOBS: [&str; 4] = ["**", "*.json", "日/*", "a*"];
 
 fn of(all: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(all).prop_map(str::to_owned)
@@ -153,7 +153,7 @@ impl Place {
 
 /// The addresses that a find told of.
 fn told(answer: &Answer) -> Vec<String> {
-    let is_address = |line: &&str| line.starts_with(|c: char| c.is_ascii_alphabetic());
+    let is_address = |line: &&str| line.starts_with(|c: char| c.is_alphabetic());
     let mut told: Vec<String> = answer.text.lines().filter(is_address).map(str::to_owned).collect();
     told.sort();
     told

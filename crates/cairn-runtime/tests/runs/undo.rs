@@ -42,7 +42,7 @@ struct Turn {
 }
 
 /// Paths that nest, so that files stand where directories stood.
-const PATHS: [&str; 7] = ["a", "b", "d/a", "d/b", "d/e/a", "a/x", "f"];
+const PATHS: [&str; 7] = ["é", "b", "d/日a", "d/b😀", "d/e/a", "é/x", "f"];
 
 fn path(n: u8) -> &'static str {
     PATHS[n as usize % PATHS.len()]

@@ -8,7 +8,7 @@ pub const LONGEST: usize = 256 << 10;
 const BITS: usize = 18;
 
 /// Characters that readers trip over.
-const ODD: [char; 24] = [
+const ODD: [char; 26] = [
     '\0',
     '\u{1}',
     '\u{7f}',
@@ -18,6 +18,8 @@ const ODD: [char; 24] = [
     '\u{ad}',
     '\u{301}',
     'é',
+    '日',
+    '😀',
     '\u{200b}',
     '\u{200d}',
     '\u{202e}',

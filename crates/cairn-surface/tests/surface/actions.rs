@@ -10,14 +10,14 @@ use serde_json::{Map, Value, json};
 /// Texts that surfaces find hard: tags, closers, fences, quotes, braces, line ends.
 pub fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
-        4 => "[a-z]{1,6}",
+        4 => "[a-zé日😀]{1,6}",
         2 => Just(" ".to_owned()),
         2 => Just("\n".to_owned()),
         1 => "[<>/\"'`:{}\\[\\]()&;,=|\\\\#*?~-]{1,3}",
         1 => prop::sample::select(vec![
             "</set>", "<set path=\"x\">", "<get/>", "</get>", "<update status=\"200\">", "</update>", "<sh>",
             ":EDIT", ":READ", "<<EDIT(x):", ":SEND", "<<SEND[200]:", "<<SEARCH", "SEARCH", "```", "``", "<think>",
-            "</think>", "&lt;", "&quot;", "&amp;", "{\"tool\":\"bash\",\"args\":{}}", "\r\n", "\t", "é", "\u{1F600}",
+            "</think>", "&lt;", "&quot;", "&amp;", "{\"tool\":\"bash\",\"args\":{}}", "\r\n", "\t", "é", "日", "😀",
             "EOF", "<<EOF", "\"}", "]]>", "[TOOL_CALLS]",
         ]).prop_map(str::to_owned),
     ];
@@ -32,8 +32,8 @@ fn said() -> impl Strategy<Value = String> {
 /// A path or an address.
 pub fn path() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => "[a-z]{1,5}(/[a-z_.]{1,6}){0,2}",
-        1 => "known:///[a-z]{1,5}(/[a-z]{1,3})?",
+        4 => "[a-zé日😀]{1,5}(/[a-z_.é日😀]{1,6}){0,2}",
+        1 => "known:///[a-zé日😀]{1,5}(/[a-zé日😀]{1,3})?",
         1 => prop::sample::select(vec![
             "a b.txt", "it's.md", "q\"uote", "a<b>c", "x&y", "app/[id]/page.tsx", "(a)", "a)b", "a(b", "é.txt",
             "log:///1/2/3", "log:///1/2/3#output", "known:///x#summary",
@@ -42,7 +42,7 @@ pub fn path() -> impl Strategy<Value = String> {
 }
 
 fn glob() -> impl Strategy<Value = String> {
-    prop_oneof!["[a-z]{1,4}/\\*\\*", Just("*.rs".to_owned()), Just("src/{a,b}.rs".to_owned())]
+    prop_oneof!["[a-zé日😀]{1,4}/\\*\\*", Just("*.rs".to_owned()), Just("src/{a,b}.rs".to_owned())]
 }
 
 fn scope() -> impl Strategy<Value = String> {
@@ -56,7 +56,7 @@ fn scope() -> impl Strategy<Value = String> {
 }
 
 fn tags() -> impl Strategy<Value = Vec<String>> {
-    vec(prop_oneof![3 => "[a-z]{1,5}", 1 => "[a-z]{1,3}[, ;]{1,2}[a-z]{1,3}"], 0..3)
+    vec(prop_oneof![3 => "[a-zé日😀]{1,5}", 1 => "[a-z]{1,3}[, ;]{1,2}[a-z]{1,3}"], 0..3)
 }
 
 /// The fields that are there.

@@ -107,7 +107,7 @@ fn body() -> impl Strategy<Value = String> {
         "a:EDIT2 b\n",
         "<settings>x</settings>\n",
         "</setting>\n",
-        "é\n",
+        "é x 日 y 😀\n",
     ]);
     vec(line, 0..4).prop_map(|lines| lines.concat())
 }

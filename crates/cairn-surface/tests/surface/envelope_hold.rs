@@ -56,7 +56,7 @@ const PIECES: [&str; 16] = [
 ];
 
 /// Pieces of which nearly replies are made.
-const HEAP: [&str; 24] = [
+const HEAP: [&str; 26] = [
     "{",
     "}",
     "\"",
@@ -71,6 +71,8 @@ const HEAP: [&str; 24] = [
     "</think>",
     "\n",
     "é",
+    "日",
+    "😀",
     "世",
     "\u{feff}",
     "{}",
@@ -149,7 +151,7 @@ proptest! {
     // keeps: surfaces-total
 
     #[test]
-    fn every_text_is_read(text in prop_oneof![any::<String>(), text(), "[{}\\[\\]\":,a-c\\\\` ]{0,60}"], stage in stage()) {
+    fn every_text_is_read(text in prop_oneof![any::<String>(), text(), "[{}\\[\\]\":,a-cé日😀\\\\` ]{0,60}"], stage in stage()) {
         let tools = all();
         prop_assert!(is_sound(&parse(&text, &turn(&tools, stage))));
     }
@@ -171,7 +173,7 @@ proptest! {
     // keeps: surfaces-quote
 
     #[test]
-    fn words_around_a_call_make_it_none(op in action(), stage in stage(), words in "[a-zA-Z.,!' ]{0,20}[a-z]") {
+    fn words_around_a_call_make_it_none(op in action(), stage in stage(), words in "[a-zA-Zé日😀.,!' ]{0,20}[a-zé日😀]") {
         let tools = all();
         let turn = turn(&tools, stage);
         let printed = print(&op, &turn).expect("every op has a call");

@@ -15,7 +15,7 @@ fn meant(reading: &Reading) -> Vec<Result<&Action, &Misread>> {
 }
 
 /// Pieces that statements, quotes and thoughts are made of.
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 42] = [
     "<<",
     "<<EDIT",
     "<<EDIT1",
@@ -56,6 +56,8 @@ const PIECES: [&str; 40] = [
     "[200]",
     "{\"path\":\"a\"}",
     "é",
+    "日",
+    "😀",
 ];
 
 fn soup() -> impl Strategy<Value = String> {

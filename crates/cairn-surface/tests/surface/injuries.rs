@@ -62,6 +62,7 @@ fn body() -> impl Strategy<Value = String> {
         "    four\n",
         "> said\n",
         "- a `b` c\n",
+        "é x 日 y 😀\n",
     ]);
     vec(line, 1..4).prop_map(|lines| format!("first\n{}last\n", lines.concat()))
 }
@@ -163,10 +164,15 @@ fn same(args: &Map<String, Value>, meant: &Value) -> bool {
     meant.as_object() == Some(args)
 }
 
+/// Where the character begins that a byte belongs to.
+fn character_at(text: &str, byte: usize) -> usize {
+    (0..=byte).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
 fn injured(mut meant: Vec<Meant>, which: usize, place: usize, injury: &str) -> Vec<Meant> {
     let count = meant.len();
     if let Some(body) = meant[which % count].body() {
-        let place = place % (body.len() + 1);
+        let place = character_at(body, place % (body.len() + 1));
         body.insert_str(place, injury);
     }
     meant
@@ -228,7 +234,7 @@ proptest! {
             let text = format!("{open}{}{close}\n{rest}", call(&said));
             let reading = tags::parse(&text, CAP);
             prop_assert!(is_meant(&reading, &meant), "{text}\n{reading:#?}");
-            let cut = &text[..cut.index(text.len())];
+            let cut = &text[..character_at(&text, cut.index(text.len()))];
             prop_assert!(is_meant(&tags::parse(cut, CAP), &meant), "{cut}");
         }
     }

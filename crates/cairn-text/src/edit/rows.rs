@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_are_all_windows_that_are_equal(all in "[ab]{0,30}", wanted in "[ab]{1,4}") {
+        fn places_are_all_windows_that_are_equal(all in "[aé]{0,30}|[日😀]{0,30}", wanted in "[aé]{1,4}|[日😀]{1,4}") {
             let split = |text: &'static str| text.split("").filter(|s| !s.is_empty());
             let all: Vec<&str> = split(Box::leak(all.into_boxed_str())).collect();
             let wanted: Vec<&str> = split(Box::leak(wanted.into_boxed_str())).collect();
@@ -144,7 +144,7 @@ mod tests {
         }
 
         #[test]
-        fn lines_and_their_ends_make_up_the_text(text in "[a\r\n]{0,20}") {
+        fn lines_and_their_ends_make_up_the_text(text in "[aé日😀\r\n]{0,20}") {
             let rows = Rows::of(&text);
             let back: String =
                 (0..rows.len()).map(|at| format!("{}{}", rows.line(at), rows.end(at))).collect();

@@ -366,7 +366,7 @@ mod tests {
 
         #[test]
         fn a_document_is_what_others_take_for_one(
-            text in "([\\[\\]{},: ]|\"a\"|\"a\": |1|-|0|\\.5|e|true|null|\"\\\\n\"|\"|é|\n){0,9}",
+            text in "([\\[\\]{},: ]|\"a\"|\"a\": |1|-|0|\\.5|e|true|null|\"\\\\n\"|\"|é|日|😀|\n){0,9}",
         ) {
             let theirs = serde_json::from_str::<Value>(&text).is_ok();
             prop_assert_eq!(Outline::of(&text).is_ok(), theirs, "{:?}", text);

@@ -207,12 +207,12 @@ pub(super) fn any_json() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i32>().prop_map(Value::from),
-        "[a\"\\\\\\[\\]{},é\n]{0,4}".prop_map(Value::from),
+        "[a\"\\\\\\[\\]{},é日😀\n]{0,4}".prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 24, 5, |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            proptest::collection::vec(("[a-e\"]{1,2}", inner), 0..5)
+            proptest::collection::vec(("[a-cé日😀\"]{1,2}", inner), 0..5)
                 .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
         ]
     })
@@ -305,8 +305,8 @@ proptest! {
 
     #[test]
     fn any_texts_give_a_value(
-        text in "([\\[\\]{},:1 \n]|\"a\"){0,12}", scope in any_scope(),
-        body in proptest::option::of("([\\[\\]{},:1 \n]|\"b\"){0,8}"),
+        text in "([\\[\\]{},:1 \n]|\"a\"|é|\"日😀\"){0,12}", scope in any_scope(),
+        body in proptest::option::of("([\\[\\]{},:1 \n]|\"b\"|😀|\"é日\"){0,8}"),
     ) {
         if select(&text, &scope).is_ok() {
             prop_assert!(serde_json::from_str::<Value>(&text).is_ok());

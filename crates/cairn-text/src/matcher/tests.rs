@@ -246,10 +246,10 @@ proptest! {
 
     #[test]
     fn any_text_is_a_matcher_or_is_refused_and_finds_lines_of_the_text(
-        matcher in r#"(/|//|\$|@|~|\*|\?|\[|\]|\\|\(|\)|\(\?=|\(\?<!|\\1|\{1,2\}|\+|\||\^|\.|a|b|é|i|\n){0,10}"#,
+        matcher in r#"(/|//|\$|@|~|\*|\?|\[|\]|\\|\(|\)|\(\?=|\(\?<!|\\1|\{1,2\}|\+|\||\^|\.|a|b|é|日|😀|i|\n){0,10}"#,
         lead in prop_oneof![Just(""), Just("/"), Just("$[?"), Just("*")],
         end in prop_oneof![Just(""), Just("/"), Just("/i"), Just("]")],
-        text in r#"(a|b|é|\.|\[|"|\r?\n){0,30}"#,
+        text in r#"(a|b|é|日|😀|\.|\[|"|\r?\n){0,30}"#,
     ) {
         let Ok(matcher) = Matcher::parse(&format!("{lead}{matcher}{end}")) else { return Ok(()) };
         for mime in ["text/plain", "application/json", "text/csv"] {

@@ -246,7 +246,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_scope_or_none(
-            text in prop_oneof!["\\PC{0,12}", "[-0-9@:, <>a-fé]{0,16}"],
+            text in prop_oneof!["\\PC{0,12}", "[-0-9@:, <>a-fé日😀]{0,16}"],
         ) {
             if let Ok(scope) = Scope::parse(&text) {
                 prop_assert_eq!(Scope::parse(&scope.to_string()), Ok(scope));

@@ -261,7 +261,7 @@ fn several_splices_mean_the_same_text() {
 }
 
 fn any_text() -> impl Strategy<Value = String> {
-    "(a|é|b|\r|\n|\r\n|x\n){0,12}"
+    "(a|é|日|😀|b|\r|\n|\r\n|x\n){0,12}"
 }
 
 fn any_scope() -> impl Strategy<Value = Scope> {
@@ -273,7 +273,7 @@ fn any_scope() -> impl Strategy<Value = Scope> {
             Place { line: a, column: b },
             Place { line: c, column: d }
         )),
-        ("[abé]{0,2}", proptest::option::of(0u64..7)).prop_map(|(line, number)| Scope::Anchor(
+        ("[abé日😀]{0,2}", proptest::option::of(0u64..7)).prop_map(|(line, number)| Scope::Anchor(
             crate::scope::Anchor { line: number, hash: line_hash(line.as_bytes()) }
         )),
     ]

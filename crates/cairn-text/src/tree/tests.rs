@@ -289,7 +289,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn what_is_json_is_what_others_read(text in r#"([\[\]{},: ]|"a"|"b"|1|-2\.5|true|null|"\\n"|é){0,14}"#) {
+    fn what_is_json_is_what_others_read(text in r#"([\[\]{},: ]|"a"|"b"|1|-2\.5|true|null|"\\n"|é|日|😀|"é日😀"){0,14}"#) {
         let theirs = serde_json::from_str::<serde_json::Value>(&text).ok();
         let ours = of(&text, "application/json").ok().flatten();
         prop_assert_eq!(ours.is_some(), theirs.is_some(), "{}", text);
@@ -301,7 +301,7 @@ proptest! {
 
     #[test]
     fn any_text_of_any_form_is_read_or_refused_and_lines_lie_in_it(
-        text in r##"([]\[{},:&*!|>?'"#~=.%@`-]|- |: |\? |\n|\n  |\t|\r\n|a|b|0x|1|"a"|é|<<|---|\.\.\.|&a |\*a|!!int|\[\[|\]\]|'''){0,24}"##,
+        text in r##"([]\[{},:&*!|>?'"#~=.%@`-]|- |: |\? |\n|\n  |\t|\r\n|a|b|0x|1|"a"|é|日|😀|<<|---|\.\.\.|&a |\*a|!!int|\[\[|\]\]|'''){0,24}"##,
     ) {
         for mime in ["application/json", "application/x-ndjson", "application/yaml", "application/toml", "text/csv"] {
             if let Ok(Some(root)) = of(&text, mime) {

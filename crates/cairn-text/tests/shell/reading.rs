@@ -277,7 +277,7 @@ proptest! {
 
     #[test]
     fn words_that_are_quoted_come_back_as_they_were(
-        words in proptest::collection::vec("[ -~é\n\t]{0,8}", 1..6),
+        words in proptest::collection::vec("[ -~é日😀\n\t]{0,8}", 1..6),
     ) {
         let quoted: Vec<String> =
             words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();

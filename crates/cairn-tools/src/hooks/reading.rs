@@ -419,7 +419,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_a_command_prints_there_is_an_answer(
-            out in ".{0,200}", json in "\\{\"[a-z]{1,8}\":[\\[\\{\"a-z0-9]{0,9}\\}?", err in ".{0,50}",
+            out in "(é|日|😀|.){0,200}", json in "\\{\"[a-z]{1,8}\":[\\[\\{\"a-z0-9é日😀]{0,9}\\}?", err in "(é|日|😀|.){0,50}",
             code in -1..300, kind in 0..HookEvent::ALL.len(),
         ) {
             for out in [out, json] {

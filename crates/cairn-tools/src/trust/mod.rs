@@ -322,7 +322,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn whatever_a_command_is_it_is_read(
-            any in "\\PC{0,60}", shell in "[a.$(){}'\"`\\\\;|&<>~*?\\[\\]#= \n/]{0,60}",
+            any in "(é|日|😀|\\PC){0,60}", shell in "[a.$(){}'\"`\\\\;|&<>~*?\\[\\]#= \n/é日😀]{0,60}",
         ) {
             for command in [any, shell] {
                 let _ = named(&command, "/p");

@@ -381,7 +381,16 @@ fn all_pages(root: &Path, glob: Option<&str>, text: Option<&str>) -> Vec<String>
 }
 
 fn a_path() -> impl Strategy<Value = String> {
-    let name = prop_oneof![Just("a"), Just("b"), Just("a.b"), Just("a-b"), Just("é"), Just(".h")];
+    let name = prop_oneof![
+        Just("a"),
+        Just("b"),
+        Just("a.b"),
+        Just("a-b"),
+        Just("é"),
+        Just("日b"),
+        Just("b😀"),
+        Just(".h")
+    ];
     proptest::collection::vec(name, 1..4).prop_map(|names| names.join("/"))
 }
 

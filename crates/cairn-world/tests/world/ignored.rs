@@ -172,7 +172,7 @@ fn ignored_by_git(root: &Path, excludes: &Path) -> BTreeSet<String> {
 }
 
 fn a_name() -> impl Strategy<Value = String> {
-    prop::sample::select(vec!["a", "b", "é", "日"]).prop_map(str::to_owned)
+    prop::sample::select(vec!["a", "b", "é", "日", "😀"]).prop_map(str::to_owned)
 }
 
 fn a_path() -> impl Strategy<Value = String> {

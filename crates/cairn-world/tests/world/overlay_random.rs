@@ -10,11 +10,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-const FILL: &str = "mkdir -p a/c b/c; for f in a/x a/c/x a/c/y b/x b/c/x b/c/y x; do echo $f > $f; done; \
+const FILL: &str = "mkdir -p a/c b/c; for f in a/x a/c/x a/c/日y b/x b/c/x b/c/日y x; do echo $f > $f; done; \
                     ln -s x a/l; chmod 755 b/x";
 
 /// Where things are done.
-const PATHS: [&str; 9] = ["a", "a/c", "a/x", "a/y", "a/c/x", "a/c/y", "a/n", "a/n/x", "a/l"];
+const PATHS: [&str; 9] = ["a", "a/c", "a/x", "a/é", "a/c/x", "a/c/日y", "a/n😀", "a/n😀/x", "a/l"];
 
 /// One thing that is done: which, where and where to.
 type Doing = (usize, usize, usize);

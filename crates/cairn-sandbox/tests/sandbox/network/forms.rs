@@ -246,14 +246,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_shown_is_read_as_the_same(text in "[a-zA-Z0-9.:\\[\\]x-]{1,20}:[0-9]{1,5}") {
+    fn what_is_shown_is_read_as_the_same(text in "[a-zA-Z0-9.:\\[\\]xé日😀-]{1,20}:[0-9]{1,5}") {
         if let Ok(to) = text.parse::<HostPort>() {
             prop_assert_eq!(to.to_string().parse::<HostPort>(), Ok(to));
         }
     }
 
     #[test]
-    fn no_text_is_too_odd_to_be_read(text in "\\PC{0,40}") {
+    fn no_text_is_too_odd_to_be_read(text in "(é|日|😀|\\PC){0,40}") {
         let _ = text.parse::<HostPort>();
         let _ = text.parse::<HostPattern>();
     }

@@ -225,7 +225,7 @@ fn tricky() -> impl Strategy<Value = String> {
     let joined = prop::collection::vec(prop::sample::select(pieces), 1..4);
     let joined = joined.prop_map(|pieces| pieces.concat());
     let meant = Just("ExAmple.org.".to_owned());
-    prop_oneof![4 => joined, 1 => meant, 1 => "[a-z.@:%\\[\\]0-9]{0,12}"]
+    prop_oneof![4 => joined, 1 => meant, 1 => "[a-z.@:%\\[\\]0-9é日😀]{0,12}"]
 }
 
 #[test]

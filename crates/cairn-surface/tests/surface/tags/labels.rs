@@ -181,8 +181,8 @@ proptest! {
     #[test]
     fn no_text_of_a_body_is_lost_to_a_label(
         word in "[A-Z]{1,8}[a-z0-9_]{0,2}",
-        rest in "( [a-z]{1,4})?(\n[a-zA-Z ]{0,6}){0,3}",
-        behind in "(\n[a-z]{1,4})?",
+        rest in "( [a-zé日😀]{1,4})?(\n[a-zA-Zé日😀 ]{0,6}){0,3}",
+        behind in "(\n[a-zé日😀]{1,4})?",
     ) {
         let body = format!("<<{word}{rest}\n{word}{behind}");
         let reading = tags::parse(&format!("<set path=\"a\">{body}</set>"), 5);
