@@ -125,7 +125,8 @@ mod tests {
         put("f", place);
         put(&names.aside, aside);
         put(&names.making, Some("af"));
-        put(&Names::new(&change).making, Some("of one that lives"));
+        let in_use = Names::new(&change);
+        put(&in_use.making, Some("of one that lives"));
         assert!(clear(&roots, std::slice::from_ref(&change)).is_ok());
         let read = |name: &str| fs::read_to_string(holder.path().join(name)).ok();
         let found = (read("f"), read(&names.aside));

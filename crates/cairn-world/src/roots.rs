@@ -10,6 +10,8 @@ use crate::settled::Prepared;
 use crate::unread::Unread;
 use crate::workspace::{Workspace, WorldError};
 use cairn_types::{Hash, PrivatePlaces};
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,8 +53,11 @@ impl Roots {
     /// Counts the precious files that git would no longer ignore after what was prepared, and says which.
     pub(crate) fn count_exposed(&self, prepared: &mut Prepared) {
         let placed = ignored::placed(&prepared.changes, |path| self.absolute(path));
+        // Made at the first question: most changes touch no rule file, and hashing all contents takes its time.
+        let by_hash: OnceCell<HashMap<Hash, &Vec<u8>>> = OnceCell::new();
+        let hashed = || prepared.contents.iter().map(|bytes| (Hash::of(bytes), bytes)).collect();
         let contents =
-            |hash: &Hash| prepared.contents.iter().find(|bytes| Hash::of(bytes) == *hash).cloned();
+            |hash: &Hash| by_hash.get_or_init(hashed).get(hash).map(|bytes| (*bytes).clone());
         let exposed: Vec<String> =
             self.all().flat_map(|root| ignored::exposed(root, &placed, &contents)).collect();
         prepared.removed.exposed = exposed.len() as u64;

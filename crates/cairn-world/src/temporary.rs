@@ -1,10 +1,11 @@
 //! The names under which things stand beside their place while they are changed. A name says which
 //! change it is of and which process made it, so that no two processes ever use the same one, and
-//! so that what a crash left is found again. Touches no workspace file.
+//! so that what a crash or a panic left is found again. Touches no workspace file.
 
 use cairn_types::{Change, FileState, Hash};
-use std::sync::OnceLock;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How all these names begin.
 const START: &str = ".cairn-";
@@ -16,9 +17,17 @@ const ASIDE: &str = ".old";
 /// Counts the changes of this process.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// The two names of one change.
+/// The changes of this process, by their counts, whose names are still in use.
+static IN_USE: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
+
+fn in_use() -> MutexGuard<'static, Option<HashSet<u32>>> {
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The two names of one change. They are in use until this is dropped, also by a panic.
 #[derive(Debug)]
 pub(crate) struct Names {
+    count: u32,
     /// What is being made.
     pub(crate) making: String,
     /// What is made and waits to be exchanged, and then what was there before.
@@ -29,8 +38,17 @@ impl Names {
     /// New names for a change.
     pub(crate) fn new(change: &Change) -> Names {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        in_use().get_or_insert_default().insert(count);
         let stem = format!("{}{}-{count}", lead(change), me());
-        Names { making: format!("{stem}{MAKING}"), aside: format!("{stem}{ASIDE}") }
+        Names { count, making: format!("{stem}{MAKING}"), aside: format!("{stem}{ASIDE}") }
+    }
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        if let Some(counts) = in_use().as_mut() {
+            counts.remove(&self.count);
+        }
     }
 }
 
@@ -43,7 +61,7 @@ pub(crate) enum Leftover {
     Aside,
 }
 
-/// What a name in the directory of a change is, if it was left by a process that is gone.
+/// What a name in the directory of a change is, if it was left by a process that is gone, or by a panic in this one.
 pub(crate) fn leftover(change: &Change, name: &str) -> Option<Leftover> {
     let rest = name.strip_prefix(&lead(change))?;
     let (stem, kind) = match (rest.strip_suffix(MAKING), rest.strip_suffix(ASIDE)) {
@@ -51,10 +69,15 @@ pub(crate) fn leftover(change: &Change, name: &str) -> Option<Leftover> {
         (None, Some(stem)) => (stem, Leftover::Aside),
         (None, None) => return None,
     };
-    let (process, _count) = stem.rsplit_once('-')?;
-    let (pid, began) = process.split_once('-')?;
-    let lives = pid.parse().ok().and_then(start_of).is_some_and(|start| start.to_string() == began);
-    (!lives).then_some(kind)
+    let (process, count) = stem.rsplit_once('-')?;
+    let is_used = if process == me() {
+        let count = count.parse::<u32>().ok()?;
+        in_use().as_ref().is_some_and(|counts| counts.contains(&count))
+    } else {
+        let (pid, began) = process.split_once('-')?;
+        pid.parse().ok().and_then(start_of).is_some_and(|start| start.to_string() == began)
+    };
+    (!is_used).then_some(kind)
 }
 
 /// Whether a name may be one of these at all.
@@ -100,8 +123,8 @@ impl Names {
     /// The names that a process which is gone gave.
     pub(crate) fn of_the_dead(change: &Change) -> Names {
         // Above what any process has for an id.
-        let stem = format!("{}4194305-1-0", lead(change));
-        Names { making: format!("{stem}{MAKING}"), aside: format!("{stem}{ASIDE}") }
+        let (count, stem) = (u32::MAX, format!("{}4194305-1-0", lead(change)));
+        Names { count, making: format!("{stem}{MAKING}"), aside: format!("{stem}{ASIDE}") }
     }
 }
 
@@ -110,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_dead_process_left_of_the_same_change_is_a_leftover() {
+    fn only_what_a_dead_process_or_a_panic_left_of_the_same_change_is_a_leftover() {
         let change = Change::between("d/f".to_owned(), None, None);
         let other = Change::between("d/g".to_owned(), None, None);
         let mine = Names::new(&change);
@@ -120,6 +143,12 @@ mod tests {
         };
         check(&mine.making, None);
         check(&mine.aside, None);
+        let (making, aside) = (mine.making.clone(), mine.aside.clone());
+        assert!(
+            std::panic::catch_unwind(move || std::panic::panic_any(mine.making.len())).is_err()
+        );
+        check(&making, Some(Leftover::Making));
+        check(&aside, Some(Leftover::Aside));
         let dead = format!("{}{}-1-0", lead(&change), std::process::id());
         check(&format!("{dead}.tmp"), Some(Leftover::Making));
         check(&format!("{dead}.old"), Some(Leftover::Aside));
