@@ -5,8 +5,9 @@ use crate::StoreError;
 use crate::contents::{self, Readable};
 use crate::export::named_contents;
 use crate::home::Home;
-use cairn_types::{Hash, SessionId};
+use cairn_types::{Change, FileState, Hash, SessionId};
 use rusqlite::{Connection, params};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -58,12 +59,13 @@ pub(crate) fn check_contents(
     Ok(report)
 }
 
-/// The contents that facts name as such and, for the whole home, all that are stored.
+/// The contents that facts name as such, those from before and after the changes of ops and, for the whole home, all
+/// that are stored.
 fn to_read(conn: &Connection, session: Option<&SessionId>) -> Result<BTreeSet<Hash>, StoreError> {
     let mut hashes = BTreeSet::new();
     let mut bodies = conn.prepare(
-        "SELECT facts.body FROM runs JOIN facts ON facts.run = runs.id
-         WHERE ?1 IS NULL OR runs.session = ?1",
+        "SELECT facts.body, facts.kind IN ('begin', 'outcome') AND runs.name IS NOT '@system'
+         FROM runs JOIN facts ON facts.run = runs.id WHERE ?1 IS NULL OR runs.session = ?1",
     )?;
     let mut stored = conn.prepare("SELECT 1 FROM contents WHERE hash = ?")?;
     let mut rows = bodies.query(params![session.map(SessionId::as_str)])?;
@@ -73,6 +75,10 @@ fn to_read(conn: &Connection, session: Option<&SessionId>) -> Result<BTreeSet<Ha
         named_contents(&body, &mut |hash| {
             hashes.insert(hash);
         });
+        // What an op changed can be undone, so it was kept. What somebody else changed is noted without its bytes.
+        if row.get(1)? {
+            hashes.extend(kept_of_changes(&body));
+        }
         // What files held is named without being a content of its own; it is one where it was kept.
         let mut named = std::collections::HashSet::new();
         crate::gc::collect(&body, &mut named);
@@ -89,6 +95,18 @@ fn to_read(conn: &Connection, session: Option<&SessionId>) -> Result<BTreeSet<Ha
         }
     }
     Ok(hashes)
+}
+
+/// The contents of the states that the changes of an op name: all but what was moved and not written, and entries
+/// that their scheme keeps.
+fn kept_of_changes(body: &Value) -> Vec<Hash> {
+    let changes = body.get("changes").cloned().unwrap_or_default();
+    let changes: Vec<Change> = serde_json::from_value(changes).unwrap_or_default();
+    let states = changes.into_iter().flat_map(|change| [change.before, change.after]).flatten();
+    let is_kept = |state: &FileState| {
+        state.aside.is_none() && state.entry.as_ref().is_none_or(|entry| !entry.own)
+    };
+    states.filter(is_kept).filter_map(|state| state.hash).collect()
 }
 
 /// Reads a content and compares its hash; a large one piece by piece.

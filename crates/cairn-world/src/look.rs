@@ -66,18 +66,32 @@ pub(crate) fn looked(
 }
 
 impl World {
-    /// That every file an action names may be worked on: it is a member of the project, and what would be changed is
-    /// not kept from being changed. What is not there yet is neither.
+    /// Checks that every file an action names may be worked on: its address is well written, it is a member of the
+    /// project and not private, and what would be changed is not kept from being changed.
     pub fn admits(&self, action: &Action) -> Result<(), Refusal> {
-        let changes = !matches!(
-            action,
-            Action::Read(_) | Action::Find(_) | Action::List { .. } | Action::Copy(_)
-        );
+        self.refuse_misnamed(action)?;
+        let is_changed = |path: &str| match action {
+            Action::Read(_) | Action::Find(_) | Action::List { .. } => false,
+            Action::Copy(carry) => path == carry.to,
+            _ => true,
+        };
         for path in misspelled::paths(action).into_iter().filter(|path| scheme_of(path).is_none()) {
             let workspace = self.roots.of(path);
-            let Ok(opened) = workspace.open_existing(path) else { continue };
+            let opened = match workspace.open_existing(path) {
+                Ok(opened) => opened,
+                // What is not there is made, if its place is one.
+                Err(missing) if missing.status == Status::NOT_FOUND => {
+                    match workspace.place_of(path) {
+                        Err(refusal) if is_changed(path) && refusal.status != Status::NOT_FOUND => {
+                            return Err(refusal);
+                        }
+                        _ => continue,
+                    }
+                }
+                Err(refusal) => return Err(refusal),
+            };
             workspace.refuse_stranger(path, &opened.path, opened.is_directory())?;
-            if changes {
+            if is_changed(path) {
                 workspace.refuse_read_only(&opened.path)?;
             }
         }

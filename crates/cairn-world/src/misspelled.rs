@@ -3,7 +3,7 @@
 
 use crate::scheme::Schemes;
 use crate::settled::Refusal;
-use cairn_types::{Action, Status};
+use cairn_types::{Action, Status, built_in};
 
 /// Refuses an action that names such an address, with the right spelling.
 pub(crate) fn refuse(schemes: &Schemes, action: &Action) -> Result<(), Refusal> {
@@ -21,7 +21,8 @@ pub(crate) fn refuse(schemes: &Schemes, action: &Action) -> Result<(), Refusal> 
 /// How an address is written whose scheme has only one slash behind it.
 fn spelled(schemes: &Schemes, path: &str) -> Option<String> {
     let (scheme, rest) = path.split_once(":/")?;
-    let is_scheme = scheme == "file" || schemes.manifests().any(|one| one.name == scheme);
+    let mut known = schemes.manifests().chain(built_in());
+    let is_scheme = scheme == "file" || known.any(|one| one.name == scheme);
     if rest.starts_with('/') || !is_scheme {
         return None;
     }

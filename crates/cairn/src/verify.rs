@@ -81,8 +81,7 @@ fn in_home(args: &cli::Verify, anchor: Option<&str>) -> Result<Report> {
         }
     };
     let mut gone = store.missing_records()?;
-    let sessions: Vec<SessionId> = store.sessions()?.into_iter().map(|row| row.id).collect();
-    gone.retain(|record| record.is_whole_run && !sessions.contains(&record.session));
+    gone.retain(|record| record.is_whole_run);
     let Some(text) = args.what.as_deref() else {
         let session = match named::session(&store, None) {
             Ok(session) => session,
@@ -90,6 +89,8 @@ fn in_home(args: &cli::Verify, anchor: Option<&str>) -> Result<Report> {
         };
         let report = store.verify_session(&session, anchor)?;
         // A session that is gone may have been of this project.
+        let sessions: Vec<SessionId> = store.sessions()?.into_iter().map(|row| row.id).collect();
+        gone.retain(|record| !sessions.contains(&record.session));
         return Ok(match report.verdict {
             Verdict::Verified | Verdict::Unanchored => match refuted_if_gone(gone) {
                 Some(refuted) => refuted,
@@ -108,7 +109,8 @@ fn in_home(args: &cli::Verify, anchor: Option<&str>) -> Result<Report> {
             with_contents(args, &store, &session.id, report)
         }
         Err(error) => {
-            gone.retain(|record| record.run.as_str() == text || record.session.as_str() == text);
+            let ids = |record: &MissingRecord| [record.run.to_string(), record.session.to_string()];
+            gone.retain(|record| ids(record).iter().any(|id| id.starts_with(text)));
             refuted_if_gone(gone).ok_or_else(|| error.into())
         }
     }

@@ -3,11 +3,12 @@
 use super::spoken::{self, Spoken};
 use super::{calls, flags, lay_flags, mode, rulebook};
 use crate::cli::{Explain, Rights};
-use crate::{hooks, membership, out::say, place};
+use crate::{hooks, membership, out::say, place, privacy, secrets};
 use anyhow::Result;
 use cairn_engine::CallBudget;
 use cairn_engine::gates::{Asked, Leave, Terms, names};
 use cairn_engine::policy::{Case, OnHost, Rulebook};
+use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_tools::hooks::{Declared, HookEvent};
 use cairn_types::{Action, Approval, OpName, Removed, RuleWord, Writer};
@@ -15,6 +16,7 @@ use cairn_world::{Settings, Workspace, World};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// The word on an op, as one word.
 pub fn word(leave: &Leave) -> &'static str {
@@ -161,8 +163,12 @@ pub fn ground(args: &Rights, headless: bool) -> Result<Ground> {
 /// Why an op on a file is refused whatever the gates say: it is no member, or is kept from being changed.
 fn kept_out(action: &Action) -> Result<Option<String>> {
     let root = place::root(None)?;
-    let membership = membership::of(&place::config(&root)?)?;
-    let settings = Settings { membership, ..Settings::new("/bin/sh".into(), Vec::new()) };
+    let config = place::config(&root)?;
+    let membership = membership::of(&config)?;
+    let env = secrets::environment(&config, &Scrubber::default());
+    let private = Arc::new(privacy::places_for_tools(&config, &env)?);
+    let shell = Settings::new("/bin/sh".into(), Vec::new());
+    let settings = Settings { membership, private, ..shell };
     let world = World::new(Workspace::open(&root)?, settings);
     Ok(world.admits(action).err().map(|refusal| refusal.text))
 }

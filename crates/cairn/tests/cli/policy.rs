@@ -505,6 +505,13 @@ fn an_explanation_knows_every_op_and_tool_and_who_is_no_member() {
         (word(&["read", "new"]), word(&["copy", "secret", "b"])),
         ("allow".into(), "deny".into())
     );
+    std::os::unix::fs::symlink("/etc", bench.file("outside")).unwrap();
+    for path in ["/etc/passwd", "../x", "outside/hosts", "known:/x", "file:/x"] {
+        assert_eq!((path, word(&["read", path])), (path, "deny".into()));
+    }
+    for path in ["../x", "outside/new", "known:/x"] {
+        assert_eq!((path, word(&["write", path])), (path, "deny".into()));
+    }
     let said = bench.cairn(&["policy", "explain", "read", "secret"]).out;
     assert!(said.contains("members    deny    secret is not a member"), "{said}");
     assert!(said.ends_with("refused, by membership\n"), "{said}");

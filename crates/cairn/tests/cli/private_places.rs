@@ -97,6 +97,13 @@ fn in_a_home_no_file_tool_sees_keys_credentials_or_what_is_cairns_own() {
     for ((call, expected), got) in calls.iter().zip(expected).zip(statuses(&log)) {
         assert_eq!(got, expected, "{call:?}: {}", done.err);
     }
+    for (tool, args, _) in calls.iter().filter(|(_, args, status)| {
+        *status == 403 && args.get("patch").is_none() && args["path"] != ".config"
+    }) {
+        let explained = ["policy", "explain", "--json", "--tool", tool, &args.to_string()];
+        let explained: Value = serde_json::from_str(&at_home(&bench, &explained).out).unwrap();
+        assert_eq!(explained["word"], "deny", "policy explain {tool} {args}");
+    }
     assert!(!says_canary(&bench), "no request holds what is private");
     let told = bench.requests().pop().unwrap()["messages"].to_string();
     assert!(!told.contains("the nearest is .npmrc") && !told.contains("hosts.yml"), "{told}");

@@ -159,6 +159,28 @@ fn runs_that_were_recorded_and_are_gone_are_named() {
 
 // keeps: runs-named-when-lost
 #[test]
+fn a_run_that_is_gone_while_its_session_remains_is_refuted_by_its_name() {
+    let bench = Bench::new(json!([{"say": "done"}]));
+    let lost = run_of(&bench, json!([write("a", "a\n"), {"say": "done"}]), &["one"]);
+    let kept = run_of(&bench, json!([write("b", "b\n"), {"say": "done"}]), &["two"]);
+    let of = format!("WHERE run = '{lost}'");
+    sql(
+        &bench,
+        &format!(
+            "DELETE FROM facts {of}; DELETE FROM receipts {of}; DELETE FROM runs WHERE id = '{lost}';"
+        ),
+    );
+    for name in [&lost[..], &lost[..lost.len() - 2]] {
+        let verify = bench.cairn(&["verify", name]);
+        assert_eq!(verify.code, 1, "{verify:?}");
+        assert!(verify.out.contains("REFUTED") && verify.out.contains(&lost), "{}", verify.out);
+    }
+    assert!(!bench.cairn(&["verify", &kept]).out.contains("there is no run"));
+    assert_eq!(bench.cairn(&["verify", "zzz"]).code, 2);
+}
+
+// keeps: runs-named-when-lost
+#[test]
 fn a_session_that_a_person_deleted_is_not_missed() {
     let bench = Bench::new(json!([{"say": "done"}]));
     assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);

@@ -69,6 +69,33 @@ fn a_missing_content_is_not_called_freed() {
 
 // keeps: contents-checked
 #[test]
+fn a_lost_image_of_a_file_is_found_before_an_undo_needs_it() {
+    for (lost, undone) in [("before\n", 1), ("after\n", 0)] {
+        let bench = Bench::new(json!([
+            {"calls": [{"tool": "read", "args": {"path": "a"}}]},
+            {"calls": [{"tool": "write", "args": {"path": "a", "content": "after\n"}}]},
+            {"say": "done"},
+        ]));
+        bench.temp.write("a", "before\n");
+        assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+        let whole: [(&[&str], u8); 2] =
+            [(&["doctor", "--deep"], 0), (&["verify", "--contents"], 0)];
+        check(&bench, "as they were kept", &whole);
+        let hash = cairn_types::Hash::of(lost.as_bytes()).to_string();
+        let home = rusqlite::Connection::open(bench.temp.home().join("cairn.db")).unwrap();
+        let sql = format!("DELETE FROM contents WHERE hash = x'{hash}'");
+        assert_eq!(home.execute(&sql, []).unwrap(), 1, "{lost:?} was kept");
+        check(
+            &bench,
+            "missing and was",
+            &[(&["doctor", "--deep"], 1), (&["verify", "--contents"], 1)],
+        );
+        assert_eq!(bench.cairn(&["undo"]).code, undone, "{lost:?}");
+    }
+}
+
+// keeps: contents-checked
+#[test]
 fn a_freed_content_is_called_freed_and_is_no_loss() {
     let (bench, kept) = removed_a_large_file();
     std::thread::sleep(std::time::Duration::from_millis(5));
