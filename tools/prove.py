@@ -3,6 +3,7 @@
 # each proof is a test or tool that counts, and a count that is not printed is a failed proof.
 """`make prove`: kills, crash points, power cuts, mutations, the long loop, floods, undos, op sequences, hostile paths and crash points, long lines, races, near misses, timeouts, runtime kills, escape probes, fuzzed surfaces, a local model and packages, counted."""
 
+import concurrent.futures
 import datetime
 import hashlib
 import os
@@ -85,6 +86,9 @@ def proofs(sizes):
          [r"\d+ packages kept without a question, husky needs a person"]),
     ]
 
+# These measure time or memory, or count what is left a moment later: each of them runs by itself.
+ALONE = {"200 turns", "floods", "long lines", "timeouts", "runtime kills"}
+
 class Failed(Exception):
     """A proof does not hold, or could not be had."""
 
@@ -112,6 +116,21 @@ def run(name, command, counts, environment):
     cell = f"{'; '.join(match.group() for match in found)}; {took} s"
     print(f"  {cell}", flush=True)
     return cell
+
+def run_all(all_proofs, environment):
+    """Runs the proofs, as many at once as CAIRN_PROVE_AT_ONCE says; gives their cells in order. Ends with the first
+    that fails; those that run by then are waited for."""
+    at_once = int(os.environ.get("CAIRN_PROVE_AT_ONCE", min(2, os.cpu_count() or 1)))
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        running = {proof[0]: pool.submit(run, *proof, environment)
+                   for proof in all_proofs if proof[0] not in ALONE}
+        done, _ = concurrent.futures.wait(running.values(),
+                                          return_when=concurrent.futures.FIRST_EXCEPTION)
+        if any(one.exception() for one in done):
+            pool.shutdown(cancel_futures=True)
+        cells = {name: one.result() for name, one in running.items() if not one.cancelled()}
+    cells.update({proof[0]: run(*proof, environment) for proof in all_proofs if proof[0] in ALONE})
+    return [cells[proof[0]] for proof in all_proofs]
 
 def git(*args):
     return subprocess.run(["git", *args], cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
@@ -143,7 +162,7 @@ def main():
     try:
         # What is proven is what was there at the beginning.
         state = commit()
-        cells = [run(*proof, os.environ | sizes) for proof in proofs(sizes)]
+        cells = run_all(proofs(sizes), os.environ | sizes)
         if commit() != state:
             raise Failed("the sources changed meanwhile; run it again and leave them alone")
         today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
