@@ -59,6 +59,7 @@ pub use proposal::{
 };
 pub use protected::{
     is_guarded, is_in_dependency_folder, is_irreplaceable, is_precious, is_protected,
+    repository_of_object,
 };
 pub use receipt::{CheckpointPayload, Commitment, FactSpan, FileRef, Head, ReceiptPayload};
 pub use scheme::{Channel, FEEDS, Manifest, Scope, built_in, is_feed, is_stream};

@@ -96,6 +96,21 @@ pub fn is_in_dependency_folder(path: &str) -> bool {
     folders.split('/').any(|folder| DEPENDENCY_FOLDERS.contains(&folder))
 }
 
+/// The own directory of the git repository whose object this is, or a directory of whose objects; `None` if a path is
+/// neither. A bare repository's are not told apart from other files.
+#[must_use]
+pub fn repository_of_object(path: &str) -> Option<&str> {
+    let is_repository = |own: &str| {
+        let (above, inside) = own.rsplit_once(".git").unwrap_or((own, "/none"));
+        let is_git = above.is_empty() || above.ends_with('/');
+        is_git && (inside.is_empty() || inside.starts_with("/modules/"))
+    };
+    let is_whole = |end: usize| matches!(path.as_bytes().get(end), None | Some(b'/'));
+    let mut found = path.match_indices("/objects");
+    let end = found.find(|(at, name)| is_whole(at + name.len()) && is_repository(&path[..*at]))?;
+    Some(&path[..end.0])
+}
+
 /// Whether nobody can build something again, or it may be secret, by its name. Asked about wherever it is.
 #[must_use]
 pub fn is_irreplaceable(path: &str) -> bool {
@@ -142,6 +157,24 @@ fn is_among(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_is_known_with_its_repository() {
+        for (path, own) in [
+            (".git/objects/ab/cd", Some(".git")),
+            ("sub/.git/objects", Some("sub/.git")),
+            ("/p/.git/modules/lib/objects/pack/x", Some("/p/.git/modules/lib")),
+            (".git/modules/objects/objects/x", Some(".git/modules/objects")),
+            (".git/refs/heads/objects", None),
+            (".git/logs/refs/heads/objects", None),
+            ("x.git/objects/y", None),
+            (".git/objectsx/y", None),
+            ("src/objects/y", None),
+            ("objects/y", None),
+        ] {
+            assert_eq!(repository_of_object(path), own, "{path}");
+        }
+    }
 
     #[test]
     fn what_says_what_may_run_is_protected_at_any_depth() {

@@ -85,7 +85,7 @@ pub use runtimes::{Runtime, Runtimes};
 pub use scheme::{Entry, Listed, Scheme, Schemes};
 pub use settings::Settings;
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
-pub use state::alike;
+pub use state::{alike, is_edited_since};
 pub use stored::Stored;
 pub use survey::{Noticed, Scanned, Survey, Surveyed};
 pub use trash::{Trash, TrashBatch, TrashSize};

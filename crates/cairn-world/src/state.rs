@@ -80,6 +80,13 @@ pub(crate) fn is_untouched(was: Option<&FileState>, now: Option<&FileState>) -> 
     }
 }
 
+/// Whether a file that was moved into its place was written to since, by its size and time. What is written by an op
+/// is known by its content instead.
+#[must_use]
+pub fn is_edited_since(was: Option<&FileState>, now: Option<&FileState>) -> bool {
+    now.is_some_and(|now| now.kind == FileKind::File) && !is_untouched(was, now)
+}
+
 fn stat_of(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Option<Stat>, Refusal> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),

@@ -4,8 +4,10 @@ use super::history::{Changed, Command, History, Span};
 use super::standing::{RedoInput, UndoInput, Undone};
 use crate::client::ClientOp;
 use cairn_store::Absence;
-use cairn_types::{By, Change, Coord, FileKind, FileState, Hash, RunId};
-use cairn_world::{World, alike};
+use cairn_types::{
+    By, Change, Coord, FileKind, FileState, Hash, RunId, is_irreplaceable, repository_of_object,
+};
+use cairn_world::{World, alike, is_edited_since};
 use std::collections::{BTreeMap, HashSet};
 
 /// Something that an undo does not overwrite.
@@ -40,6 +42,8 @@ pub struct Plan {
 struct Net {
     before: Option<FileState>,
     after: Option<FileState>,
+    /// git ignored it at the last of them.
+    ignored: bool,
     last: Coord,
     order: u64,
 }
@@ -80,7 +84,8 @@ impl Plan {
 
     fn over(mut self, rows: &[Changed], at: (&History, &World), insist: bool) -> Plan {
         let nets = self.nets(rows, at.0, insist);
-        for (path, net) in &nets {
+        for (path, net) in nets.iter().filter(|(path, net)| !is_object_that_stays(path, net, &nets))
+        {
             self.take_back(path, net, at, insist);
         }
         self.leave_what_has_no_place(at.1);
@@ -111,7 +116,8 @@ impl Plan {
             for change in &row.changes {
                 let Some(net) = nets.get_mut(&change.path) else {
                     let (before, after) = (change.before.clone(), change.after.clone());
-                    let net = Net { before, after, last: row.at, order: row.order };
+                    let (last, order, ignored) = (row.at, row.order, change.ignored);
+                    let net = Net { before, after, ignored, last, order };
                     nets.insert(change.path.clone(), net);
                     continue;
                 };
@@ -121,7 +127,8 @@ impl Plan {
                 {
                     self.conflicts.push(gap);
                 }
-                (net.after, net.last, net.order) = (change.after.clone(), row.at, row.order);
+                (net.after, net.ignored) = (change.after.clone(), change.ignored);
+                (net.last, net.order) = (row.at, row.order);
             }
         }
         nets.retain(|path, _| !self.leaves(path));
@@ -148,6 +155,12 @@ impl Plan {
             if !(insist && known) {
                 return self.conflict(path, why, known);
             }
+        }
+        // Of build output only that it is the same thing counts: builds write to it all the time.
+        let is_kept_from_loss = !net.ignored || is_irreplaceable(path);
+        if is_kept_from_loss && is_edited_since(net.after.as_ref(), now.as_ref()) {
+            let why = format!("{path} was changed since {}, not by an op", net.last);
+            return self.conflict(path, why, false);
         }
         let former = net.before.as_ref().map(|state| lying(world, path, state, &known).clone());
         self.changes.push(Change::between(path.to_owned(), now, former));
@@ -297,6 +310,13 @@ impl Plan {
     fn op(&self, tool: &'static str, input: String, target: String, by: By) -> ClientOp {
         ClientOp { tool, input, target, changes: self.changes.clone(), by }
     }
+}
+
+/// Whether an object of a git repository stays although a row made it: refs that somebody made since may need it, and
+/// one that nothing needs does no harm. It goes only with its whole repository.
+fn is_object_that_stays(path: &str, net: &Net, nets: &BTreeMap<String, Net>) -> bool {
+    let goes = |own: &str| nets.get(&format!("{own}/HEAD")).is_some_and(|net| net.before.is_none());
+    net.before.is_none() && repository_of_object(path).is_some_and(|own| !goes(own))
 }
 
 /// A state that is moved as the row tells it that knows where it lies now: undone and done again by

@@ -79,6 +79,7 @@ mod tools_inside;
 mod undo;
 mod undo_direct;
 mod undo_later;
+mod undo_own_edits;
 mod unheard;
 mod unreadable;
 mod web;

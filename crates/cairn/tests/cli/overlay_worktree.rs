@@ -72,7 +72,13 @@ fn a_worktree_is_looked_at_unasked_and_its_commit_lands_whole_after_a_yes() {
     assert_eq!(git(&bench, "local", &["log", "--format=%s", "work"]), "Two\nStart\n");
     assert_eq!(git(&bench, "local", &["log", "--format=%s", "main"]), "Start\n");
     assert_eq!(bench.cairn(&["undo"]).code, 0);
-    assert_eq!(everything(&bench), before);
+    let without_objects = |(project, local): &(String, String)| {
+        let is_object = |line: &&str| line.contains("/.git/objects/");
+        let local: Vec<&str> = local.lines().filter(|line| !is_object(line)).collect();
+        (project.clone(), local.join("\n"))
+    };
+    assert_eq!(without_objects(&everything(&bench)), without_objects(&before));
+    git(&bench, "local", &["fsck", "--strict"]);
     assert_eq!(bench.cairn(&["verify"]).code, 0);
 }
 
