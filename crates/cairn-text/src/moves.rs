@@ -155,7 +155,10 @@ impl Moves {
             true => items::place(before, scope).map_err(ScopeProblem::Items)?,
             false => slice::place(before, scope).map_err(ScopeProblem::Lines)?,
         };
+        let names_lines = !is_json && !matches!(scope, Scope::Span(..));
+        let had_end = names_lines && before[..place.end].ends_with('\n');
         let moved = Some(place).filter(|_| self.unit == unit).and_then(|place| self.now(place));
+        let moved = moved.filter(|place| !names_lines || are_lines(now, place, had_end));
         let place = moved.ok_or(ScopeProblem::Overlap(*scope))?;
         Ok(match (is_json, scope) {
             (true, _) => Scope::lines(place.start + 1, place.end),
@@ -170,6 +173,15 @@ impl Moves {
             }
         })
     }
+}
+
+/// Whether a range of a text begins and ends with lines, so that no other text stands in its lines. Where the last
+/// line of it had no end before edits, the end it has now need not belong to the range.
+fn are_lines(text: &str, range: &Range<usize>, had_end: bool) -> bool {
+    let is_border = |at: usize| at == 0 || text[..at].ends_with('\n');
+    let rest = &text[range.end..];
+    let got_end = !had_end && (rest.starts_with('\n') || rest.starts_with("\r\n"));
+    is_border(range.start) && (rest.is_empty() || is_border(range.end) || got_end)
 }
 
 /// An offset after a step. One within a replaced range goes to the end of what replaced it.

@@ -97,6 +97,20 @@ fn overlapping_scopes_of_one_reply_are_a_conflict() {
 
 // keeps: lines-in-one-reply
 #[test]
+fn a_line_that_an_earlier_edit_joined_with_another_is_a_conflict() {
+    let joining = [exchange("two\n", "2 "), write("3,1,3,1", "ins "), write("2,4,3,1", " ")];
+    for join in joining {
+        let (_, joined) = after("f", "one\ntwo\nthree\nfour\n", std::slice::from_ref(&join));
+        let third = [write("3", "THREE"), patch("<<REPLACE[3]\nTHREE\nREPLACE\n"), patch("3d")];
+        for line in third {
+            let (told, is) = after("f", "one\ntwo\nthree\nfour\n", &[join.clone(), line.clone()]);
+            assert_eq!((told, &is), (vec![200, 409], &joined), "{join:?} {line:?}");
+        }
+    }
+}
+
+// keeps: lines-in-one-reply
+#[test]
 fn edits_by_text_apply_in_order_each_to_the_result_of_the_one_before() {
     let calls = [exchange("2\n3\n", "two\nthree\nmore\n"), exchange("three\n", "drei\n")];
     let (told, is) = after("f", SIX, &calls);

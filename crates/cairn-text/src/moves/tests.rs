@@ -61,6 +61,42 @@ fn line_numbers_mean_the_text_before_exchanges_of_it() {
 }
 
 #[test]
+fn lines_that_an_earlier_edit_joined_with_others_are_a_conflict() {
+    let text = "one\ntwo\nthree\nfour\n";
+    let spliced = |lines: &str, body: &str| edit_scope(text, &unedited(text), &scope(lines), body);
+    let joined = [
+        after_exchange(&unedited(text), "two\n", "2 "),
+        spliced("3,1,3,1", "ins ").unwrap(),
+        spliced("2,4,3,1", " ").unwrap(),
+    ];
+    for edited in joined {
+        let overlap = ScopeProblem::Overlap(scope("3"));
+        assert_eq!(edit_scope(text, &edited, &scope("3"), "THREE"), Err(overlap));
+        for body in ["<<REPLACE[3]\nX\nREPLACE\n", "3d"] {
+            let patch = patch::parse(body).unwrap().remove(0);
+            let problem = patch.after_moves(&edited.moves, text, &edited.content).unwrap_err();
+            assert_eq!(problem.status(), Status::CONFLICT, "{body:?} {:?}", edited.content);
+        }
+        // Controls: a line that was joined with nothing, and a part of the line that was.
+        let other = edit_scope(text, &edited, &scope("4"), "FOUR").unwrap();
+        assert_eq!(other.content, edited.content.replace("four", "FOUR"));
+        let part = edit_scope(text, &edited, &scope("3,1,3,6"), "THREE").unwrap();
+        assert_eq!(part.content, edited.content.replace("three", "THREE"));
+    }
+}
+
+#[test]
+fn the_last_line_without_its_end_stays_a_line_when_lines_are_appended() {
+    for (text, all) in [("a\nb", "a\nB\nc"), ("a\r\nb", "a\r\nB\r\nc")] {
+        let appended = edit_scope(text, &unedited(text), &scope("-1"), "c").unwrap();
+        assert_eq!(edit_scope(text, &appended, &scope("2"), "B").unwrap().content, all);
+    }
+    let lengthened = edit_scope("a\nb", &unedited("a\nb"), &scope("2,2,2,2"), " x\nc").unwrap();
+    let overlap = ScopeProblem::Overlap(scope("2"));
+    assert_eq!(edit_scope("a\nb", &lengthened, &scope("2"), "B"), Err(overlap));
+}
+
+#[test]
 fn columns_and_hashes_mean_the_text_before_edits_of_it() {
     let text = "one\n日本 two\nthree\n";
     let edited = after_exchange(&unedited(text), "one\n", "a\nb\n");
@@ -133,6 +169,11 @@ fn any_lines() -> impl Strategy<Value = String> {
     "(a|b|é|日|😀|\n){0,10}".prop_map(|text| if text.is_empty() { text } else { text + "\n" })
 }
 
+/// The same, where the last line need not end.
+fn any_open_lines() -> impl Strategy<Value = String> {
+    "(a|b|é|日|😀|\n){0,10}"
+}
+
 fn any_scope() -> impl Strategy<Value = Scope> {
     let number = || 1i64..7;
     prop_oneof![
@@ -150,19 +191,38 @@ proptest! {
 
     #[test]
     fn edits_one_after_the_other_are_as_good_as_all_at_once(
-        text in any_lines(),
-        edits in proptest::collection::vec((any_scope(), any_lines()), 1..5),
+        text in prop_oneof![any_lines(), any_open_lines()],
+        edits in proptest::collection::vec(
+            (any_scope(), prop_oneof![any_lines(), any_open_lines()]), 1..5
+        ),
     ) {
         let splices: Vec<_> = edits.iter().map(|(scope, body)| (*scope, Some(body.as_str()))).collect();
+        let mut is_after_span = false;
         let one_by_one = edits.iter().try_fold(unedited(&text), |now, (scope, body)| {
-            edit_scope(&text, &now, scope, body)
+            let edited = edit_scope(&text, &now, scope, body).map_err(|problem| (problem, is_after_span));
+            is_after_span |= matches!(scope, Scope::Span(..));
+            edited
         });
+        let is_ended = text.ends_with('\n') || text.is_empty();
+        // A span whose new text ends within a line, or that gives the last line an end, may join lines; all at
+        // once, lines stay lines.
+        let may_join = edits.iter().any(|(scope, body)| {
+            matches!(scope, Scope::Span(..)) && !(body.ends_with('\n') && is_ended)
+        });
+        let comparable = |content: &str| match (may_join, is_ended) {
+            (true, _) => content.replace('\n', ""),
+            (false, true) => content.to_owned(),
+            // Without an end of the last line, each edit of it decides anew whether the text ends with one.
+            (false, false) => content.strip_suffix('\n').unwrap_or(content).to_owned(),
+        };
         match (splice_all(&text, &splices), one_by_one) {
-            (Ok(all), Ok(one)) => prop_assert_eq!(all.text, one.content),
+            (Ok(all), Ok(one)) => prop_assert_eq!(comparable(&all.text), comparable(&one.content)),
             // A scope out of range is found first there, and in its turn here.
-            (Err(all), Err(one)) => prop_assert!(
+            (Err(all), Err((one, _))) => prop_assert!(
                 all.status() != Status::CONFLICT || one.status() == Status::CONFLICT
             ),
+            // What a span left of lines need not be lines.
+            (Ok(_), Err((ScopeProblem::Overlap(_), true))) => {}
             (all, one) => prop_assert!(false, "{:?} {:?}", all, one),
         }
     }
