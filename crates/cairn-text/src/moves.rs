@@ -26,8 +26,10 @@ enum MoveUnit {
     Bytes,
     /// Items of a JSON document.
     Items,
-    /// Edits of both kinds were made: nothing is known to have stayed.
+    /// Edits of both kinds were made: where what stayed stands is not known.
     Mixed,
+    /// All of the text may have been replaced.
+    Everything,
 }
 
 /// Why a scope of a text has no place in what edits made of it.
@@ -42,6 +44,11 @@ pub enum ScopeProblem {
     /// They replaced some of it.
     #[error("{0} overlaps an earlier edit of the same reply; make one edit of them")]
     Overlap(Scope),
+    /// They counted bytes where the scope counts items, or the other way round.
+    #[error(
+        "{0} cannot be placed after an edit of another kind in the same reply; make one edit of them"
+    )]
+    OtherKind(Scope),
 }
 
 impl ScopeProblem {
@@ -51,7 +58,7 @@ impl ScopeProblem {
         match self {
             ScopeProblem::Lines(problem) => problem.status(),
             ScopeProblem::Items(problem) => problem.status(),
-            ScopeProblem::Overlap(_) => Status::CONFLICT,
+            ScopeProblem::Overlap(_) | ScopeProblem::OtherKind(_) => Status::CONFLICT,
         }
     }
 }
@@ -60,28 +67,12 @@ impl Moves {
     /// Those of an edit after which no part of the text is known to be the same.
     #[must_use]
     pub fn everything() -> Moves {
-        Moves { steps: Vec::new(), unit: MoveUnit::Mixed }
+        Moves { steps: Vec::new(), unit: MoveUnit::Everything }
     }
 
     /// Those of an edit that replaced these items of a JSON document by so many.
     pub(crate) fn of_items(replaced: Range<usize>, count: usize) -> Moves {
         Moves { steps: vec![vec![(replaced, count)]], unit: MoveUnit::Items }
-    }
-
-    /// Those of edits of lines only: the lines that differ, or everything if their number does.
-    pub(crate) fn between(before: &str, after: &str) -> Moves {
-        let (old, new) = (Rows::of(before), Rows::of(after));
-        if old.len() != new.len() {
-            return Moves::everything();
-        }
-        let mut step = Vec::new();
-        for index in 0..old.len() {
-            let (was, is) = (old.bytes(index..index + 1), new.bytes(index..index + 1));
-            if before[was.clone()] != after[is.clone()] {
-                step.push((was, is.len()));
-            }
-        }
-        Moves { steps: vec![step], unit: MoveUnit::Bytes }
     }
 
     /// Those of an edit that replaced one part of a text, told by the text before and after and where the part was.
@@ -101,19 +92,22 @@ impl Moves {
 
     /// Adds the moves of a later edit.
     pub fn then(&mut self, later: Moves) {
-        if self.steps.is_empty() && self.unit != MoveUnit::Mixed {
+        if *self == Moves::default() {
             *self = later;
         } else if later.unit == self.unit {
             self.steps.extend(later.steps);
         } else {
-            *self = Moves::everything();
+            let is_known = |unit| unit != MoveUnit::Everything;
+            let both = is_known(self.unit) && is_known(later.unit);
+            let unit = if both { MoveUnit::Mixed } else { MoveUnit::Everything };
+            *self = Moves { steps: Vec::new(), unit };
         }
     }
 
     /// Where a range of the text before all steps now stands; none if one of them replaced some of it, or inserted
     /// at the same place.
     pub(crate) fn now(&self, range: Range<usize>) -> Option<Range<usize>> {
-        if self.unit == MoveUnit::Mixed {
+        if matches!(self.unit, MoveUnit::Mixed | MoveUnit::Everything) {
             return None;
         }
         self.steps.iter().try_fold(range, |range, step| {
@@ -157,7 +151,10 @@ impl Moves {
         };
         let names_lines = !is_json && !matches!(scope, Scope::Span(..));
         let had_end = names_lines && before[..place.end].ends_with('\n');
-        let moved = Some(place).filter(|_| self.unit == unit).and_then(|place| self.now(place));
+        if self.unit != unit && self.unit != MoveUnit::Everything {
+            return Err(ScopeProblem::OtherKind(*scope));
+        }
+        let moved = self.now(place);
         let moved = moved.filter(|place| !names_lines || are_lines(now, place, had_end));
         let place = moved.ok_or(ScopeProblem::Overlap(*scope))?;
         Ok(match (is_json, scope) {

@@ -226,11 +226,7 @@ impl FilePatch {
             }
             Change::Steps(steps) => steps::apply(before, steps)?,
             Change::Hunks(hunks) => hunks::apply(there()?, hunks)?,
-            Change::Script(script) => {
-                let content = sed::run(script, there()?)?;
-                let moves = Moves::between(there()?, &content);
-                Edited { content, spans: Vec::new(), notes: Vec::new(), moves }
-            }
+            Change::Script(script) => sed::run(script, there()?)?,
         };
         if before == Some(edited.content.as_str()) && self.moved_to.is_none() {
             return Err(PatchProblem::Unchanged);

@@ -154,6 +154,89 @@ fn line_numbers_of_sed_commands_mean_the_text_before_edits_of_it() {
     assert!(!script("s/a/b/").names_lines());
 }
 
+fn after_script(text: &str, script: &str) -> Edited {
+    match patch::apply(Some(text), script).unwrap() {
+        patch::Patched::Edited(edited) => edited,
+        patch::Patched::Deleted => panic!("it is not deleted"),
+    }
+}
+
+#[test]
+fn line_numbers_mean_the_text_before_sed_commands_that_changed_the_number_of_lines() {
+    let check = |text: &str, script: &str, lines: &str, expected: &str| {
+        let edited = after_script(text, script);
+        let got = match edit_scope(text, &edited, &scope(lines), "X\n") {
+            Ok(edited) => edited.content,
+            Err(problem) => format!("{} {problem}", problem.status()),
+        };
+        assert_eq!(got, expected, "{text:?} {script:?} {lines}");
+    };
+    let overlap = |lines: &str| {
+        format!("409 {lines} overlaps an earlier edit of the same reply; make one edit of them")
+    };
+    let text = "a\nb\nc\nd\n";
+    check(text, "1d", "3", "b\nX\nd\n");
+    check(text, "1d", "1", &overlap("1"));
+    check(text, "2i\\\nnew", "2", "a\nnew\nX\nc\nd\n");
+    check(text, "2a\\\nnew", "2-3", &overlap("2-3"));
+    check(text, "2a\\\nnew\n3i\\\nmore", "3", "a\nb\nnew\nmore\nX\nd\n");
+    check(text, "2a\\\nnew\n3i\\\nmore", "2", "a\nX\nnew\nmore\nc\nd\n");
+    check(text, "2,3c\\\nnew", "4", "a\nnew\nX\n");
+    check(text, "1s/a/1\\n2/", "2", "1\n2\nX\nc\nd\n");
+    check("a\nb\nc", "1d", "3", "b\nX");
+    check("a\nb\nc", "$a\\\nd", "3", "a\nb\nX\nd");
+    check("a\r\nb\r\nc", "$s/c/C/\n1d", "2", "X\r\nC");
+    check("a\nb\nc", "$d", "2", &overlap("2"));
+    check("a\nb\r", "1d", "2", &overlap("2"));
+}
+
+#[test]
+fn a_sed_range_that_ends_before_it_begins_is_its_first_line_also_after_an_edit() {
+    let text = "a\nb\nc\nd\n";
+    assert_eq!(after_script(text, "4,2d").content, "a\nb\nc\n");
+    let edited = after_exchange(&unedited(text), "a\n", "1\n2\n");
+    let script = patch::parse("4,2d").unwrap().remove(0);
+    let moved = script.after_moves(&edited.moves, text, &edited.content).unwrap();
+    let patch::Patched::Edited(after) = moved.apply(Some(&edited.content)).unwrap() else {
+        panic!("it is not deleted");
+    };
+    assert_eq!(after.content, "1\n2\nb\nc\n");
+}
+
+#[test]
+fn a_scope_after_an_edit_that_counts_otherwise_is_no_overlap() {
+    let text = "[1, 2, 3]";
+    let by_text = after_exchange(&unedited(text), "1", "10");
+    let other = |problem: ScopeProblem| {
+        assert_eq!(
+            (problem.status(), problem.to_string().as_str()),
+            (
+                Status::CONFLICT,
+                "3 cannot be placed after an edit of another kind in the same reply; make one edit of them"
+            )
+        )
+    };
+    other(by_text.moves.scope_now(&scope("3"), text, &by_text.content, true).unwrap_err());
+    let items = items::splice(text, &scope("1"), Some("10")).unwrap();
+    let both = Edited { moves: items.moves, ..unedited(&items.text) };
+    let both = after_exchange(&both, "2", "20");
+    other(both.moves.scope_now(&scope("3"), text, &both.content, true).unwrap_err());
+}
+
+/// Scripts of which each command changes a line of four.
+fn any_script() -> impl Strategy<Value = String> {
+    let verb = prop_oneof![
+        Just("d"),
+        Just("c\\\nN"),
+        Just("i\\\nI\nJ"),
+        Just("a\\\nA"),
+        Just("s/^/+/"),
+        Just("s/^/1\\n/"),
+    ];
+    let command = (1usize..5, verb).prop_map(|(line, verb)| format!("{line}{verb}"));
+    proptest::collection::vec(command, 1..4).prop_map(|commands| commands.join("\n"))
+}
+
 #[test]
 fn items_mean_the_document_before_edits_of_it() {
     let text = "[1, 2, 3, 4]";
@@ -224,6 +307,20 @@ proptest! {
             // What a span left of lines need not be lines.
             (Ok(_), Err((ScopeProblem::Overlap(_), true))) => {}
             (all, one) => prop_assert!(false, "{:?} {:?}", all, one),
+        }
+    }
+
+    #[test]
+    fn a_line_after_sed_commands_is_the_line_it_was_before_them(
+        script in any_script(), line in 1i64..5, is_open: bool, has_crlf: bool,
+    ) {
+        let text = if is_open { "w\nx\ny\nz" } else { "w\nx\ny\nz\n" };
+        let text = if has_crlf { text.replace('\n', "\r\n") } else { text.to_owned() };
+        let own = ["w", "x", "y", "z"][usize::try_from(line - 1).unwrap()];
+        if let Ok(patch::Patched::Edited(edited)) = patch::apply(Some(&text), &script)
+            && let Ok(after) = edit_scope(&text, &edited, &Scope::At(line), "X")
+        {
+            prop_assert_eq!(after.content, edited.content.replace(own, "X"));
         }
     }
 }

@@ -42,7 +42,9 @@ impl Script {
     ) -> Result<(), E> {
         for command in &mut self.commands {
             match (&mut command.from, &mut command.to) {
+                // A range that ends before it begins is the line where it begins.
                 (Some(Address::Line(from)), Some(Address::Line(to))) => {
+                    *to = (*to).max(*from);
                     let lines = Scope::lines(*from, *to);
                     if let Some((first, last)) = now(&lines)?.line_numbers() {
                         (*from, *to) = (first, last);

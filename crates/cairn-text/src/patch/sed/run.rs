@@ -1,7 +1,9 @@
 //! Runs scripts over a content, line by line, as sed does.
 
 use super::{Address, Bit, Command, Script, Substitute, Verb};
+use crate::edit::{Edited, Piece, Work};
 use crate::patch::{PatchProblem, refuse_too_much};
+use std::ops::Range;
 
 /// How much longer a line may become than four times what it was.
 const MAX_GROWTH: usize = 64 << 10;
@@ -26,13 +28,14 @@ struct Line {
     below: String,
 }
 
-/// The content after a script.
-pub(in crate::patch) fn run(script: &Script, content: &str) -> Result<String, PatchProblem> {
+/// The content after a script, and where it moved the lines that stayed.
+pub(in crate::patch) fn run(script: &Script, content: &str) -> Result<Edited, PatchProblem> {
     refuse_too_much(script.commands.len(), content.len())?;
     let total = content.split_inclusive('\n').count();
     let end = if content.contains("\r\n") { "\r\n" } else { "\n" };
     let mut progress = vec![Progress::default(); script.commands.len()];
     let mut out = String::with_capacity(content.len());
+    let (mut pieces, mut at) = (Vec::new(), 0);
     for (index, line) in content.split_inclusive('\n').enumerate() {
         let bare = line.strip_suffix('\n').unwrap_or(line);
         let bare = bare.strip_suffix('\r').filter(|_| bare.len() < line.len()).unwrap_or(bare);
@@ -45,27 +48,58 @@ pub(in crate::patch) fn run(script: &Script, content: &str) -> Result<String, Pa
             below: String::new(),
         };
         let kept = through(script, &mut progress, &mut now)?;
+        let before = out.len();
         put(&mut out, &now.above, end);
+        let own = out.len();
+        let stays = kept && now.text == bare;
         if kept {
-            put(
-                &mut out,
-                &(now.text + "\n"),
-                if line.len() > bare.len() { &line[bare.len()..] } else { end },
-            );
+            let own_end = if line.len() > bare.len() { &line[bare.len()..] } else { end };
+            put(&mut out, &(now.text + "\n"), own_end);
         }
         put(&mut out, &now.below, end);
+        if !line.ends_with('\n') {
+            // The last line keeps its missing end, whichever line that is now.
+            remove_last_end(&mut out);
+        }
+        let made = out.get(before..).unwrap_or_default();
+        match stays.then(|| made.split_at(own - before)) {
+            Some((above, rest)) => {
+                push_piece(&mut pieces, at..at, above);
+                push_piece(
+                    &mut pieces,
+                    at + line.len()..at + line.len(),
+                    rest.get(line.len()..).unwrap_or_default(),
+                );
+            }
+            None => push_piece(&mut pieces, at..at + line.len(), made),
+        }
+        at += line.len();
         if out.len() > crate::patch::MAX_BYTES {
             return Err(PatchProblem::TooLarge { limit: crate::patch::MAX_BYTES });
         }
     }
-    if !content.ends_with('\n') {
-        // The last line keeps its missing end, whichever line that is now.
-        let ended =
-            out.strip_suffix('\n').map(|rest| rest.strip_suffix('\r').unwrap_or(rest).len());
-        out.truncate(ended.unwrap_or(out.len()));
-    }
     refuse_idle(script, &progress, total)?;
-    Ok(out)
+    let mut work = Work::on(content);
+    work.exchange(&pieces);
+    match work.content() == out {
+        true => Ok(work.done(Vec::new())),
+        // The line before a deleted last one lost its end too.
+        false => Ok(Edited::rewritten(None, out)),
+    }
+}
+
+/// Adds what replaces a range of the content, together with what was inserted at the same place before it.
+fn push_piece(pieces: &mut Vec<Piece>, at: Range<usize>, text: &str) {
+    match pieces.last_mut() {
+        _ if at.is_empty() && text.is_empty() => {}
+        Some(last) if last.at.is_empty() && last.at == at => last.text.push_str(text),
+        _ => pieces.push(Piece { at, text: text.to_owned() }),
+    }
+}
+
+fn remove_last_end(out: &mut String) {
+    let ended = out.strip_suffix('\n').map(|rest| rest.strip_suffix('\r').unwrap_or(rest).len());
+    out.truncate(ended.unwrap_or(out.len()));
 }
 
 /// Lines that end with a line feed each, with the given line end.
