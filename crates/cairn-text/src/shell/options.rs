@@ -70,6 +70,9 @@ const GIT_OPTIONS: [CommandOption; 9] = [
     option(&["send-email"], &["--to-cmd", "--cc-cmd", "--header-cmd", "--sendmail-cmd"], ""),
 ];
 
+/// The option of `git clone` of which the value is a setting for the new repository.
+const CLONE_SETTING: CommandOption = option(&["clone"], &["--config"], "c");
+
 /// Options of `ssh -o` of which the value is a command.
 const SSH_OPTIONS: [&str; 3] = ["proxycommand", "localcommand", "knownhostscommand"];
 /// Programs that take them.
@@ -163,11 +166,9 @@ fn in_git(words: &[&str]) -> Vec<String> {
         found.extend(pairs);
     }
     if *command == "clone" {
-        let setting = |pair: &[&str]| {
-            let (name, value) = pair[1].split_once('=').filter(|_| pair[0] == "-c")?;
-            in_setting(name, value)
-        };
-        found.extend(rest.windows(2).filter_map(setting));
+        let settings = values_of(&[CLONE_SETTING], command, rest);
+        let settings = settings.iter().filter_map(|setting| setting.split_once('='));
+        found.extend(settings.filter_map(|(name, value)| in_setting(name, value)));
     }
     found
 }
