@@ -31,16 +31,18 @@ fn a_body_that_looks_like_an_edit_is_one() {
         "s/a/b/\ns,c,d,gi\ns#e#f#2\n",
         "s/é/日/\n",
         "s/a(/b/\n",
+        "@@ fn x\n-one\n+ONE\n two\n",
+        "@@\n one\n+two\n@@ fn y\n-three\n",
         "sédésé\ns/a/b/\n",
     ];
-    for body in &edits[..15] {
+    for body in &edits[..17] {
         assert_eq!(read("f", body), "edit", "{body}");
         for kept in ["f.patch", "f.diff", "d/f.sed"] {
             assert_eq!(read(kept, body), "write", "{body}");
         }
     }
     // A letter is no delimiter.
-    assert_eq!(read("f", edits[15]), "write");
+    assert_eq!(read("f", edits[17]), "write");
 }
 
 // keeps: set-bodies
@@ -69,6 +71,8 @@ fn a_body_that_only_mentions_an_edit_is_content() {
         "sudo true\n",
         "3 days\n",
         "@@ notes\n",
+        "@@ notes\n indented\n",
+        "@@ notes\n- one\n- two\nno item\n",
         "# Title\n<<<<<<< SEARCH\n",
     ] {
         assert_eq!(read("f", body), "write", "{body}");

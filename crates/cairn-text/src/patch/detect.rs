@@ -49,7 +49,7 @@ pub(super) fn body_form(text: &str) -> BodyForm {
         Some(_) => true,
         None => is_named_block,
     };
-    if is_marked {
+    if is_marked || is_hunks(text) {
         return BodyForm::Edit;
     }
     if !sed::looks_like_one(first) {
@@ -61,6 +61,15 @@ pub(super) fn body_form(text: &str) -> BodyForm {
         Ok(script) if script.only_substitutes() => BodyForm::Edit,
         Ok(_) => BodyForm::OtherSed,
     }
+}
+
+/// Whether a text is nothing but hunks without numbers: lines after `@@`, some of them removed or added.
+fn is_hunks(text: &str) -> bool {
+    let mut rest = text.lines().skip(1).filter(|line| !line.starts_with("@@"));
+    let is_line = |line: &str| line.starts_with([' ', '+', '-']);
+    text.starts_with("@@")
+        && text.lines().any(|line| line.starts_with(['+', '-']))
+        && rest.all(is_line)
 }
 
 /// Whether a line has the shape of `s/a/b/` commands, whether or not its pattern can be read.
