@@ -65,7 +65,10 @@ impl EarlierInReply {
         let now = Hash::of(now);
         let mut known = self.seen_before.get(path).copied().flatten();
         let mut seen: Option<SeenText> = None;
-        for change in self.changes.iter().filter(|change| change.path == path) {
+        // What changed only its mode or tags moved no line.
+        let changes_text =
+            |change: &&EarlierChange| change.path == path && change.before != change.after;
+        for change in self.changes.iter().filter(changes_text) {
             let edit = change.edit.as_ref().ok_or_else(|| changed_meanwhile(path))?;
             if known.is_some() && known != change.before {
                 return Err(changed_meanwhile(path));

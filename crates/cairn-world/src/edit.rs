@@ -55,7 +55,7 @@ pub(crate) fn prepare(roots: &Roots, edit: &Edit, earlier: &EarlierInReply) -> P
             Err(Refusal::new(Status::BAD_REQUEST, SCOPE_OF_CONTENT))
         }
         (path, EditBody::Patch(text)) => patch::work_out(roots, path, text, earlier),
-        (Some(path), _) => work_out(roots.of(path), path, edit, earlier).map(|worked| vec![worked]),
+        (Some(path), _) => work_out(roots, path, edit, earlier).map(|worked| vec![worked]),
         (None, _) => Err(Refusal::new(Status::BAD_REQUEST, "no path is given")),
     };
     match worked {
@@ -112,26 +112,29 @@ pub(crate) const SCOPE_OF_CONTENT: &str =
     "a scope goes with the content for it, not with texts to exchange";
 
 fn work_out(
-    workspace: &Workspace,
+    roots: &Roots,
     path: &str,
     edit: &Edit,
     earlier: &EarlierInReply,
 ) -> Result<Worked, Refusal> {
+    let workspace = roots.of(path);
     let (real, before) = look_at_text(workspace, path)?;
     let old = before.as_ref().map(|(bytes, _)| bytes.as_slice());
-    let redo =
-        |edit: &Edit, old: &[u8], seen: Option<&SeenText>| edited(&real, Some(old), edit, seen);
+    let redo = |edit: &Edit, old: &[u8], seen: Option<&SeenText>| {
+        edited(roots, &real, Some(old), edit, seen)
+    };
     let seen = match (&edit.scope, old) {
         (Some(_), Some(old)) => earlier.seen_text(&real, old, redo)?,
         _ => None,
     };
-    let edited = edited(&real, old, edit, seen.as_ref())?;
+    let edited = edited(roots, &real, old, edit, seen.as_ref())?;
     worked(workspace, (real, before), edited)
 }
 
 /// The content after an edit of one file. Its line numbers mean the text that the model saw before its reply, if edits
 /// of that reply changed it since.
 pub(crate) fn edited(
+    roots: &Roots,
     real: &str,
     old: Option<&[u8]>,
     edit: &Edit,
@@ -148,7 +151,7 @@ pub(crate) fn edited(
             };
             crate::entry::text::spliced(real, text, (&scope, content), mime)
         }
-        (EditBody::Patch(text), _, old) => patch::edited(real, text, old, seen),
+        (EditBody::Patch(text), _, old) => patch::edited(roots, real, text, old, seen),
         (body, _, _) => apply(real, old, body),
     }
 }

@@ -90,8 +90,9 @@ fn work_out_file(
         },
     };
     let seen = match (patch.names_lines(), old) {
-        (true, Some(old)) => earlier
-            .seen_text(&real, old, |edit, old, seen| edit::edited(&real, Some(old), edit, seen))?,
+        (true, Some(old)) => earlier.seen_text(&real, old, |edit, old, seen| {
+            edit::edited(roots, &real, Some(old), edit, seen)
+        })?,
         _ => None,
     };
     let patched = applied(&real, patch, text.as_deref(), seen.as_ref())?;
@@ -119,8 +120,10 @@ fn work_out_file(
     Ok(())
 }
 
-/// The content after a patch of this file by itself. See [`edit::edited`].
+/// The content of one file after a patch of it, or after its parts of a patch of several files. See
+/// [`edit::edited`].
 pub(crate) fn edited(
+    roots: &Roots,
     real: &str,
     text: &str,
     old: Option<&[u8]>,
@@ -128,14 +131,28 @@ pub(crate) fn edited(
 ) -> Result<Edited, Refusal> {
     let patches = parse(text).map_err(|problem| refusal(Some(real), &problem))?;
     let old = old.map(std::str::from_utf8).transpose().map_err(|_| not_text(real))?;
-    let [patch] = patches.as_slice() else {
-        let problem = PatchProblem::SeveralFiles { files: patches.len() };
-        return Err(refusal(Some(real), &problem));
-    };
-    match applied(real, patch, old, seen)? {
-        Patched::Edited(edited) => Ok(edited),
-        Patched::Deleted => Err(Refusal::new(Status::GONE, format!("{real} is gone"))),
+    let is_only = patches.len() == 1;
+    let mut edited: Option<Edited> = None;
+    for patch in patches.iter().filter(|patch| is_only || names_file(roots, patch, real)) {
+        let now = edited.as_ref().map_or(old, |edited| Some(edited.content.as_str()));
+        match (applied(real, patch, now, seen)?, &mut edited) {
+            (Patched::Deleted, _) => {
+                return Err(Refusal::new(Status::GONE, format!("{real} is gone")));
+            }
+            (Patched::Edited(next), None) => edited = Some(next),
+            (Patched::Edited(next), Some(edited)) => {
+                edited.moves.then(next.moves);
+                edited.content = next.content;
+            }
+        }
     }
+    edited.ok_or_else(|| refusal(Some(real), &PatchProblem::NoFile))
+}
+
+/// Whether the path in a patch leads to this file.
+fn names_file(roots: &Roots, patch: &FilePatch, real: &str) -> bool {
+    let Some(path) = patch.path.as_deref() else { return false };
+    roots.of(path).open_existing(path).is_ok_and(|opened| opened.path == real)
 }
 
 /// What a patch makes of a text. The lines it names are those of the text that the model saw before its reply.

@@ -149,6 +149,22 @@ fn after_a_command_of_the_same_reply_changed_the_file_a_line_scope_is_a_conflict
 
 // keeps: lines-in-one-reply
 #[test]
+fn what_moved_no_line_or_moved_lines_by_their_numbers_is_no_conflict_with_a_line_scope() {
+    let chmod = ("bash", json!({"command": "chmod +x f"}));
+    let (told, is) = after("f", SIX, &[write("1", "a\nb"), chmod, write("3", "C")]);
+    assert_eq!((told, is.as_str()), (vec![200, 200, 200], "a\nb\n2\nC\n日4\n5\n😀6\n"));
+    let (told, is) = after("f", SIX, &[patch("1d"), write("3", "C")]);
+    assert_eq!((told, is.as_str()), (vec![200, 200], "2\nC\n日4\n5\n😀6\n"));
+    let several = "*** Begin Patch\n*** Update File: f\n@@\n-2\n+two\n+zwei\n*** Add File: g\n+g\n*** End Patch\n";
+    let several = ("edit", json!({"patch": several}));
+    let (told, is) = after("f", SIX, &[several, write("3", "C")]);
+    assert_eq!((told, is.as_str()), (vec![200, 200], "é1\ntwo\nzwei\nC\n日4\n5\n😀6\n"));
+    let (told, is) = after("f", SIX, &[write("1", "a\nb"), patch("4,2d")]);
+    assert_eq!((told, is.as_str()), (vec![200, 200], "a\nb\n2\n3\n5\n😀6\n"));
+}
+
+// keeps: lines-in-one-reply
+#[test]
 fn items_of_json_and_lines_of_entries_mean_what_the_model_saw() {
     let json = |scope: &str, content: &str| {
         ("write", json!({"path": "a.json", "scope": scope, "content": content}))

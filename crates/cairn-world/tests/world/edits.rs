@@ -1,8 +1,11 @@
 //! Edits in every form, on real files: all of a call happens or none of it, what was tolerated is
 //! said, and what could not be done shows the file.
 
-use cairn_types::{Action, Edit, EditBody, Exchange};
-use cairn_world::{Acting, Performed, Prepared, Settings, Workspace, World};
+use cairn_types::{Action, Edit, EditBody, Exchange, Hash};
+use cairn_world::{
+    Acting, EarlierChange, EarlierEdit, EarlierInReply, Performed, Prepared, Settings, Workspace,
+    World,
+};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -252,4 +255,75 @@ async fn an_address_of_a_scheme_that_is_not_there_is_no_path() {
     let write = Action::Edit(Edit::of(Some("log:///1/2/3".to_owned()), body));
     let told = "501 there is no scheme log; there is none here";
     check(&[], write, told, &[]).await;
+}
+
+/// A change of a file by an earlier edit of the same reply, or by a command where there is no edit.
+fn earlier(path: &str, (before, after): (&str, &str), edit: Option<Action>) -> EarlierChange {
+    let hash = |text: &str| Some(Hash::of(text.as_bytes()));
+    let edit = edit.map(|action| match action {
+        Action::Edit(edit) => EarlierEdit {
+            edit,
+            before: Some(before.as_bytes().to_vec()),
+            after: after.as_bytes().to_vec(),
+        },
+        other => panic!("{other:?} is no edit"),
+    });
+    EarlierChange { path: path.to_owned(), before: hash(before), after: hash(after), edit }
+}
+
+/// What a write of line `scope` after earlier changes of the same reply makes of a file, or its refusal.
+fn write_line_after(
+    tree: &[(&str, &str)],
+    (path, scope): (&str, &str),
+    changes: Vec<EarlierChange>,
+) -> String {
+    let holder = tempfile::tempdir().unwrap();
+    for (path, content) in tree {
+        let path = holder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    let body = EditBody::Whole { content: "X".to_owned() };
+    let edit = Edit { scope: Some(scope.to_owned()), ..Edit::of(Some(path.to_owned()), body) };
+    let seen_before = changes.iter().take(1).map(|change| (change.path.clone(), change.before));
+    let seen_before = seen_before.collect();
+    let earlier = EarlierInReply { seen_before, changes };
+    let prepared = world(holder.path()).prepare_in_reply(&Action::Edit(edit), &earlier);
+    match prepared.settled {
+        Some(settled) => format!("{} {}", settled.status, settled.text),
+        None => String::from_utf8(prepared.contents.last().unwrap().clone()).unwrap(),
+    }
+}
+
+// keeps: lines-in-one-reply
+#[test]
+fn a_command_that_changed_only_the_mode_of_a_file_is_no_conflict_with_a_line_scope() {
+    let (old, new) = ("a\nb\nc\n", "1\n2\nb\nc\n");
+    let grown = || earlier("f", (old, new), Some(replace("f", &[("a\n", "1\n2\n")])));
+    let chmod = |content| earlier("f", (content, content), None);
+    let write = |changes| write_line_after(&[("f", new)], ("f", "3"), changes);
+    assert_eq!(write(vec![chmod(old), grown(), chmod(new)]), "1\n2\nb\nX\n");
+    let told = write(vec![earlier("f", ("other", old), None), grown()]);
+    assert!(told.starts_with("409 "), "{told}");
+}
+
+// keeps: lines-in-one-reply
+#[test]
+fn a_line_scope_after_a_patch_of_several_files_means_the_file_before_it() {
+    let patch_of = |text: &str| Some(patch(None, text));
+    let (old, new) = ("a\nb\nc\n", "1\n2\nb\nc\n");
+    let sections = "*** Begin Patch\n*** Update File: d/f\n@@\n-x\n+y\n*** Update File: ./f\n@@\n-a\n+1\n+2\n*** End Patch\n";
+    let tree = [("d/f", "y\n"), ("f", new)];
+    let write = |scope, text| {
+        write_line_after(&tree, ("f", scope), vec![earlier("f", (old, new), patch_of(text))])
+    };
+    assert_eq!(write("3", sections), "1\n2\nb\nX\n");
+    let overlap = "409 f: 1 overlaps an earlier edit of the same reply; make one edit of them";
+    assert_eq!(write("1", sections), overlap);
+    // Both parts of a patch that speaks of the file twice.
+    let twice = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+1\n*** Update File: f\n@@\n-1\n+1\n+2\n*** Update File: d/f\n@@\n-x\n+y\n*** End Patch\n";
+    assert_eq!(write("3", twice), "1\n2\nb\nX\n");
+    // What it says of the file is not what was made of it.
+    let other = sections.replace("+2\n", "+3\n");
+    assert!(write("3", &other).starts_with("409 "));
 }
