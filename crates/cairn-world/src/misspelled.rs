@@ -3,11 +3,22 @@
 
 use crate::scheme::Schemes;
 use crate::settled::Refusal;
-use cairn_types::{Action, Status, built_in};
+use cairn_text::patch;
+use cairn_types::{Action, EditBody, Status, built_in, scheme_of};
 
-/// Refuses an action that names such an address, with the right spelling.
+/// Refuses an action that names such an address, also within a patch, with the right spelling.
 pub(crate) fn refuse(schemes: &Schemes, action: &Action) -> Result<(), Refusal> {
-    match paths(action).into_iter().find_map(|path| spelled(schemes, path).map(|as_| (path, as_))) {
+    let in_patch = paths_in_patch(action);
+    let names_entry =
+        matches!(action, Action::Edit(edit) if edit.path.as_deref().is_some_and(is_address));
+    if let Some(address) = in_patch.iter().find(|path| is_address(path) && !names_entry) {
+        let text = format!(
+            "{address} is an entry; a patch without a path changes files, so give edit this path and a patch of it alone"
+        );
+        return Err(Refusal::new(Status::BAD_REQUEST, text));
+    }
+    let mut paths = paths(action).into_iter().chain(in_patch.iter().map(String::as_str));
+    match paths.find_map(|path| spelled(schemes, path).map(|as_| (path, as_))) {
         None => Ok(()),
         Some((path, address)) => {
             let text = format!(
@@ -16,6 +27,10 @@ pub(crate) fn refuse(schemes: &Schemes, action: &Action) -> Result<(), Refusal> 
             Err(Refusal::new(Status::BAD_REQUEST, text))
         }
     }
+}
+
+fn is_address(path: &str) -> bool {
+    scheme_of(path).is_some_and(|scheme| built_in().iter().any(|one| one.name == scheme))
 }
 
 /// How an address is written whose scheme has only one slash behind it.
@@ -28,6 +43,14 @@ fn spelled(schemes: &Schemes, path: &str) -> Option<String> {
     }
     let has_host = ["http", "https", "ws", "wss", "sse", "sses"].contains(&scheme);
     Some(format!("{scheme}:{}{rest}", if has_host { "//" } else { "///" }))
+}
+
+/// The paths in the patch that an action is, and those it moves files to; none if it cannot be read.
+fn paths_in_patch(action: &Action) -> Vec<String> {
+    let Action::Edit(edit) = action else { return Vec::new() };
+    let EditBody::Patch(text) = &edit.body else { return Vec::new() };
+    let patches = patch::parse(text).unwrap_or_default();
+    patches.into_iter().flat_map(|patch| [patch.path, patch.moved_to]).flatten().collect()
 }
 
 /// The files and entries that an action names. Rows are also named by less than an address.

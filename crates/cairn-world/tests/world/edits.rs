@@ -327,3 +327,20 @@ fn a_line_scope_after_a_patch_of_several_files_means_the_file_before_it() {
     let other = sections.replace("+2\n", "+3\n");
     assert!(write("3", &other).starts_with("409 "));
 }
+
+// keeps: ops-by-the-table
+#[tokio::test]
+async fn an_address_with_one_slash_in_a_patch_is_refused_with_the_right_spelling() {
+    let told =
+        "400 file:/x is no address; it is written file:///x, and a file of that name ./file:/x";
+    for text in [
+        "*** Begin Patch\n*** Add File: file:/x\n+x\n*** End Patch\n",
+        "--- /dev/null\n+++ b/file:/x\n@@ -0,0 +1 @@\n+x\n",
+        "*** Begin Patch\n*** Update File: f\n*** Move to: file:/x\n@@\n-f\n+x\n*** End Patch\n",
+        "*** Begin Patch\n*** Delete File: f\n*** Add File: file:/x\n+x\n*** End Patch\n",
+    ] {
+        check(&[("f", "f\n")], patch(None, text), told, &[("f", "f\n")]).await;
+    }
+    let own = "*** Begin Patch\n*** Add File: ./file:/x\n+x\n*** End Patch\n";
+    check(&[], patch(None, own), "201 created file:/x, 1 line", &[("file:/x", "x\n")]).await;
+}
