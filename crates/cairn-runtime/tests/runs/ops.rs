@@ -109,3 +109,45 @@ fn what_is_said_of_files_is_not_said_of_entries() {
         check("known:///a.md", 201).await;
     });
 }
+
+// keeps: ops-by-the-table
+#[test]
+fn copying_into_a_channel_of_a_missing_entry_is_not_found_and_leaves_no_half_entry() {
+    let holder = TempHome::new();
+    block_on(async {
+        let mut client = client(holder.path()).await;
+        let copy = r#"{"from":"there.md","to":"known:///half#summary"}"#;
+        assert_eq!(ask(&mut client, "copy", copy).await.status.0, 404);
+        for path in ["known:///half", "known:///half#summary"] {
+            let read = format!(r#"{{"path":"{path}"}}"#);
+            assert_eq!(ask(&mut client, "read", &read).await.status.0, 404, "{path}");
+        }
+        let listed = ask(&mut client, "list", r#"{"path":"known:///"}"#).await;
+        assert!(!listed.text.contains("half"), "{}", listed.text);
+        // A control: the same into a channel of an entry that is there.
+        ask(&mut client, "write", r#"{"path":"known:///is","content":"x"}"#).await;
+        let copy = r#"{"from":"there.md","to":"known:///is#summary"}"#;
+        assert_eq!(ask(&mut client, "copy", copy).await.status.0, 201);
+    });
+}
+
+// keeps: ops-by-the-table
+#[test]
+fn an_address_with_one_slash_is_refused_with_the_right_spelling() {
+    let holder = TempHome::new();
+    block_on(async {
+        let mut client = client(holder.path()).await;
+        let add = "*** Begin Patch\\n*** Add File: known:/x\\n+x\\n*** End Patch\\n";
+        let diff = "--- /dev/null\\n+++ b/known:/x\\n@@ -0,0 +1 @@\\n+x\\n";
+        for (tool, args) in [
+            ("write", r#"{"path":"known:/x","content":"x"}"#.to_owned()),
+            ("edit", format!(r#"{{"patch":"{add}"}}"#)),
+            ("edit", format!(r#"{{"patch":"{diff}"}}"#)),
+        ] {
+            let answer = ask(&mut client, tool, &args).await;
+            assert_eq!(answer.status.0, 400, "{args} {}", answer.text);
+            assert!(answer.text.contains("it is written known:///x"), "{}", answer.text);
+        }
+        assert!(!holder.path().join("root/known:").exists());
+    });
+}
