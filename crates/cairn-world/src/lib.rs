@@ -73,7 +73,7 @@ pub use docs::{Doc, DocSource};
 pub use earlier::{EarlierChange, EarlierEdit, EarlierInReply};
 pub use git_settings::GitConfigFiles;
 pub use growing::Growing;
-pub use ignored::is_ignored_folder;
+pub use ignored::{GlobalExcludes, is_ignored_folder};
 pub use media::{Kind as MediaKind, kind as media_kind};
 pub use members::Membership;
 pub use parts::Part;

@@ -3,6 +3,7 @@
 //! read.
 
 use crate::place;
+use cairn_world::GlobalExcludes;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,8 @@ const MOST_BYTES: u64 = 1 << 20;
 /// How deep one configuration file includes another.
 const DEEPEST: usize = 10;
 
-/// The text of the excludes; empty where there are none.
-pub fn text() -> String {
+/// Reads the excludes; they say nothing where there are none.
+pub fn read() -> GlobalExcludes {
     let environment = Environment {
         home: place::env_path("HOME"),
         config: place::env_path("XDG_CONFIG_HOME"),
@@ -25,7 +26,7 @@ pub fn text() -> String {
         },
         global: place::env_path("GIT_CONFIG_GLOBAL"),
     };
-    environment.excludes_file().and_then(|path| read(&path)).unwrap_or_default()
+    environment.excludes_file().map(|path| GlobalExcludes::read(&path)).unwrap_or_default()
 }
 
 /// Where a person's git configuration is.
@@ -73,7 +74,7 @@ impl Environment {
 
     /// Reads a file and those that it includes; the last value counts.
     fn read_configuration(&self, path: &Path, depth: usize, found: &mut Option<String>) {
-        let Some(text) = read(path).filter(|_| depth > 0) else { return };
+        let Some(text) = read_text(path).filter(|_| depth > 0) else { return };
         for Setting { name, value } in settings(&text) {
             match name.as_str() {
                 "core.excludesfile" => *found = Some(value),
@@ -89,7 +90,7 @@ impl Environment {
     }
 }
 
-fn read(path: &Path) -> Option<String> {
+fn read_text(path: &Path) -> Option<String> {
     let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|m| m.is_file()))?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;

@@ -15,6 +15,6 @@ pub fn of(config: &Config) -> Result<Membership, GlobError> {
         ignore: globs("membership.ignore")?,
         read_only: globs("membership.read_only")?,
         tracked: config.flag("membership.tracked"),
-        global_excludes: git_excludes::text(),
+        global_excludes: git_excludes::read(),
     })
 }

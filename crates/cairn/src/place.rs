@@ -134,7 +134,7 @@ pub const OPERATOR: &str = "/etc/cairn/cairn.toml";
 
 /// Whether git ignores a project's folder: what is built there says nothing about how to work in it.
 pub fn is_ignored(root: &Path) -> bool {
-    cairn_world::is_ignored_folder(root, &git_excludes::text())
+    cairn_world::is_ignored_folder(root, &git_excludes::read())
 }
 
 /// The files that configure work in a folder. One more operator's file may be named: it can only

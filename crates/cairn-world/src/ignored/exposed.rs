@@ -30,12 +30,15 @@ pub(crate) fn exposed(
     changes: &[Placed<'_>],
     contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
 ) -> Vec<String> {
-    let Some(after) = StartRules::afterwards(changes, contents) else { return Vec::new() };
+    let excludes = &workspace.ignored.excludes;
+    let Some(after) = StartRules::afterwards(changes, excludes, contents) else {
+        return Vec::new();
+    };
     let gone = changes.iter().filter(|placed| placed.change.after.is_none());
     let search = Search {
         workspace,
         judge: GitJudge::new(workspace),
-        after,
+        after: Arc::new(after),
         gone: gone.map(|placed| placed.path.as_path()).collect(),
     };
     search.run()
@@ -44,7 +47,7 @@ pub(crate) fn exposed(
 struct Search<'a> {
     workspace: &'a Workspace,
     judge: GitJudge<'a>,
-    after: StartRules,
+    after: Arc<StartRules>,
     /// What the changes remove.
     gone: HashSet<&'a Path>,
 }
@@ -60,7 +63,7 @@ impl Search<'_> {
         let outer = self.judge.outer();
         let rules = Rules {
             now: outer.rules.clone(),
-            after: outer.rules.clone(),
+            after: self.judge.outer_with(&self.after),
             is_out: self.judge.root.by.is_some(),
         };
         let mut found = Vec::new();

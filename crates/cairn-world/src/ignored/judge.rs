@@ -2,6 +2,7 @@
 //! Reads directories, rule files and indexes; nothing that is judged is opened.
 
 use super::rules::{GLOBAL, Has, IgnoreRules, Realm, RuleFiles, Source};
+use super::start::StartRules;
 use super::tracked::Tracked;
 use super::{IgnoreState, Start};
 use crate::git_dir;
@@ -167,6 +168,14 @@ impl<'a> GitJudge<'a> {
             }
         }
         self.root = verdict;
+    }
+
+    /// The rules around the root with these in place of those that stand there.
+    pub(super) fn outer_with(&self, rules: &Arc<StartRules>) -> Option<Arc<IgnoreRules>> {
+        let with = GitJudge::over(self.workspace, Realm::Plain, Some(Arc::clone(rules)));
+        // Where those let git see the root itself, its paths would begin elsewhere.
+        let outer = if with.lead == self.lead { with.outer.start } else { None };
+        outer.or_else(|| self.outer.rules.clone())
     }
 
     /// What holds around the root.

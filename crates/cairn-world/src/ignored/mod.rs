@@ -2,12 +2,14 @@
 //! rule, so what is tracked never is. For paths that were there when the run began it is judged by the rules
 //! of that moment; what appears later is ignored if those rules or today's ignore it. Git is not run.
 
+mod excludes;
 mod exposed;
 mod judge;
 mod rules;
 mod start;
 mod tracked;
 
+pub use excludes::GlobalExcludes;
 pub(crate) use exposed::{exposed, told as told_exposed};
 pub(crate) use judge::{Git, GitJudge, GitVerdict, Level};
 pub(crate) use rules::{Has, Source};
@@ -31,6 +33,8 @@ const MAX_DIRECTORIES: usize = 50_000;
 /// What is known for judging, shared by all folders of a world.
 #[derive(Debug)]
 pub(crate) struct IgnoreState {
+    excludes: GlobalExcludes,
+    /// What the excludes said when this process began.
     global: Arc<Gitignore>,
     indexes: Indexes,
     start: RwLock<Start>,
@@ -41,15 +45,16 @@ pub(crate) type Start = Option<Arc<StartRules>>;
 
 impl Default for IgnoreState {
     fn default() -> IgnoreState {
-        IgnoreState::new("")
+        IgnoreState::new(&GlobalExcludes::default())
     }
 }
 
 impl IgnoreState {
     /// Nothing is known yet but the person's global excludes.
-    pub(crate) fn new(global: &str) -> IgnoreState {
+    pub(crate) fn new(excludes: &GlobalExcludes) -> IgnoreState {
         IgnoreState {
-            global: Arc::new(rules::parse(global.as_bytes())),
+            excludes: excludes.clone(),
+            global: Arc::new(excludes.rules()),
             indexes: Indexes::default(),
             start: RwLock::default(),
         }
@@ -76,8 +81,9 @@ impl IgnoreState {
         changes: &[Placed<'_>],
         contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
     ) {
-        if start::changes_rules(changes) {
-            self.change(StartRules::from_now, |start| start.keep(changes, contents));
+        if start::changes_rules(changes, &self.excludes) {
+            let keep = |start: &mut StartRules| start.keep(changes, &self.excludes, contents);
+            self.change(StartRules::from_now, keep);
         }
     }
 
@@ -88,8 +94,9 @@ impl IgnoreState {
         at: u64,
         contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
     ) {
-        if start::changes_rules(&changes) {
-            self.change(|| StartRules::from_then(at), |start| start.keep(&changes, contents));
+        if start::changes_rules(&changes, &self.excludes) {
+            let keep = |start: &mut StartRules| start.keep(&changes, &self.excludes, contents);
+            self.change(|| StartRules::from_then(at), keep);
         }
         self.count(changes);
     }
@@ -97,7 +104,7 @@ impl IgnoreState {
     /// The run made these changes.
     pub(crate) fn count(&self, changes: Vec<Placed<'_>>) {
         if self.has_new_rules() {
-            self.change(StartRules::from_now, |start| start.count(changes));
+            self.change(StartRules::from_now, |start| start.count(changes, &self.excludes));
         }
     }
 
@@ -111,6 +118,7 @@ impl IgnoreState {
         self.change(StartRules::from_now, |start| {
             let is_whole = found.iter().all(|found| found.is_all);
             found.into_iter().flat_map(|one| one.paths).for_each(|path| start.keep_standing(path));
+            start.keep_global(&self.excludes);
             // Where there are too many directories, what is not kept is taken to be as it stands.
             start.note_search(is_whole);
         });
@@ -120,7 +128,7 @@ impl IgnoreState {
 /// Whether a folder is ignored by the innermost repository that it lies in, with these global excludes: nothing
 /// in it says how to work there. One that cannot be opened is not.
 #[must_use]
-pub fn is_ignored_folder(folder: &Path, global_excludes: &str) -> bool {
+pub fn is_ignored_folder(folder: &Path, global_excludes: &GlobalExcludes) -> bool {
     let Ok(mut workspace) = Workspace::open(folder) else { return false };
     workspace.ignored = Arc::new(IgnoreState::new(global_excludes));
     GitJudge::new(&workspace).is_root_ignored

@@ -119,6 +119,11 @@ impl RuleFiles<'_> {
         }
     }
 
+    /// The person's global excludes, of the start if they are read as of then.
+    fn global_excludes(&self) -> &Arc<Gitignore> {
+        self.start.and_then(|(_, start)| start.global()).unwrap_or(self.global)
+    }
+
     fn rules(&self, name: &str) -> Gitignore {
         let path = self.start.map(|(path, _)| path.join(name));
         self.rules_at(path, || read(entry(self.dir, name.as_bytes(), OFlags::RDONLY).ok()?))
@@ -175,7 +180,7 @@ impl IgnoreRules {
             ignore: rules(has_ignore, ".ignore"),
             gitignore: rules(has_gitignore, ".gitignore"),
             exclude: if has.repository { files.exclude() } else { Gitignore::empty() },
-            global: has.repository.then(|| Arc::clone(files.global)),
+            global: has.repository.then(|| Arc::clone(files.global_excludes())),
             realm,
             begins_repository: has.repository,
         }))

@@ -2,8 +2,10 @@
 //! changed them, and which paths were there by then. Nothing is kept before the run changes the first of
 //! them: until then what stands on the disk is what stood there.
 
+use super::excludes::GlobalExcludes;
 use super::tracked::{self, Tracked};
 use cairn_types::{Change, ChangeKind, Hash};
+use ignore::gitignore::Gitignore;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::collections::{HashMap, HashSet};
@@ -57,6 +59,8 @@ pub(crate) struct StartRules {
     /// When that was, by the clock that stamps files.
     since: (i64, i64),
     files: HashMap<PathBuf, Original>,
+    /// The person's global excludes, if the run changed them.
+    global: Option<Arc<Gitignore>>,
     /// Paths that were not ignored when a later change of the run changed or made them.
     known: HashSet<PathBuf>,
     /// All rule files of that moment are kept: one that is not kept was not there.
@@ -69,6 +73,7 @@ pub(crate) struct StartRules {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Version {
     files: usize,
+    has_global: bool,
     pub(super) is_whole: bool,
 }
 
@@ -79,8 +84,9 @@ pub(crate) struct Placed<'a> {
 }
 
 /// Whether a list of changes holds one that decides about ignored paths.
-pub(crate) fn changes_rules(changes: &[Placed<'_>]) -> bool {
-    changes.iter().any(|placed| RuleFile::of(&placed.path).is_some())
+pub(crate) fn changes_rules(changes: &[Placed<'_>], excludes: &GlobalExcludes) -> bool {
+    let decides = |path: &Path| RuleFile::of(path).is_some() || excludes.is_changed_by(path);
+    changes.iter().any(|placed| decides(&placed.path))
 }
 
 impl StartRules {
@@ -99,9 +105,11 @@ impl StartRules {
     /// none if they change no such file. A text that is not known says nothing.
     pub(super) fn afterwards(
         changes: &[Placed<'_>],
+        excludes: &GlobalExcludes,
         contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
     ) -> Option<StartRules> {
-        let mut after = StartRules::default();
+        let global = excludes.after(changes, contents);
+        let mut after = StartRules { global, ..StartRules::default() };
         for Placed { path, change } in changes {
             if RuleFile::of(path) != Some(RuleFile::Rules) {
                 continue;
@@ -111,12 +119,16 @@ impl StartRules {
             let original = left.map_or(Original::Absent, |text| Original::Text(text.into()));
             after.files.insert(path.clone(), original);
         }
-        (!after.files.is_empty()).then_some(after)
+        (!after.files.is_empty() || after.global.is_some()).then_some(after)
     }
 
     /// Grows with every rule file that is kept.
     pub(super) fn version(&self) -> Version {
-        Version { files: self.files.len(), is_whole: self.is_whole }
+        Version {
+            files: self.files.len(),
+            has_global: self.global.is_some(),
+            is_whole: self.is_whole,
+        }
     }
 
     /// Says that the rule files that there are were looked for, and whether all of them were found and kept.
@@ -133,8 +145,14 @@ impl StartRules {
     pub(crate) fn keep(
         &mut self,
         changes: &[Placed<'_>],
+        excludes: &GlobalExcludes,
         contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
     ) {
+        if self.global.is_none() {
+            let of_excludes = |placed: &&Placed<'_>| excludes.is_changed_by(&placed.path);
+            let first = changes.iter().find(of_excludes);
+            self.global = first.map(|placed| Arc::new(excludes.before(placed, contents)));
+        }
         for Placed { path, change } in changes {
             let Some(kind) = RuleFile::of(path).filter(|_| !self.files.contains_key(path)) else {
                 continue;
@@ -169,10 +187,20 @@ impl StartRules {
         }
     }
 
+    /// Keeps the person's global excludes as they were when this process began.
+    pub(super) fn keep_global(&mut self, excludes: &GlobalExcludes) {
+        self.global.get_or_insert_with(|| Arc::new(excludes.rules()));
+    }
+
+    /// The person's global excludes of the start, if they can differ from those that this process found.
+    pub(super) fn global(&self) -> Option<&Arc<Gitignore>> {
+        self.global.as_ref()
+    }
+
     /// Takes note of what changes made or changed, once they are made.
-    pub(crate) fn count(&mut self, changes: Vec<Placed<'_>>) {
+    pub(crate) fn count(&mut self, changes: Vec<Placed<'_>>, excludes: &GlobalExcludes) {
         // What comes together with new rules is judged by them.
-        let is_settled = !changes_rules(&changes);
+        let is_settled = !changes_rules(&changes, excludes);
         for Placed { path, change } in changes {
             let is_seen = change.kind != ChangeKind::Created || is_settled;
             if is_seen && !change.ignored {

@@ -5,6 +5,7 @@ mod judge;
 
 pub(crate) use judge::{Ground, Judge, Judged, Stands};
 
+use crate::ignored::GlobalExcludes;
 use crate::path;
 use crate::settled::Refusal;
 use crate::workspace::Workspace;
@@ -25,8 +26,8 @@ pub struct Membership {
     pub read_only: Vec<PathGlob>,
     /// In a repository only what git tracks is a member.
     pub tracked: bool,
-    /// The text of the person's global excludes, which git reads in every repository.
-    pub global_excludes: String,
+    /// The person's global excludes, which git reads in every repository.
+    pub global_excludes: GlobalExcludes,
 }
 
 /// The membership of one folder.

@@ -4,7 +4,7 @@
 use crate::members::{self, CANARY, act, by, check, git, read, shown, write};
 use crate::overlay::{Form, Place};
 use cairn_types::{Change, Hash, Status};
-use cairn_world::{Membership, Settings, Workspace, World};
+use cairn_world::{GlobalExcludes, Membership, Settings, Workspace, World};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,7 +50,7 @@ fn ignore_files_of_others_play_no_part_in_a_repository_and_global_excludes_do() 
         (".ignore", "a.log\n"),
     ];
     let place = members::Place::new(&files, &["c.tmp"]);
-    let global_excludes = "*.tmp\n".to_owned();
+    let global_excludes = GlobalExcludes::from_text("*.tmp\n".to_owned());
     let world = place.world_with(Membership { global_excludes, ..Membership::default() });
     for path in ["plain.txt", "a.log", "c.tmp"] {
         check(&world, path, None);
@@ -222,7 +222,7 @@ proptest! {
         fs::write(&excludes, global).unwrap();
         let ignored = ignored_by_git(&root, &excludes);
         let membership =
-            Membership { global_excludes: global.clone(), ..Membership::default() };
+            Membership { global_excludes: GlobalExcludes::read(&excludes), ..Membership::default() };
         let settings = Settings { membership, ..Settings::new("/bin/sh".into(), Vec::new()) };
         let world = World::with_folders(Workspace::open(&root).unwrap(), &[], settings).unwrap();
         for path in &files {

@@ -166,6 +166,88 @@ fn what_a_run_adds_to_the_rules_hides_nothing_that_was_there_also_in_the_next_pr
     }
 }
 
+/// The person's global excludes are a file of the project, as in a repository of their settings.
+fn excludes_in_project(bench: &Bench) {
+    let excludes = bench.file("gi");
+    let text = format!("[core]\n\texcludesFile = {}\n", excludes.display());
+    std::fs::write(bench.temp.path().join(".gitconfig"), text).unwrap();
+}
+
+// keeps: rules-frozen
+#[test]
+fn letting_git_see_a_precious_file_by_the_global_excludes_needs_a_person() {
+    for (change, expected) in [
+        (write("gi", "*.o\n"), 403),
+        (bash("echo '*.o' > gi"), 403),
+        (bash("rm gi"), 403),
+        (bash("mv gi away"), 403),
+        (write("gi", ".env\n"), 200),
+        (bash("echo .env > gi"), 200),
+    ] {
+        for flags in [&["--yolo"][..], &["--mode", "accept-edits"]] {
+            let replies = json!([
+                read("gi"), change, read(".env"), {"say": "one"}, read(".env"), {"say": "two"},
+            ]);
+            let bench = repository(replies, &[("gi", ".env\n*.o\n"), (".env", "secret\n")]);
+            excludes_in_project(&bench);
+            let done = bench.cairn(&[&["run"], flags, &["work"]].concat());
+            assert_eq!(statuses(&bench), [200, expected, 403], "{change} {flags:?} {done:?}");
+            bench.cairn(&[&["run", "-c"], flags, &["go on"]].concat());
+            assert_eq!(statuses(&bench)[3..], [403], "{change} {flags:?}");
+            assert_eq!(bench.cairn(&["policy", "replay"]).code, 0);
+        }
+    }
+}
+
+// keeps: rules-frozen
+#[test]
+fn global_excludes_behind_a_link_and_around_the_project_are_rules_too() {
+    // Through a link of the home, and with a project that is a part of its repository.
+    let replies = json!([read("gi"), write("gi", "x\n"), {"say": "done"}]);
+    let bench = repository(replies, &[]);
+    for (path, text) in [("part/gi", ".env\n"), ("part/.env", "secret\n")] {
+        bench.temp.write(path, text);
+    }
+    let own = bench.temp.path().join(".config/git");
+    std::fs::create_dir_all(&own).unwrap();
+    std::os::unix::fs::symlink(bench.file("part/gi"), own.join("ignore")).unwrap();
+    let part = bench.file("part");
+    let done = bench.command(&["run", "--yolo", "work"]).current_dir(&part).output().unwrap();
+    let log = bench.command(&["log", "--json"]).current_dir(&part).output().unwrap();
+    let lines = String::from_utf8(log.stdout).unwrap();
+    let rows = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let found: Vec<Value> = rows.map(|row| row["status"].clone()).collect();
+    assert_eq!(found, [json!(200), json!(403)], "{done:?}");
+    // A link of the project on the way to them.
+    let replies = json!([bash("rm gi; echo x > gi"), {"say": "done"}]);
+    let bench = repository(replies, &[("real", ".env\n"), (".env", "secret\n")]);
+    std::os::unix::fs::symlink("real", bench.file("gi")).unwrap();
+    excludes_in_project(&bench);
+    bench.cairn(&["run", "--yolo", "work"]);
+    assert_eq!(statuses(&bench), [403]);
+}
+
+// keeps: rules-frozen, large-deletions
+#[test]
+fn what_a_run_adds_to_the_global_excludes_hides_nothing_also_in_the_next_process() {
+    for change in [write("gi", "*.o\nnotes/\n"), bash("echo notes/ >> gi")] {
+        let replies = json!([
+            read("gi"), change, bash("rm -rf notes"), {"say": "one"},
+            bash("rm -rf notes"), read("notes/7"), {"say": "two"},
+        ]);
+        let bench = repository(replies, &[("gi", "*.o\n")]);
+        excludes_in_project(&bench);
+        for n in 0..80 {
+            bench.temp.write(&format!("notes/{n}"), "text\n");
+        }
+        bench.cairn(&["run", "--yolo", "work"]);
+        assert_eq!(statuses(&bench), [200, 200, 403], "{change}");
+        let done = bench.cairn(&["run", "-c", "--yolo", "go on"]);
+        assert_eq!(statuses(&bench)[3..], [403, 200], "{change} {done:?}");
+        assert!(bench.file("notes/7").exists());
+    }
+}
+
 // keeps: rules-frozen
 #[test]
 fn adding_a_file_to_gits_index_opens_nothing_that_was_hidden() {
