@@ -6,6 +6,7 @@ mod excludes;
 mod exposed;
 mod judge;
 mod rules;
+mod split;
 mod start;
 mod tracked;
 

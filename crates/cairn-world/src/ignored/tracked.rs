@@ -1,6 +1,7 @@
 //! The paths that a repository tracks, read from git's index, versions 2 to 4, without git. What is read
 //! is bounded. Of an index that is not understood it is not known what is tracked.
 
+use super::split::SharedLink;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -69,27 +70,43 @@ impl Tracked {
         Tracked { is_unknown: true, ..Tracked::default() }
     }
 
-    /// Reads an index whose objects' names are so long. None where anything is not understood. Of a split index
-    /// also the paths of the shared one are tracked, even those that were removed since.
+    /// Reads an index whose objects' names are so long. `None` where anything is not understood. Of a split index
+    /// also the paths of the shared one are tracked, but for those that it deletes.
     fn read(index: &[u8], hash: usize, shared: ReadShared<'_>) -> Option<Tracked> {
-        let (mut tracked, shared_name) = Tracked::read_own(index, hash)?;
-        if let Some(name) = shared_name {
-            let (below, its_shared) = Tracked::read_own(&shared(&name)?, hash)?;
-            if its_shared.is_some() {
+        let OwnEntries { mut tracked, unnamed, shared: link } = Tracked::read_own(index, hash)?;
+        if let Some(link) = link {
+            let bytes = shared(&link.file)?;
+            let below = Tracked::read_own(&bytes, hash)?;
+            if below.shared.is_some() || !below.unnamed.is_empty() {
                 return None;
             }
-            for span in &below.spans {
-                tracked.add(below.path(*span), false)?;
+            let below = below.tracked;
+            let changed = link.changed_entries(below.spans.len())?;
+            if changed.replaced.len() != unnamed.len() {
+                return None;
+            }
+            for (position, span) in below.spans.iter().enumerate() {
+                if changed.deleted.binary_search(&position).is_ok() {
+                    continue;
+                }
+                let name = below.path(*span);
+                match changed.replaced.binary_search(&position) {
+                    Ok(nth) => {
+                        let bare = name.strip_suffix(b"/").unwrap_or(name);
+                        tracked.add(bare, unnamed[nth])?;
+                    }
+                    Err(_) => tracked.add(name, false)?,
+                }
             }
         }
         Some(tracked.sorted())
     }
 
-    /// The entries of one index file, in its order, and the name of the shared index if it is a split one.
-    fn read_own(index: &[u8], hash: usize) -> Option<(Tracked, Option<String>)> {
+    /// The entries of one index file, in its order.
+    fn read_own(index: &[u8], hash: usize) -> Option<OwnEntries<'_>> {
         let version = number(index, 4).filter(|version| (2..=4).contains(version))?;
         let end = index.len().checked_sub(hash).filter(|_| index.starts_with(b"DIRC"))?;
-        let mut tracked = Tracked::default();
+        let (mut tracked, mut unnamed) = (Tracked::default(), Vec::new());
         let (mut at, mut name) = (HEAD, Vec::new());
         for _ in 0..number(index, 8)? {
             let fixed = index.get(at..at + STAT + hash + 2)?;
@@ -112,15 +129,18 @@ impl Tracked {
             let bytes = memchr::memchr(0, own)?;
             name.extend_from_slice(&own[..bytes]);
             // An entry that replaces one of the shared index has no name of its own.
-            if !name.is_empty() {
-                tracked.add(&name, number(fixed, 24)? & 0o170_000 == LINK as usize)?;
+            let is_link = number(fixed, 24)? & 0o170_000 == LINK as usize;
+            match name.is_empty() {
+                true => unnamed.push(is_link),
+                false => tracked.add(&name, is_link)?,
             }
             at += match version {
                 4 => head + skipped + bytes + 1,
                 _ => (head + bytes) / 8 * 8 + 8,
             };
         }
-        Some((tracked, shared_index(index.get(at..end)?, hash)?))
+        let shared = shared_index(index.get(at..end)?, hash)?;
+        Some(OwnEntries { tracked, unnamed, shared })
     }
 
     fn add(&mut self, name: &[u8], is_link: bool) -> Option<()> {
@@ -143,6 +163,15 @@ impl Tracked {
     }
 }
 
+/// The entries of one index file.
+struct OwnEntries<'a> {
+    tracked: Tracked,
+    /// Of the entries that replace one of the shared index, in their order: whether it is a repository.
+    unnamed: Vec<bool>,
+    /// The shared index, if this is a split one.
+    shared: Option<SharedLink<'a>>,
+}
+
 /// Four bytes as a number.
 fn number(bytes: &[u8], at: usize) -> Option<usize> {
     let four = bytes.get(at..at + 4)?.try_into().ok()?;
@@ -161,30 +190,24 @@ fn length(bytes: &[u8]) -> Option<(usize, usize)> {
     Some((value, read))
 }
 
-/// The name of the shared index that these extensions of an index name, if they do: it is a split one then. None at
+/// The shared index that these extensions of an index name, if they do: it is a split one then. None at
 /// all where an extension is not known. Those whose name begins with a capital can be worked out again, and `sdir`
 /// tells that there are directories which stand for what is in them.
-fn shared_index(extensions: &[u8], hash: usize) -> Option<Option<String>> {
+fn shared_index(extensions: &[u8], hash: usize) -> Option<Option<SharedLink<'_>>> {
     let (mut at, mut shared) = (0, None);
     while at < extensions.len() {
         let name = extensions.get(at..at + 4)?;
         let end = at.checked_add(8)?.checked_add(number(extensions, at + 4)?)?;
         let body = extensions.get(at + 8..end)?;
         match name {
-            b"link" => shared = Some(shared_name(body.get(..hash)?)),
+            b"link" => shared = SharedLink::read(body, hash)?,
             b"sdir" => {}
             _ if name[0].is_ascii_uppercase() => {}
             _ => return None,
         }
         at = end;
     }
-    Some(shared.flatten())
-}
-
-/// The name of the file with the shared index of this hash. One of zeros is none.
-fn shared_name(hash: &[u8]) -> Option<String> {
-    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    hash.iter().any(|byte| *byte != 0).then(|| format!("sharedindex.{hex}"))
+    Some(shared)
 }
 
 /// What makes an index the same one.

@@ -82,6 +82,33 @@ fn a_split_index_tracks_what_it_did_and_one_that_is_not_understood_hides_nothing
 
 // keeps: members
 #[test]
+fn what_a_split_index_no_longer_has_is_not_tracked_and_what_it_replaces_is() {
+    let statuses_with = |changes: &[&[&str]]| {
+        let replies = json!([read(".env"), read("src/7"), read("src/8"), {"say": "done"}]);
+        let bench = repository(replies, &[(".gitignore", ".env\nsrc/8\n"), (".env", "secret\n")]);
+        for n in 60..110 {
+            bench.temp.write(&format!("src/{n}"), "text\n");
+        }
+        git(&bench, "workspace", &["add", "-f", "src", ".env"]);
+        git(&bench, "workspace", &["update-index", "--split-index"]);
+        for args in changes {
+            git(&bench, "workspace", args);
+        }
+        let index = std::fs::read(bench.file(".git/index")).unwrap();
+        assert!(index.windows(4).any(|four| four == b"link"), "the index is split: {changes:?}");
+        bench.cairn(&["run", "--mode", "accept-edits", "work"]);
+        statuses(&bench)
+    };
+    let remove: &[&str] = &["rm", "-q", "--cached", ".env"];
+    assert_eq!(statuses_with(&[]), [200, 200, 200]);
+    assert_eq!(statuses_with(&[remove]), [403, 200, 200]);
+    assert_eq!(statuses_with(&[&["rm", "-q", "--cached", "src/8"]]), [200, 200, 403]);
+    assert_eq!(statuses_with(&[&["update-index", "--chmod=+x", "src/8"], remove]), [403, 200, 200]);
+    assert_eq!(statuses_with(&[remove, &["add", "-f", ".env"]]), [200, 200, 200]);
+}
+
+// keeps: members
+#[test]
 fn an_empty_git_folder_is_no_repository_whose_rules_count() {
     let check = |make: &dyn Fn(&Bench), expected: u64| {
         let bench = Bench::confined(json!([bash("rm -rf src"), {"say": "done"}]));
