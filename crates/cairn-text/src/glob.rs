@@ -10,6 +10,8 @@ pub struct PathGlob {
     matcher: GlobMatcher,
     /// Its parts between slashes; absent for `**`.
     parts: Vec<Option<Part>>,
+    /// No part was taken to be anything though it is not `**`.
+    is_exact: bool,
 }
 
 /// A part of a glob that is one name.
@@ -71,8 +73,10 @@ impl PathGlob {
                 .ok()
                 .map(|glob| Part { text: text.to_owned(), matcher: glob.compile_matcher() }),
         };
-        let parts = whole.trim_start_matches('/').split('/').map(part).collect();
-        Ok(PathGlob { text: text.to_owned(), matcher, parts })
+        let texts = || whole.trim_start_matches('/').split('/');
+        let parts: Vec<Option<Part>> = texts().map(part).collect();
+        let is_exact = texts().zip(&parts).all(|(text, part)| part.is_some() || text == "**");
+        Ok(PathGlob { text: text.to_owned(), matcher, parts, is_exact })
     }
 
     /// As it was written.
@@ -94,20 +98,35 @@ impl PathGlob {
     /// names may be globs of a shell; a `~` before the others is any directory.
     #[must_use]
     pub fn stance(&self, path: &str) -> Stance {
+        let places = self.places(path);
+        let rest = |at: &usize| self.parts[*at..].iter().collect::<Vec<_>>();
+        places.iter().map(|at| stance_of(&rest(at))).max().unwrap_or(Stance::Apart)
+    }
+
+    /// The places in the glob from which names beneath a directory go on to match, the path told as for
+    /// `stance`. Beneath two directories with the same places it matches the same. `None` where the places do
+    /// not say all: a name has a character of the shell's globs, or the glob a slash in brackets or braces.
+    #[must_use]
+    pub fn places_beneath(&self, directory: &str) -> Option<Vec<usize>> {
+        let is_known = self.is_exact && !directory.contains(['*', '?', '[', '~']);
+        is_known.then(|| self.places(directory))
+    }
+
+    /// Every place in the glob that a path may lead to.
+    fn places(&self, path: &str) -> Vec<usize> {
         let rooted = self.text.starts_with('/');
         let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         // One glob is about the root, the other path about what lies outside of it.
         if rooted != path.starts_with('/') && !self.is_anywhere() && !path.starts_with('~') {
-            return Stance::Apart;
+            return Vec::new();
         }
-        // Every place in the glob that the names so far may lead to.
         let mut places = self.with_any(vec![0]);
         for (n, name) in names.iter().enumerate() {
             if n == 0 && name.starts_with('~') {
                 continue;
             }
             if places.contains(&self.parts.len()) {
-                return Stance::Within;
+                return vec![self.parts.len()];
             }
             let next = places.iter().flat_map(|at| match &self.parts[*at] {
                 None if at + 1 == self.parts.len() => vec![*at, at + 1],
@@ -119,8 +138,7 @@ impl PathGlob {
             let again = path.starts_with('~').then_some(0);
             places = self.with_any(next.chain(again).collect());
         }
-        let rest = |at: &usize| self.parts[*at..].iter().collect::<Vec<_>>();
-        places.iter().map(|at| stance_of(&rest(at))).max().unwrap_or(Stance::Apart)
+        places
     }
 
     /// Whether what it matches may lie at any depth.

@@ -7,13 +7,13 @@ use crate::workspace::Workspace;
 use crate::{Confine, Settings, World};
 use cairn_text::glob::{PathGlob, Stance};
 use cairn_types::{PrivatePlaces, Status};
-use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// So many files are kept from commands at most.
 const MOST: usize = 500;
-/// So many names are looked at for rules on paths outside of all folders.
+/// So many names are looked at outside of all folders.
 const MOST_OUTSIDE: usize = 50_000;
 
 impl World {
@@ -43,18 +43,24 @@ pub(crate) fn expand(
     globs: &[PathGlob],
     private: &PrivatePlaces,
 ) -> Result<Vec<PathBuf>, Refusal> {
-    let mut search = Search { globs, private, found: Vec::new(), left: usize::MAX, linked: None };
+    let mut search = Search {
+        globs,
+        private,
+        folders: roots.laid().chain(roots.seen()).map(Workspace::path).collect(),
+        found: Vec::new(),
+        left: MOST_OUTSIDE,
+        walked: HashSet::new(),
+    };
     if globs.is_empty() {
         return Ok(search.found);
     }
     for root in roots.laid().chain(roots.seen()) {
-        search.walk(Some(root), root.path())?;
+        search.walk(Some(root), Visit::at(root.path()))?;
     }
-    search.left = MOST_OUTSIDE;
     for glob in globs.iter().filter(|glob| glob.as_str().starts_with('/')) {
         let begin = literal(glob);
         if !roots.laid().any(|root| begin.starts_with(root.path())) {
-            search.walk(None, &begin)?;
+            search.walk(None, Visit::at(&begin))?;
         }
         search.walk_linked(None, &begin)?;
     }
@@ -71,53 +77,121 @@ pub(crate) fn expand(
 struct Search<'a> {
     globs: &'a [PathGlob],
     private: &'a PrivatePlaces,
+    /// All folders that commands work in.
+    folders: Vec<&'a Path>,
     found: Vec<PathBuf>,
-    /// So many names are still looked at.
+    /// So many names are still looked at outside of the folders.
     left: usize,
-    /// The folder that is walked as what a link in the way of a rule leads to, and by what name the rule means it.
-    linked: Option<(PathBuf, PathBuf)>,
+    walked: HashSet<WalkedFolder>,
+}
+
+/// Something to look at.
+struct Visit {
+    real: PathBuf,
+    /// By what name rules mean it: the links that lead there are still in it.
+    named: PathBuf,
+}
+
+impl Visit {
+    fn at(path: &Path) -> Visit {
+        Visit { real: path.to_owned(), named: path.to_owned() }
+    }
+}
+
+/// A real folder as rules see it under one of its names. The same one again would find the same files.
+#[derive(PartialEq, Eq, Hash)]
+struct WalkedFolder {
+    real: PathBuf,
+    /// Per rule, where in it names beneath the folder go on; `None` where the rule is about other paths.
+    places: Vec<Option<Vec<usize>>>,
+    /// The name, where the places do not say all.
+    named: Option<PathBuf>,
 }
 
 impl Search<'_> {
-    /// Looks at a path and everything beneath it; no link is followed.
-    fn walk(&mut self, root: Option<&Workspace>, begin: &Path) -> Result<(), Refusal> {
-        let mut todo = vec![begin.to_owned()];
-        while let Some(path) = todo.pop() {
-            self.left = self.left.checked_sub(1).ok_or_else(too_many)?;
+    /// Looks at a path and everything beneath it. A link to a folder is followed where rules may mean something
+    /// by its name.
+    fn walk(&mut self, root: Option<&Workspace>, begin: Visit) -> Result<(), Refusal> {
+        let mut todo = vec![begin];
+        while let Some(Visit { real, named }) = todo.pop() {
+            if !self.is_in_folders(&real) {
+                self.left = self.left.checked_sub(1).ok_or_else(too_many)?;
+            }
             // What is private is not seen at all.
-            let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
-            if self.private.covering(&path).is_some() && !self.private.leads_to_opened(&path) {
+            let Ok(meta) = std::fs::symlink_metadata(&real) else { continue };
+            if self.private.covering(&real).is_some() && !self.private.leads_to_opened(&real) {
                 continue;
             }
             if meta.is_dir() {
-                if self.may_lead(root, &path) {
-                    let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-                    todo.extend(entries.map(|entry| entry.path()));
+                if self.is_to_be_walked(root, &real, &named) {
+                    let entries = std::fs::read_dir(&real).into_iter().flatten().flatten();
+                    todo.extend(entries.map(|entry| Visit {
+                        real: entry.path(),
+                        named: named.join(entry.file_name()),
+                    }));
                 }
-            } else if self.is_named(root, &path) {
-                self.add(&path, meta.is_symlink())?;
+            } else if self.is_named(root, &named) {
+                self.add(&real, meta.is_symlink())?;
+            } else if meta.is_symlink() && self.may_lead(root, &named) {
+                let target = real.canonicalize().ok().filter(|target| target.is_dir());
+                let target =
+                    target.filter(|to| self.is_in_folders(to) || self.is_meant(root, &named));
+                todo.extend(target.map(|real| Visit { real, named }));
             }
         }
         Ok(())
+    }
+
+    /// Whether rules may mean something in a folder that was not looked at for them yet.
+    fn is_to_be_walked(&mut self, root: Option<&Workspace>, real: &Path, named: &Path) -> bool {
+        if real.ends_with(".cairn/trash") || real.ends_with(".git/objects") {
+            return false;
+        }
+        self.may_lead(root, named) && {
+            let walked = self.walked_folder(root, real, named);
+            self.walked.insert(walked)
+        }
+    }
+
+    fn walked_folder(&self, root: Option<&Workspace>, real: &Path, named: &Path) -> WalkedFolder {
+        let (absolute, told) = (named.to_string_lossy(), told(root, named));
+        let mut says_all = true;
+        let mut places_in = |glob: &PathGlob| {
+            let is_absolute = glob.as_str().starts_with('/');
+            let path = if is_absolute { Some(&*absolute) } else { told.as_deref() }?;
+            let places = glob.places_beneath(path);
+            says_all &= places.is_some();
+            places
+        };
+        let places = self.globs.iter().map(&mut places_in).collect();
+        let named = (!says_all).then(|| named.to_owned());
+        WalkedFolder { real: real.to_owned(), places, named }
+    }
+
+    fn is_in_folders(&self, real: &Path) -> bool {
+        self.folders.iter().any(|folder| real.starts_with(folder))
+    }
+
+    /// Whether a rule means a link by its name, and not all that lies at any depth.
+    fn is_meant(&self, root: Option<&Workspace>, named: &Path) -> bool {
+        let Some(told) = told(root, named) else { return true };
+        let relative = self.globs.iter().filter(|glob| !glob.as_str().starts_with('/'));
+        let absolute = self.globs.iter().filter(|glob| glob.as_str().starts_with('/'));
+        let is_further = |glob: &PathGlob, path: &str, from: &str| {
+            glob.stance(path) != Stance::Apart
+                && glob.places_beneath(path).is_none_or(|at| Some(at) != glob.places_beneath(from))
+        };
+        relative.into_iter().any(|glob| is_further(glob, &told, "."))
+            || absolute.into_iter().any(|glob| is_further(glob, &named.to_string_lossy(), "/"))
     }
 
     /// Looks at the folder that a rule begins in, where a link leads there from elsewhere.
     fn walk_linked(&mut self, root: Option<&Workspace>, named: &Path) -> Result<(), Refusal> {
         let Ok(real) = named.canonicalize() else { return Ok(()) };
-        if real != named && real.is_dir() {
-            self.linked = Some((real.clone(), named.to_owned()));
-            self.walk(root, &real)?;
-            self.linked = None;
+        match real != named && real.is_dir() {
+            true => self.walk(root, Visit { real, named: named.to_owned() }),
+            false => Ok(()),
         }
-        Ok(())
-    }
-
-    /// A path as rules name it.
-    fn named<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
-        let linked = self.linked.as_ref();
-        let inner =
-            linked.and_then(|(real, named)| Some(named.join(path.strip_prefix(real).ok()?)));
-        inner.map_or(Cow::Borrowed(path), Cow::Owned)
     }
 
     /// Adds a file; a link is known by what it leads to, and a directory that it leads to by its files.
@@ -142,7 +216,6 @@ impl Search<'_> {
     }
 
     fn is_named(&self, root: Option<&Workspace>, path: &Path) -> bool {
-        let path = &*self.named(path);
         let absolute = path.to_string_lossy();
         let told = told(root, path);
         self.globs
@@ -152,10 +225,6 @@ impl Search<'_> {
 
     /// Whether something that a glob names may be in a directory.
     fn may_lead(&self, root: Option<&Workspace>, directory: &Path) -> bool {
-        if directory.ends_with(".cairn/trash") || directory.ends_with(".git/objects") {
-            return false;
-        }
-        let directory = &*self.named(directory);
         let absolute = directory.to_string_lossy();
         let told = told(root, directory);
         self.globs.iter().any(|glob| match (glob.as_str().starts_with('/'), &told) {

@@ -112,3 +112,36 @@ fn a_rule_on_a_linked_folder_holds_for_what_the_link_leads_to() {
     assert!(told.contains("seen"), "the control: {told}");
     assert!(told.contains("Permission denied"), "{told}");
 }
+
+// keeps: policy-unread
+#[test]
+fn a_rule_with_wildcards_before_a_linked_folder_holds_for_what_the_link_leads_to() {
+    for (rule, is_whole) in [
+        ("read **/private/*.pem", false),
+        ("read */private/k.pem", false),
+        ("read **/private/**", true),
+        ("read s*/loop/sub/private/k.pem", false),
+        ("read s*/chain/k.pem", false),
+    ] {
+        let bench = Bench::confined(json!([bash("sh r.sh"), {"say": "done"}]));
+        bench.temp.write(".git/HEAD", "ref: refs/heads/main\n");
+        bench.temp.write("r.sh", "cat sub/private/k.pem real/k.pem; cat real/other free/k.pem\n");
+        bench.temp.write("real/k.pem", CANARY);
+        bench.temp.write("real/other", "beside\n");
+        bench.temp.write("free/k.pem", "seen\n");
+        bench.temp.write("sub/plain", "x\n");
+        let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, bench.file(at)).unwrap();
+        link("../real", "sub/private");
+        // Links that go round.
+        link("..", "sub/loop");
+        link("../sub", "real/back");
+        link("private", "sub/chain");
+        let done = bench.cairn(&["run", "--yolo", "--deny", rule, "work"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        let told = bench.requests().pop().unwrap()["messages"].to_string();
+        assert!(!told.contains(CANARY), "{rule}: {told}");
+        assert!(told.contains("seen"), "the control of {rule}: {told}");
+        assert_eq!(told.contains("beside"), !is_whole, "{rule}: {told}");
+        assert!(told.contains("Permission denied"), "{rule}: {told}");
+    }
+}
