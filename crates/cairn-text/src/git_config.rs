@@ -25,13 +25,21 @@ pub enum GitSettingUse {
     Command,
     /// Runs what follows a `!` as a command.
     CommandAfterBang,
+    /// Runs what follows `ext::` as a command.
+    CommandAfterExt,
     /// Nothing of these.
     Other,
 }
 
+/// Programs that run the file that is named after them.
+const INTERPRETERS: [&str; 19] = [
+    ".", "source", "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "python",
+    "pypy", "perl", "ruby", "node", "php", "lua", "tclsh",
+];
+
 /// Settings without a subsection that matter, or with any: section, name, and what git does with the value.
-const SETTINGS: [(&str, &str, GitSettingUse); 58] = {
-    use GitSettingUse::{Command, CommandAfterBang, Include, Path};
+const SETTINGS: [(&str, &str, GitSettingUse); 63] = {
+    use GitSettingUse::{Command, CommandAfterBang, CommandAfterExt, Include, Path};
     [
         ("include", "path", Include),
         ("includeif", "path", Include),
@@ -91,6 +99,11 @@ const SETTINGS: [(&str, &str, GitSettingUse); 58] = {
         ("lfs", "clean", Command),
         ("lfs", "smudge", Command),
         ("submodule", "update", CommandAfterBang),
+        ("remote", "url", CommandAfterExt),
+        ("remote", "pushurl", CommandAfterExt),
+        ("submodule", "url", CommandAfterExt),
+        ("branch", "remote", CommandAfterExt),
+        ("branch", "pushremote", CommandAfterExt),
     ]
 };
 
@@ -268,8 +281,8 @@ impl ConfigReader<'_> {
     }
 }
 
-/// The paths that a command's text may name, as they are written: every word with a `/` or a `.` in it, and
-/// every other word that is no option and no command's name by its place. Of a path that begins with a variable
+/// The paths that a command's text may name, as they are written: every word with a `/` or a `.` in it, the file that
+/// a program such as `sh` is to run, and every other word that is no option and no command's name by its place. Of a path that begins with a variable
 /// or a substitution the rest is given, without the `/`.
 #[must_use]
 pub fn paths_in_command(command: &str) -> Vec<CommandPath> {
@@ -296,12 +309,13 @@ pub fn paths_in_command(command: &str) -> Vec<CommandPath> {
 pub struct CommandPath {
     /// As it is written.
     pub text: String,
-    /// It has a `/` or a `.`, so it is one even if nothing stands there yet.
+    /// It has a `/` or a `.`, or an interpreter runs it, so it is one even if nothing stands there yet.
     pub is_certain: bool,
 }
 
 fn split_words(command: &str, found: &mut Vec<CommandPath>) {
     let (mut word, mut is_first, mut before) = (String::new(), true, ' ');
+    let mut is_script = false;
     let is_end = |c: char| c.is_whitespace() || "\"'|;&()<>`{}!=,".contains(c);
     for c in command.chars().chain([' ']) {
         if !is_end(c) {
@@ -313,16 +327,33 @@ fn split_words(command: &str, found: &mut Vec<CommandPath>) {
             let beneath = word.strip_prefix('/').filter(|_| ")}`".contains(before));
             match beneath {
                 Some(path) => push_path(path, true, found),
+                None if is_script && !word.starts_with(['-', '$']) => push_path(&word, true, found),
                 None => push_word(&word, is_first, found),
             }
-            is_first = false;
+            (is_first, is_script) = match is_script && word.starts_with('-') {
+                // What follows is a command's text, or another option.
+                true => (is_command_option(&word), !is_command_option(&word)),
+                false => (false, is_interpreter(&word)),
+            };
             word.clear();
         }
         if "|;&(`{!".contains(c) {
-            is_first = true;
+            (is_first, is_script) = (true, false);
         }
         before = c;
     }
+}
+
+/// Whether a program runs the file that is named after it, by its name without a version.
+fn is_interpreter(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS.contains(&name) || INTERPRETERS.contains(&bare)
+}
+
+/// Whether a shell takes what follows this option for a command's text: `-c`, also after other letters.
+fn is_command_option(option: &str) -> bool {
+    !option.starts_with("--") && option.ends_with('c')
 }
 
 fn push_word(word: &str, is_first: bool, found: &mut Vec<CommandPath>) {
@@ -396,6 +427,7 @@ mod tests {
         check("[gpg \"ssh\"]program=a", GitSettingUse::Command);
         check("[alias]x=!a", GitSettingUse::CommandAfterBang);
         check("[pager]log=a", GitSettingUse::Command);
+        check("[remote \"a\"]pushurl=ext::a", GitSettingUse::CommandAfterExt);
         check("[core]excludesFile=a", GitSettingUse::Other);
         check("[user]name=a/b", GitSettingUse::Other);
     }
@@ -418,6 +450,10 @@ mod tests {
         check("$PWD/a", &["a"]);
         check("\"$(git rev-parse)/b\"", &["rev-parse?", "b"]);
         check("/usr/bin/x", &["/usr/bin/x"]);
+        check("sh fpy", &["fpy"]);
+        check("env X=y /bin/bash -e fpy %f", &["X?", "y?", "/bin/bash", "fpy", "%f?"]);
+        check("python3.12 -u fpy", &["fpy"]);
+        check("sh -c 'git log'", &["log?", "git log?"]);
         check("vim", &[]);
         check("", &[]);
     }

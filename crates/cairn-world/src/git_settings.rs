@@ -176,6 +176,10 @@ impl GuardFinder<'_> {
                     }
                 }
                 GitSettingUse::CommandAfterBang if !value.starts_with('!') => {}
+                GitSettingUse::CommandAfterExt => {
+                    let command = value.strip_prefix("ext::");
+                    command.into_iter().for_each(|command| self.push_command(command, base, &why));
+                }
                 GitSettingUse::Command | GitSettingUse::CommandAfterBang => {
                     self.push_command(value, base, &why);
                 }
@@ -219,9 +223,24 @@ impl GuardFinder<'_> {
         let value = value.strip_prefix(":(optional)").unwrap_or(value);
         let path = match value.strip_prefix('~') {
             None => base.join(value),
-            Some(rest) => self.person.home.as_ref()?.join(rest.strip_prefix('/')?),
+            Some(rest) => match rest.split_once('/').unwrap_or((rest, "")) {
+                ("", rest) => self.person.home.as_ref()?.join(rest),
+                (user, rest) => self.home_of(user)?.join(rest),
+            },
         };
         (!value.contains('\0')).then(|| without_dots(&path))
+    }
+
+    /// The home of a user of this machine, also where only another service than `/etc/passwd` knows them: beside
+    /// the person's own.
+    fn home_of(&self, user: &str) -> Option<PathBuf> {
+        let known = read_text(Path::new("/etc/passwd")).and_then(|users| {
+            let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+            let home = fields.into_iter().find(|fields| fields[0] == user)?.get(5).copied()?;
+            Some(PathBuf::from(home))
+        });
+        let beside = || Some(self.person.home.as_ref()?.parent()?.join(user));
+        known.or_else(beside)
     }
 
     /// Remembers a path by its name and by where it really is, as far as that lies in a folder of the world and is

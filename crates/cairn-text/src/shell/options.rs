@@ -179,6 +179,7 @@ fn in_setting(name: &str, value: &str) -> Option<String> {
     match setting.used_as() {
         GitSettingUse::Command => Some(value.trim_start_matches('!').to_owned()),
         GitSettingUse::CommandAfterBang => value.strip_prefix('!').map(str::to_owned),
+        GitSettingUse::CommandAfterExt => value.strip_prefix("ext::").map(str::to_owned),
         GitSettingUse::Include | GitSettingUse::Path | GitSettingUse::Other => None,
     }
 }

@@ -71,6 +71,43 @@ fn what_a_setting_names_needs_a_person_and_what_lies_beside_it_does_not() {
     check("[alias]\n\tdo = \"!f() { tools/do $1; }; f\"", "tools/do", "tools/f");
     check("[core]\n\tfsmonitor = ./watch", "watch", "");
     check("[core]\n\tworktree = ../w\n\thooksPath = hooks", "w/hooks/pre-commit", "");
+    check("[remote \"x\"]\n\turl = ext::sh tools/serve %S", "tools/serve", "tools/other");
+    check("[remote \"x\"]\n\tpushurl = \"ext::./serve %S\"", "serve", "");
+    tries("tools/serve", &[(".git/config", "[remote \"x\"]\n\turl = ../tools/serve\n")], false);
+}
+
+// keeps: git-settings
+#[test]
+fn a_file_that_a_setting_names_needs_a_person_also_where_it_is_not_there_yet() {
+    let config =
+        "[filter \"f\"]\n\tclean = sh fpy\n[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n";
+    tries("fpy", &[(".git/config", config)], true);
+    // A word that is no interpreter's file.
+    tries("clean", &[(".git/config", config)], false);
+}
+
+/// The name of the user that these tests run as.
+fn user() -> String {
+    use std::os::unix::fs::MetadataExt;
+    let uid = std::fs::metadata("/proc/self").unwrap().uid().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap();
+    let mut found = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    found.find(|fields| fields[2] == uid).expect("the user has a name")[0].to_owned()
+}
+
+// keeps: git-settings
+#[test]
+fn a_path_from_a_named_users_home_is_the_one_that_git_takes() {
+    for (folder, is_guarded) in [("tools", true), ("elsewhere", false)] {
+        let bench = bench(&[command("tools/pre-commit")], &[]);
+        let folder = bench.file(folder);
+        let up = "../".repeat(12);
+        let value =
+            format!("~{}/{up}{}", user(), folder.display().to_string().trim_start_matches('/'));
+        bench.temp.write(".git/config", &format!("[core]\n\thooksPath = {value}\n"));
+        let done = bench.cairn(&["run", "--yolo", "work"]);
+        assert_eq!(bench.file("tools/pre-commit").exists(), !is_guarded, "{value} {done:?}");
+    }
 }
 
 // keeps: git-settings
