@@ -1,9 +1,10 @@
 //! Marks changes of files that git would run, or read as configuration, by other names than its own: what settings
-//! name, what makes a folder a bare repository, and what a rebase goes on with. Gates judge such a change as one of
-//! git's own file. Decides nothing.
+//! name, what makes a folder a bare repository, and what a rebase goes on with; and of what links with guarded and
+//! protected names lead to. Gates judge such a change as one of git's own file, or of the link. Decides nothing.
 
 use crate::bare::BareRepositories;
 use crate::git_settings::{GitConfigFiles, GitGuard, find_git_guards};
+use crate::linked_names::find_linked_names;
 use crate::roots::Roots;
 use crate::settled::Prepared;
 use crate::workspace::Workspace;
@@ -44,16 +45,21 @@ pub(crate) fn mark_guarded(roots: &Roots, person: &GitConfigFiles, prepared: &mu
             told.extend(why);
         }
     };
-    let guards = find_git_guards(roots, person, &ground.directories());
+    let near = ground.directories();
+    let (guards, linked) = (find_git_guards(roots, person, &near), find_linked_names(roots, &near));
     let changes = prepared.changes.iter().enumerate().filter(|(_, change)| is_file(change));
     for (at, change) in changes.filter(|(_, change)| !is_guarded(&change.path)) {
         let root = roots.of(&change.path);
         let place = ground.absolute(&change.path);
-        if let Some(guard) = guards.iter().find(|guard| ground.touches(change, &place, guard)) {
+        if let Some(guard) = guards.iter().find(|guard| ground.touches(change, &place, &guard.path))
+        {
             let GitGuard { counts_as, why, .. } = guard;
             let shown = path::shown(change.path.as_bytes());
             let why = format!("git runs or reads {shown} ({why})\n");
             mark(at, root.told(counts_as), Some(why));
+        }
+        for name in linked.iter().filter(|name| ground.touches(change, &place, &name.path)) {
+            mark(at, name.counts_as.clone(), Some(name.told(&change.path)));
         }
         if goes_on_with_more(change, &prepared.contents) {
             mark(at, root.told(".git/hooks"), None);
@@ -158,13 +164,13 @@ impl<'a> Ground<'a> {
     }
 
     /// Whether a change is of a guarded file or folder, of something in it, or of what it lies in.
-    fn touches(&self, change: &Change, path: &Path, guard: &GitGuard) -> bool {
+    fn touches(&self, change: &Change, path: &Path, guarded: &Path) -> bool {
         let sides = [&change.before, &change.after];
         let is_whole = sides.into_iter().flatten().any(|state| state.aside.is_some());
-        if path.starts_with(&guard.path) {
+        if path.starts_with(guarded) {
             return is_whole || !change.makes_directory();
         }
-        let Ok(inner) = guard.path.strip_prefix(path) else { return false };
+        let Ok(inner) = guarded.strip_prefix(path) else { return false };
         let Some(inner) = inner.to_str() else { return true };
         let is_plain = |kind: FileKind| kind == FileKind::Directory;
         let is_turned = sides.into_iter().flatten().any(|state| !is_plain(state.kind));

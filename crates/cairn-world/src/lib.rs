@@ -24,6 +24,7 @@ mod growing;
 mod guarded;
 mod ignored;
 mod leftovers;
+mod linked_names;
 mod list;
 mod look;
 mod many;

@@ -4,6 +4,7 @@
 use crate::caught::caught;
 use crate::exec;
 use crate::git_settings::{GitConfigFiles, find_git_guards};
+use crate::linked_names::find_linked_names;
 use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
 use crate::rehearsing::{OnOutput, Rehearsing};
 use crate::roots::Roots;
@@ -14,7 +15,9 @@ use crate::{Acting, Settings};
 use cairn_sandbox::network::Reach;
 use cairn_sandbox::{Access, Confined, Context, Host, Level, Place, Running, Sandbox, Spec};
 use cairn_text::shell;
-use cairn_types::{Aside, Change, ChangeKind, CommandLine, Exec, Joint, Outcome, Status};
+use cairn_types::{
+    Aside, Change, ChangeKind, CommandLine, Exec, Joint, Outcome, Status, is_guarded,
+};
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -133,15 +136,19 @@ fn reach(sandbox: &Sandbox, hosts: &[String]) -> Option<Reach> {
 /// What git runs or obeys by other names than its own, where it is there: read-only to a command that works on the
 /// files themselves. Some of the project's own `.git` is known to the sandbox by its name.
 fn read_only_for_git(roots: &Roots, person: &GitConfigFiles, cwd: &Path) -> Vec<Place> {
-    let guards = find_git_guards(roots, person, &HashSet::from([cwd.to_owned()]));
-    let kept = guards.into_iter().filter_map(|guard| {
+    let near = HashSet::from([cwd.to_owned()]);
+    let linked = find_linked_names(roots, &near);
+    let linked =
+        linked.into_iter().filter(|name| is_guarded(&name.counts_as)).map(|name| name.path);
+    let guards = find_git_guards(roots, person, &near).into_iter().map(|guard| guard.path);
+    let kept = guards.chain(linked).filter_map(|guarded| {
         let is_known = roots.all().any(|root| {
             let git = root.path().join(".git");
-            ["hooks", "config", "info"].iter().any(|name| guard.path.starts_with(git.join(name)))
+            ["hooks", "config", "info"].iter().any(|name| guarded.starts_with(git.join(name)))
         });
-        let is_plain = guard.path.canonicalize().is_ok_and(|real| real == guard.path);
-        let found = std::fs::metadata(&guard.path).ok().filter(|_| is_plain && !is_known)?;
-        Some(Place { path: guard.path, is: (found.dev(), found.ino()), access: Access::Read })
+        let is_plain = guarded.canonicalize().is_ok_and(|real| real == guarded);
+        let found = std::fs::metadata(&guarded).ok().filter(|_| is_plain && !is_known)?;
+        Some(Place { path: guarded, is: (found.dev(), found.ino()), access: Access::Read })
     });
     kept.collect()
 }

@@ -315,3 +315,37 @@ fn a_command_in_the_background_cannot_change_or_move_what_a_setting_names() {
     assert_eq!(bench.temp.read("tools/hooks/pre-commit"), "mine\n", "{done:?}");
     assert_eq!(bench.temp.read("tools/fine"), "x\n", "{done:?}");
 }
+
+// keeps: linked-names
+#[test]
+fn what_a_guarded_or_protected_name_leads_to_counts_as_that_name() {
+    for (link, to, attack, control, is_guarded) in [
+        ("cairn.toml", "conf/mine.toml", "conf/mine.toml", "conf/other.toml", true),
+        (".cairn/hooks.toml", "../conf/h", "conf/h", "conf/other", true),
+        (".cairn", "conf", "conf/hooks.toml", "other/hooks.toml", true),
+        (".husky", "tools/husky", "tools/husky/pre-commit", "tools/pre-commit", true),
+        ("sub/.husky", "in", "sub/in/pre-commit", "in/pre-commit", true),
+        ("AGENTS.md", "docs/agents.txt", "docs/agents.txt", "docs/other.txt", false),
+        ("AGENTS.md", "hop", "docs/agents.txt", "docs/other.txt", false),
+        (".github", "ci", "ci/workflows/x.yml", "ci/x.yml", false),
+    ] {
+        for (path, is_attack) in [(attack, true), (control, false)] {
+            for (flags, ordinary) in MODES {
+                let bench = bench(&[command(path), write("after.txt")], &[]);
+                let at = bench.file(link);
+                std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+                std::fs::create_dir_all(bench.file(path).parent().unwrap()).unwrap();
+                std::fs::write(bench.file(path), "# before\n").unwrap();
+                std::os::unix::fs::symlink(to, &at).unwrap();
+                if to == "hop" {
+                    std::os::unix::fs::symlink("docs/agents.txt", bench.file("hop")).unwrap();
+                }
+                let done = bench.cairn(&[&["run"], flags, &["work"]].concat());
+                let lands = bench.temp.read(path) != "# before\n";
+                // Without a question at all, what is protected and not guarded is changed.
+                let is_asked = is_attack && (is_guarded || !flags.contains(&"--yolo"));
+                assert_eq!(lands, ordinary && !is_asked, "{link} {path} {flags:?} {done:?}");
+            }
+        }
+    }
+}
