@@ -61,6 +61,11 @@ impl HeadLine {
         &self.run
     }
 
+    /// Its session.
+    pub(crate) fn session(&self) -> &SessionId {
+        &self.session
+    }
+
     fn text(&self) -> String {
         format!("{:020} {} {:020} {}\n", self.seq, self.hash, self.fact_n, self.session)
     }

@@ -66,14 +66,16 @@ fn remove_outside(home: &Home, run: &RunId) {
 
 /// Removes what a deletion that was cut off left outside the database.
 pub(crate) fn remove_leftovers(conn: &Connection, home: &Home) -> Result<(), StoreError> {
-    let mut deleted = conn.prepare(
-        "SELECT session FROM deleted WHERE session NOT IN (SELECT id FROM sessions) ORDER BY session",
-    )?;
+    let mut deleted =
+        conn.prepare("SELECT session FROM deleted WHERE session NOT IN (SELECT id FROM sessions)")?;
     let deleted = deleted.query_map([], |row| crate::run::id::<SessionId>(row, 0))?;
-    for session in deleted.collect::<Result<Vec<_>, _>>()? {
-        let heads = crate::heads::of_session(home, &session)?;
-        heads.iter().for_each(|head| remove_outside(home, head.run()));
+    let deleted = deleted.collect::<Result<HashSet<_>, _>>()?;
+    if deleted.is_empty() {
+        return Ok(());
     }
+    let heads = crate::heads::all(home)?;
+    let left = heads.iter().filter(|head| deleted.contains(head.session()));
+    left.for_each(|head| remove_outside(home, head.run()));
     Ok(())
 }
 

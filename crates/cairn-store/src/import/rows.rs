@@ -6,9 +6,10 @@ use super::{all_kept, hold, refuse};
 use crate::StoreError;
 use crate::batch::{NewRun, Tally};
 use crate::bundle::{Bundler, Damage};
-use crate::contents;
+use crate::contents::{self, Absence};
 use crate::digest::{Tail, unhex_array};
 use crate::export::{Header, named_contents};
+use crate::gc::named_by;
 use crate::heads::HeadLine;
 use crate::home::Home;
 use crate::keys::Keys;
@@ -19,7 +20,7 @@ use crate::run::RunState;
 use crate::verify::lines::ReceiptLine;
 use cairn_types::{Hash, RunId, to_canonical};
 use rusqlite::{Connection, params};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 
 /// What is to be stored, and where.
@@ -92,8 +93,10 @@ impl Rows<'_> {
         Ok(heads)
     }
 
-    /// The contents that its facts name and that are not in the file were freed where it came from.
+    /// The contents that its facts name and that are not in the file were freed where it came from; but what another
+    /// session of this home names is lost here.
     fn note_what_did_not_come(&self) -> Result<(), StoreError> {
+        let mut absent = BTreeSet::new();
         let mut bodies = self.conn.prepare("SELECT body FROM facts WHERE run = ?")?;
         for (run, _) in &self.parts.runs {
             let mut rows = bodies.query([run.as_str()])?;
@@ -103,12 +106,23 @@ impl Rows<'_> {
                 named_contents(&body.unwrap_or_default(), &mut |hash| named.push(hash));
             }
             for hash in named {
-                if contents::absence(self.conn, self.home, &hash)?.is_some() {
-                    contents::note_freed(self.conn, &hash)?;
+                if contents::absence(self.conn, self.home, &hash)? == Some(Absence::Missing) {
+                    absent.insert(hash);
                 }
             }
         }
-        Ok(())
+        if absent.is_empty() {
+            return Ok(());
+        }
+        let mut others = self.conn.prepare("SELECT id FROM runs WHERE session <> ?")?;
+        let others = others
+            .query_map([self.header.session_id.as_str()], |row| crate::run::id::<RunId>(row, 0))?;
+        for other in others {
+            // One run at a time: what is held is what one run names, however large the home is.
+            let named = named_by(self.conn, &HashSet::from([other?]))?;
+            absent.retain(|hash| !named.contains(&hash.0));
+        }
+        absent.iter().try_for_each(|hash| contents::note_freed(self.conn, hash))
     }
 
     /// The receipts, in the session's order; gives their ids.

@@ -242,6 +242,38 @@ async fn what_a_deletion_left_when_it_was_cut_off_is_removed_later_and_nothing_e
     assert_eq!(bench.store.verify_session(&other, None).unwrap().verdict, Verdict::Refuted);
 }
 
+// keeps: contents-checked
+#[tokio::test]
+async fn what_another_session_of_the_home_names_is_lost_here_and_not_freed_elsewhere() {
+    let (here, there) = (Bench::new(), Bench::new());
+    let mut driver = Driver::start(&here.store, 1).await;
+    driver.next_op("shared").await;
+    driver.next_op("alone").await;
+    driver.commit(end()).await;
+    let mut other = Driver::take(&there.store, &cairn_types::RunId::new(5, 5), 0).await;
+    other.create_in(cairn_types::SessionId::new(5, 5)).await;
+    other.next_op("shared").await;
+    other.commit(end()).await;
+    let hash = |text: &str| {
+        let input = format!("{{\"command\":\"{text}\"}}");
+        cairn_types::Hash::of(input.as_bytes())
+    };
+    for bench in [&here, &there] {
+        for text in ["alone 0002", "shared 0001"] {
+            let hex: String = hash(text).0.iter().map(|byte| format!("{byte:02x}")).collect();
+            bench.tamper(&format!("DELETE FROM contents WHERE hash = x'{hex}'"));
+        }
+    }
+    here.store.checkpoint(&session(), 99).await.unwrap();
+    let mut file = Vec::new();
+    assert_eq!(here.store.export(&session(), &mut file).unwrap().missing, 2);
+    import(&there, &file).unwrap();
+    let freed = there.store.content(&hash("alone 0002"));
+    assert!(matches!(freed, Err(StoreError::ContentFreed { .. })), "{freed:?}");
+    let lost = there.store.content(&hash("shared 0001"));
+    assert!(matches!(lost, Err(StoreError::ContentMissing { .. })), "{lost:?}");
+}
+
 /// What an import says of a session, signed as it should be, with one row that claims this change.
 async fn why_refused(change: &Change, is_looked_at: bool) -> String {
     let (here, there) = (Bench::new(), Bench::new());

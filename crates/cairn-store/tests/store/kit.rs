@@ -199,9 +199,14 @@ impl Driver {
     }
 
     pub async fn create(&mut self) {
+        self.create_in(session()).await;
+    }
+
+    /// Makes the run, and its session.
+    pub async fn create_in(&mut self, session: SessionId) {
         let text = b"you are here".to_vec();
         let started = Body::Run(RunStarted {
-            session: session(),
+            session: session.clone(),
             name: Some("task".to_owned()),
             system: ContentRef::of(&text),
             tools: ContentRef::of(&text),
@@ -216,10 +221,10 @@ impl Driver {
         let root = "/root/project".to_owned();
         let batch = Batch {
             lease: self.key(),
-            session: Some(NewSession { id: session(), root, at: 1 }),
+            session: Some(NewSession { id: session.clone(), root, at: 1 }),
             run: Some(NewRun {
                 id: self.run.clone(),
-                session: session(),
+                session,
                 name: Some("task".to_owned()),
                 parent: None,
                 at: 1,
