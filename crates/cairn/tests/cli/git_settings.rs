@@ -104,7 +104,7 @@ fn a_path_from_a_named_users_home_is_the_one_that_git_takes() {
         let up = "../".repeat(12);
         let value =
             format!("~{}/{up}{}", user(), folder.display().to_string().trim_start_matches('/'));
-        bench.temp.write(".git/config", &format!("[core]\n\thooksPath = {value}\n"));
+        bench.temp.write(".git/config", format!("[core]\n\thooksPath = {value}\n"));
         let done = bench.cairn(&["run", "--yolo", "work"]);
         assert_eq!(bench.file("tools/pre-commit").exists(), !is_guarded, "{value} {done:?}");
     }
