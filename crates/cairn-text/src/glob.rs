@@ -98,22 +98,22 @@ impl PathGlob {
     /// names may be globs of a shell; a `~` before the others is any directory.
     #[must_use]
     pub fn stance(&self, path: &str) -> Stance {
-        let places = self.places(path);
+        let places = self.places(path, Part::may_be);
         let rest = |at: &usize| self.parts[*at..].iter().collect::<Vec<_>>();
         places.iter().map(|at| stance_of(&rest(at))).max().unwrap_or(Stance::Apart)
     }
 
     /// The places in the glob from which names beneath a directory go on to match, the path told as for
-    /// `stance`. Beneath two directories with the same places it matches the same. `None` where the places do
-    /// not say all: a name has a character of the shell's globs, or the glob a slash in brackets or braces.
+    /// `stance`, its names as they are. Beneath two directories with the same places it matches the same. `None`
+    /// where the places do not say all: the glob has a slash in brackets or braces.
     #[must_use]
     pub fn places_beneath(&self, directory: &str) -> Option<Vec<usize>> {
-        let is_known = self.is_exact && !directory.contains(['*', '?', '[', '~']);
-        is_known.then(|| self.places(directory))
+        let is_name = |part: &Part, name: &str| part.matcher.is_match(name);
+        (self.is_exact && !directory.starts_with('~')).then(|| self.places(directory, is_name))
     }
 
-    /// Every place in the glob that a path may lead to.
-    fn places(&self, path: &str) -> Vec<usize> {
+    /// Every place in the glob that a path may lead to, `fits` saying whether a part may be a name.
+    fn places(&self, path: &str, fits: impl Fn(&Part, &str) -> bool) -> Vec<usize> {
         let rooted = self.text.starts_with('/');
         let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         // One glob is about the root, the other path about what lies outside of it.
@@ -131,7 +131,7 @@ impl PathGlob {
             let next = places.iter().flat_map(|at| match &self.parts[*at] {
                 None if at + 1 == self.parts.len() => vec![*at, at + 1],
                 None => vec![*at],
-                Some(part) if part.may_be(name) => vec![at + 1],
+                Some(part) if fits(part, name) => vec![at + 1],
                 Some(_) => Vec::new(),
             });
             // The root may lie anywhere beneath a home.

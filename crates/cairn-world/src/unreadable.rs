@@ -13,8 +13,10 @@ use std::sync::Arc;
 
 /// So many files are kept from commands at most.
 const MOST: usize = 500;
-/// So many names are looked at outside of all folders.
+/// So many names are looked at outside of all folders and behind links.
 const MOST_OUTSIDE: usize = 50_000;
+/// So many links are in a path at most: Linux follows no more.
+const MOST_LINKS: u32 = 40;
 
 impl World {
     /// Finds out whether commands can be kept from reading what rules keep from being read: they are confined,
@@ -80,7 +82,7 @@ struct Search<'a> {
     /// All folders that commands work in.
     folders: Vec<&'a Path>,
     found: Vec<PathBuf>,
-    /// So many names are still looked at outside of the folders.
+    /// So many names are still looked at outside of the folders and behind links.
     left: usize,
     walked: HashSet<WalkedFolder>,
 }
@@ -90,11 +92,13 @@ struct Visit {
     real: PathBuf,
     /// By what name rules mean it: the links that lead there are still in it.
     named: PathBuf,
+    /// How many links were followed in that name.
+    links: u32,
 }
 
 impl Visit {
     fn at(path: &Path) -> Visit {
-        Visit { real: path.to_owned(), named: path.to_owned() }
+        Visit { real: path.to_owned(), named: path.to_owned(), links: 0 }
     }
 }
 
@@ -113,8 +117,8 @@ impl Search<'_> {
     /// by its name.
     fn walk(&mut self, root: Option<&Workspace>, begin: Visit) -> Result<(), Refusal> {
         let mut todo = vec![begin];
-        while let Some(Visit { real, named }) = todo.pop() {
-            if !self.is_in_folders(&real) {
+        while let Some(Visit { real, named, links }) = todo.pop() {
+            if real != named || !self.is_in_folders(&real) {
                 self.left = self.left.checked_sub(1).ok_or_else(too_many)?;
             }
             // What is private is not seen at all.
@@ -128,6 +132,7 @@ impl Search<'_> {
                     todo.extend(entries.map(|entry| Visit {
                         real: entry.path(),
                         named: named.join(entry.file_name()),
+                        links,
                     }));
                 }
             } else if self.is_named(root, &named) {
@@ -136,7 +141,8 @@ impl Search<'_> {
                 let target = real.canonicalize().ok().filter(|target| target.is_dir());
                 let target =
                     target.filter(|to| self.is_in_folders(to) || self.is_meant(root, &named));
-                todo.extend(target.map(|real| Visit { real, named }));
+                let target = target.filter(|_| links < MOST_LINKS);
+                todo.extend(target.map(|real| Visit { real, named, links: links + 1 }));
             }
         }
         Ok(())
@@ -189,7 +195,7 @@ impl Search<'_> {
     fn walk_linked(&mut self, root: Option<&Workspace>, named: &Path) -> Result<(), Refusal> {
         let Ok(real) = named.canonicalize() else { return Ok(()) };
         match real != named && real.is_dir() {
-            true => self.walk(root, Visit { real, named: named.to_owned() }),
+            true => self.walk(root, Visit { real, named: named.to_owned(), links: 1 }),
             false => Ok(()),
         }
     }
@@ -256,4 +262,37 @@ fn too_many() -> Refusal {
         "it is not run: rules keep more than {MOST} files from being read, which cannot be kept from a command"
     );
     Refusal::new(Status::REFUSED, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_that_go_round_are_walked_to_an_end_and_hide_nothing() {
+        let holder = tempfile::tempdir().unwrap();
+        let top = holder.path().canonicalize().unwrap();
+        for path in ["real/k.pem", "a/[x]/plain", "a/~y/plain"] {
+            std::fs::create_dir_all(top.join(path).parent().unwrap()).unwrap();
+            std::fs::write(top.join(path), "x").unwrap();
+        }
+        for (to, at) in
+            [("../..", "a/[x]/up"), ("../..", "a/~y/up"), ("../../real", "a/[x]/private")]
+        {
+            std::os::unix::fs::symlink(to, top.join(at)).unwrap();
+        }
+        let roots = Roots::new(Workspace::open(&top).unwrap());
+        let found = |rule: &str| {
+            let globs = [PathGlob::parse(rule).unwrap()];
+            expand(&roots, &globs, &PrivatePlaces::default())
+        };
+        let key = Ok(vec![top.join("real/k.pem")]);
+        for rule in
+            ["**/private/*.pem", "a/*/private/**", "a/*/up/real/k.pem", "**/up/**/up/real/*"]
+        {
+            assert_eq!(found(rule).map_err(|_| ()), key, "{rule}");
+        }
+        // Where a brace has a slash the places in the rule are not known: it ends, and is refused.
+        assert!(found("**/{private/k,x}.pem").is_err());
+    }
 }
