@@ -2,6 +2,7 @@
 //! changes nothing.
 
 use super::judge::path_of;
+use super::newly_tracked::newly_tracked;
 use super::rules::{IgnoreRules, RuleFiles};
 use super::start::{Placed, StartRules};
 use super::{Git, GitJudge, Has, Level};
@@ -24,15 +25,16 @@ struct Rules {
 }
 
 /// The precious files of a folder that are ignored now and would not be after these changes, whose new
-/// texts `contents` has.
+/// texts `contents` has, by rules or because the index tracks them.
 pub(crate) fn exposed(
     workspace: &Workspace,
     changes: &[Placed<'_>],
     contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
 ) -> Vec<String> {
+    let newly_tracked = newly_tracked(workspace, changes, contents);
     let excludes = &workspace.ignored.excludes;
     let Some(after) = StartRules::afterwards(changes, excludes, contents) else {
-        return Vec::new();
+        return newly_tracked;
     };
     let gone = changes.iter().filter(|placed| placed.change.after.is_none());
     let search = Search {
@@ -41,7 +43,11 @@ pub(crate) fn exposed(
         after: Arc::new(after),
         gone: gone.map(|placed| placed.path.as_path()).collect(),
     };
-    search.run()
+    let mut found = search.run();
+    found.extend(newly_tracked);
+    found.sort();
+    found.dedup();
+    found
 }
 
 struct Search<'a> {
@@ -71,7 +77,6 @@ impl Search<'_> {
         while let Some(visit) = todo.pop() {
             self.directory(&visit, &mut found, &mut todo);
         }
-        found.sort();
         found
     }
 

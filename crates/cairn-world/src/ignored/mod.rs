@@ -5,6 +5,7 @@
 mod excludes;
 mod exposed;
 mod judge;
+mod newly_tracked;
 mod rules;
 mod split;
 mod start;

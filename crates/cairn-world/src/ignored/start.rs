@@ -33,14 +33,14 @@ enum Original {
 
 /// A kind of file that decides about ignored paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RuleFile {
+pub(super) enum RuleFile {
     Rules,
     Repository,
     Index,
 }
 
 impl RuleFile {
-    fn of(path: &Path) -> Option<RuleFile> {
+    pub(super) fn of(path: &Path) -> Option<RuleFile> {
         let name = path.file_name()?.to_str()?;
         let is_in_git = || path.parent().into_iter().flatten().any(|part| part == ".git");
         match name {
@@ -267,7 +267,7 @@ impl Original {
     }
 }
 
-fn read(path: &Path, kind: RuleFile) -> Option<Vec<u8>> {
+pub(super) fn read(path: &Path, kind: RuleFile) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let most = if kind == RuleFile::Index { tracked::MOST_BYTES } else { MAX_RULES };

@@ -40,6 +40,11 @@ pub(crate) struct Tracked {
 }
 
 impl Tracked {
+    /// The paths that are tracked, in order; one that is a repository within this one ends with a slash.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.spans.iter().map(|span| self.path(*span))
+    }
+
     /// Whether this path is tracked as a file or link.
     pub(crate) fn holds(&self, path: &[u8]) -> bool {
         self.spans.binary_search_by(|span| self.path(*span).cmp(path)).is_ok()

@@ -341,6 +341,9 @@ async fn an_address_with_one_slash_in_a_patch_is_refused_with_the_right_spelling
     ] {
         check(&[("f", "f\n")], patch(None, text), told, &[("f", "f\n")]).await;
     }
+    let told = "400 known:///x is an entry; a patch without a path changes files, so give edit this path and a patch of it alone";
+    let text = "*** Begin Patch\n*** Add File: known:///x\n+x\n*** End Patch\n";
+    check(&[("f", "f\n")], patch(None, text), told, &[("f", "f\n")]).await;
     let own = "*** Begin Patch\n*** Add File: ./file:/x\n+x\n*** End Patch\n";
     check(&[], patch(None, own), "201 created file:/x, 1 line", &[("file:/x", "x\n")]).await;
 }

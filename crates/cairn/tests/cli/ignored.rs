@@ -153,6 +153,8 @@ fn letting_git_see_a_precious_file_needs_a_person_whether_by_tool_or_by_command(
         (bash("echo '*.o' > .gitignore"), 403),
         (bash("rm .gitignore"), 403),
         (bash("echo '!.env' >> .git/info/exclude; echo '!.env' >> .gitignore"), 403),
+        (bash("git add -f .env"), 403),
+        (bash("git add -f .env; git commit -qm chore"), 403),
         (write(".gitignore", ".env\n"), 200),
         (bash("echo .env > .gitignore"), 200),
     ] {
@@ -279,12 +281,12 @@ fn what_a_run_adds_to_the_global_excludes_hides_nothing_also_in_the_next_process
 #[test]
 fn adding_a_file_to_gits_index_opens_nothing_that_was_hidden() {
     let replies = json!([
-        bash("git add -f .env"), read(".env"), {"say": "one"}, read(".env"), {"say": "two"},
+        bash("git add -f own.o"), read("own.o"), {"say": "one"}, read("own.o"), {"say": "two"},
     ]);
-    let bench = repository(replies, &[(".gitignore", ".env\n"), (".env", "secret\n")]);
+    let bench = repository(replies, &[(".gitignore", "*.o\n"), ("own.o", "hidden\n")]);
     let done = bench.cairn(&["run", "--yolo", "work"]);
     assert_eq!(statuses(&bench), [200, 403], "{done:?}");
-    assert!(git(&bench, "workspace", &["ls-files"]).contains(".env"));
+    assert!(git(&bench, "workspace", &["ls-files"]).contains("own.o"));
     bench.cairn(&["run", "-c", "--yolo", "go on"]);
     assert_eq!(statuses(&bench), [200, 403, 403]);
     let fresh = repository(json!([read(".env"), {"say": "done"}]), &[(".env", "secret\n")]);
