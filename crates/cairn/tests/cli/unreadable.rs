@@ -69,6 +69,7 @@ fn a_missing_content_is_not_called_freed() {
 
 // keeps: contents-checked
 #[test]
+#[allow(clippy::disallowed_methods, reason = "the test damages the database from outside")]
 fn a_lost_image_of_a_file_is_found_before_an_undo_needs_it() {
     for (lost, undone) in [("before\n", 1), ("after\n", 0)] {
         let bench = Bench::new(json!([
