@@ -99,7 +99,7 @@ fn to_read(conn: &Connection, session: Option<&SessionId>) -> Result<BTreeSet<Ha
 
 /// The contents of the states that the changes of an op name: all but what was moved and not written, and entries
 /// that their scheme keeps.
-fn kept_of_changes(body: &Value) -> Vec<Hash> {
+pub(crate) fn kept_of_changes(body: &Value) -> Vec<Hash> {
     let changes = body.get("changes").cloned().unwrap_or_default();
     let changes: Vec<Change> = serde_json::from_value(changes).unwrap_or_default();
     let states = changes.into_iter().flat_map(|change| [change.before, change.after]).flatten();

@@ -6,6 +6,7 @@ use super::{all_kept, hold, refuse};
 use crate::StoreError;
 use crate::batch::{NewRun, Tally};
 use crate::bundle::{Bundler, Damage};
+use crate::check::kept_of_changes;
 use crate::contents::{self, Absence};
 use crate::digest::{Tail, unhex_array};
 use crate::export::{Header, named_contents};
@@ -103,7 +104,9 @@ impl Rows<'_> {
             let mut named = Vec::new();
             while let Some(row) = rows.next()? {
                 let body = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or_default());
-                named_contents(&body.unwrap_or_default(), &mut |hash| named.push(hash));
+                let body = body.unwrap_or_default();
+                named_contents(&body, &mut |hash| named.push(hash));
+                named.extend(kept_of_changes(&body));
             }
             for hash in named {
                 if contents::absence(self.conn, self.home, &hash)? == Some(Absence::Missing) {

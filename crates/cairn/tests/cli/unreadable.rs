@@ -106,3 +106,23 @@ fn a_freed_content_is_called_freed_and_is_no_loss() {
     check(&bench, "its former content was freed by `cairn gc`", &[(&["undo"], 1)]);
     check(&bench, "were freed", &[(&["verify", "--contents"], 0)]);
 }
+
+// keeps: contents-checked
+#[test]
+fn what_was_freed_where_a_session_came_from_is_no_loss_where_it_came_to() {
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "read", "args": {"path": "a"}}]},
+        {"calls": [{"tool": "write", "args": {"path": "a", "content": "after\n"}}]},
+        {"say": "done"},
+    ]));
+    bench.temp.write("a", "before\n");
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    assert_eq!(bench.cairn(&["gc", "--keep-days", "0", "--yes"]).code, 0);
+    let file = bench.temp.path().join("work.cairn").display().to_string();
+    assert_eq!(bench.cairn(&["sessions", "export", "-o", &file]).code, 0);
+    let there = Bench::new(json!([]));
+    let imported = there.cairn(&["sessions", "import", &file, "--root", "."]);
+    assert_eq!(imported.code, 0, "{imported:?}");
+    check(&there, "freed by `cairn gc`", &[(&["doctor", "--deep"], 0)]);
+}
