@@ -68,11 +68,27 @@ pub(crate) fn common(here: BorrowedFd<'_>) -> Option<(OwnedFd, PathBuf)> {
     Some((git, path))
 }
 
-/// Whether the `.git` in this directory makes it a repository, as git sees it: it, or what it names, has a `HEAD`.
-pub(crate) fn is_repository(here: BorrowedFd<'_>) -> bool {
-    let has_head =
-        |git: &OwnedFd| rustix::fs::statat(git, "HEAD", AtFlags::SYMLINK_NOFOLLOW).is_ok();
-    own(here).is_some_and(|(git, _)| has_head(&git))
+/// What the `.git` of a directory makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DotGit {
+    /// There is none.
+    Absent,
+    /// It is none that git would take: it has no `HEAD`, or names a directory that is not there or another user's.
+    /// Whether the directory was meant to be a repository is not known.
+    NotUnderstood,
+    Repository,
+}
+
+impl DotGit {
+    pub(crate) fn of(here: BorrowedFd<'_>) -> DotGit {
+        let is_there =
+            |dir, name: &str| rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        match own(here) {
+            Some((git, _)) if is_there(git.as_fd(), "HEAD") => DotGit::Repository,
+            None if !is_there(here, ".git") => DotGit::Absent,
+            _ => DotGit::NotUnderstood,
+        }
+    }
 }
 
 fn file_text(dir: BorrowedFd<'_>, name: &str) -> Option<String> {

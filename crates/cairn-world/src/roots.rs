@@ -5,6 +5,7 @@
 use crate::ignored::{self, IgnoreState};
 use crate::members::{Members, Membership};
 use crate::outer::{self, Whose};
+use crate::rehearse;
 use crate::ruled::Ruled;
 use crate::settled::Prepared;
 use crate::unread::Unread;
@@ -56,8 +57,12 @@ impl Roots {
         // Made at the first question: most changes touch no rule file, and hashing all contents takes its time.
         let by_hash: OnceCell<HashMap<Hash, &Vec<u8>>> = OnceCell::new();
         let hashed = || prepared.contents.iter().map(|bytes| (Hash::of(bytes), bytes)).collect();
-        let contents =
+        let by_hash =
             |hash: &Hash| by_hash.get_or_init(hashed).get(hash).map(|bytes| (*bytes).clone());
+        let rehearsed = prepared.rehearsed.as_deref();
+        let layers = rehearsed.map(|layers| rehearse::layers(self, layers)).unwrap_or_default();
+        let layers = layers.into_iter().map(|(folder, upper)| (folder.path(), upper)).collect();
+        let contents = ignored::NewContents { by_hash: &by_hash, layers };
         let exposed: Vec<String> =
             self.all().flat_map(|root| ignored::exposed(root, &placed, &contents)).collect();
         prepared.removed.exposed = exposed.len() as u64;

@@ -45,12 +45,22 @@ pub(crate) fn expand(
     globs: &[PathGlob],
     private: &PrivatePlaces,
 ) -> Result<Vec<PathBuf>, Refusal> {
+    expand_within(roots, globs, private, MOST_OUTSIDE)
+}
+
+/// The same, looking at so many names outside of the folders and behind links.
+fn expand_within(
+    roots: &Roots,
+    globs: &[PathGlob],
+    private: &PrivatePlaces,
+    left: usize,
+) -> Result<Vec<PathBuf>, Refusal> {
     let mut search = Search {
         globs,
         private,
         folders: roots.laid().chain(roots.seen()).map(Workspace::path).collect(),
         found: Vec::new(),
-        left: MOST_OUTSIDE,
+        left,
         walked: HashSet::new(),
     };
     if globs.is_empty() {
@@ -141,7 +151,9 @@ impl Search<'_> {
                 let target = real.canonicalize().ok().filter(|target| target.is_dir());
                 let target =
                     target.filter(|to| self.is_in_folders(to) || self.is_meant(root, &named));
-                let target = target.filter(|_| links < MOST_LINKS);
+                let target = target.filter(|to| {
+                    links < MOST_LINKS && !self.is_walked_by_itself(root, to, &named)
+                });
                 todo.extend(target.map(|real| Visit { real, named, links: links + 1 }));
             }
         }
@@ -172,6 +184,15 @@ impl Search<'_> {
         let places = self.globs.iter().map(&mut places_in).collect();
         let named = (!says_all).then(|| named.to_owned());
         WalkedFolder { real: real.to_owned(), places, named }
+    }
+
+    /// Whether a folder that a link leads to is walked by its own name, and rules mean the same in it by both names.
+    fn is_walked_by_itself(&self, root: Option<&Workspace>, real: &Path, named: &Path) -> bool {
+        let is_beneath = root.is_some_and(|root| real.starts_with(root.path()));
+        is_beneath && {
+            let linked = self.walked_folder(root, real, named);
+            linked.named.is_none() && linked == self.walked_folder(root, real, real)
+        }
     }
 
     fn is_in_folders(&self, real: &Path) -> bool {
@@ -294,5 +315,29 @@ mod tests {
         }
         // Where a brace has a slash the places in the rule are not known: it ends, and is refused.
         assert!(found("**/{private/k,x}.pem").is_err());
+    }
+
+    #[test]
+    fn links_between_folders_of_the_project_cost_nothing_where_rules_mean_the_same_by_both_names() {
+        let holder = tempfile::tempdir().unwrap();
+        let top = holder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("z/private")).unwrap();
+        std::fs::create_dir(top.join("a")).unwrap();
+        for n in 0..30 {
+            std::fs::write(top.join(format!("z/private/{n}.pem")), "x").unwrap();
+        }
+        for at in ["a/link", "z/link", "zz"] {
+            std::os::unix::fs::symlink(top.join("z/private"), top.join(at)).unwrap();
+        }
+        let roots = Roots::new(Workspace::open(&top).unwrap());
+        let count = |rule: &str, left: usize| {
+            let globs = [PathGlob::parse(rule).unwrap()];
+            let found = expand_within(&roots, &globs, &PrivatePlaces::default(), left);
+            found.map(|found| found.len()).ok()
+        };
+        assert_eq!(count("**/*.pem", 0), Some(30));
+        assert_eq!(count("**/other/*.pem", 0), Some(0));
+        assert_eq!(count("zz/*.pem", 10), None, "a link that is meant by its own name");
+        assert_eq!(count("zz/*.pem", 40), Some(30));
     }
 }

@@ -1,10 +1,10 @@
-//! Which precious files git would no longer ignore once files of rules are changed. Looks at names only, and
-//! changes nothing.
+//! Which precious files git would no longer ignore once files of rules are changed, or once a repository begins or ends
+//! where it did not. Looks at names only, and changes nothing.
 
 use super::judge::path_of;
 use super::newly_tracked::newly_tracked;
 use super::rules::{IgnoreRules, RuleFiles};
-use super::start::{Placed, StartRules};
+use super::start::{Placed, RuleFile, StartRules, read};
 use super::{Git, GitJudge, Has, Level};
 use crate::path;
 use crate::walk::names;
@@ -12,8 +12,30 @@ use crate::workspace::Workspace;
 use cairn_types::{Hash, is_irreplaceable};
 use std::collections::HashSet;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The bytes that changes leave in files.
+pub(crate) struct NewContents<'a> {
+    /// Those that were read.
+    pub(crate) by_hash: &'a dyn Fn(&Hash) -> Option<Vec<u8>>,
+    /// Each folder that a command worked on, and where what it made of it lies.
+    pub(crate) layers: Vec<(&'a Path, PathBuf)>,
+}
+
+impl NewContents<'_> {
+    /// The bytes that a change leaves: a file that is too large to be kept is read where the command made it.
+    pub(super) fn of(&self, Placed { path, change }: &Placed<'_>) -> Option<Vec<u8>> {
+        let state = change.after.as_ref()?;
+        let known = state.hash.as_ref().and_then(self.by_hash);
+        known.or_else(|| {
+            let in_layer = |(folder, upper): &(&Path, PathBuf)| {
+                path.strip_prefix(folder).ok().map(|inner| upper.join(inner))
+            };
+            self.layers.iter().find_map(in_layer).and_then(|path| read(&path, RuleFile::Index))
+        })
+    }
+}
 
 /// The rules of a directory as they stand and as they would be.
 #[derive(Clone)]
@@ -29,31 +51,32 @@ struct Rules {
 pub(crate) fn exposed(
     workspace: &Workspace,
     changes: &[Placed<'_>],
-    contents: &dyn Fn(&Hash) -> Option<Vec<u8>>,
+    contents: &NewContents<'_>,
 ) -> Vec<String> {
-    let newly_tracked = newly_tracked(workspace, changes, contents);
+    let mut found: Vec<String> = Vec::new();
     let excludes = &workspace.ignored.excludes;
-    let Some(after) = StartRules::afterwards(changes, excludes, contents) else {
-        return newly_tracked;
-    };
-    let gone = changes.iter().filter(|placed| placed.change.after.is_none());
-    let search = Search {
-        workspace,
-        judge: GitJudge::new(workspace),
-        after: Arc::new(after),
-        gone: gone.map(|placed| placed.path.as_path()).collect(),
-    };
-    let mut found = search.run();
-    found.extend(newly_tracked);
+    if let Some(after) = StartRules::afterwards(changes, excludes, contents.by_hash) {
+        let gone = changes.iter().filter(|placed| placed.change.after.is_none());
+        let search = IgnoredFiles {
+            workspace,
+            judge: GitJudge::new(workspace),
+            after: Some(Arc::new(after)),
+            gone: gone.map(|placed| placed.path.as_path()).collect(),
+        };
+        found.extend(search.run().iter().map(|inner| workspace.told(inner)));
+    }
+    found.extend(newly_tracked(workspace, changes, contents));
     found.sort();
     found.dedup();
     found
 }
 
-struct Search<'a> {
+/// Looks for the precious files of a folder that are ignored now and would not be with other rules.
+pub(super) struct IgnoredFiles<'a> {
     workspace: &'a Workspace,
     judge: GitJudge<'a>,
-    after: Arc<StartRules>,
+    /// What the files of rules would say; without it, that there are no rules at all.
+    after: Option<Arc<StartRules>>,
     /// What the changes remove.
     gone: HashSet<&'a Path>,
 }
@@ -64,12 +87,19 @@ struct Visit {
     rules: Rules,
 }
 
-impl Search<'_> {
+impl IgnoredFiles<'_> {
+    /// All precious files of a folder that are ignored now, by their paths in it.
+    pub(super) fn precious(workspace: &Workspace) -> Vec<String> {
+        let (judge, gone) = (GitJudge::new(workspace), HashSet::new());
+        IgnoredFiles { workspace, judge, after: None, gone }.run()
+    }
+
+    /// Their paths in the folder.
     fn run(&self) -> Vec<String> {
         let outer = self.judge.outer();
         let rules = Rules {
             now: outer.rules.clone(),
-            after: self.judge.outer_with(&self.after),
+            after: self.after.as_ref().and_then(|after| self.judge.outer_with(after)),
             is_out: self.judge.root.by.is_some(),
         };
         let mut found = Vec::new();
@@ -91,8 +121,10 @@ impl Search<'_> {
         let global = &self.judge.state.global;
         let files = RuleFiles { dir: dir.as_fd(), global, start: None };
         let now = IgnoreRules::read(visit.rules.now.as_ref(), &files, has, full.len());
-        let files = RuleFiles { start: Some((&here, &self.after)), ..files };
-        let after = IgnoreRules::read(visit.rules.after.as_ref(), &files, has, full.len());
+        let after = self.after.as_ref().and_then(|after| {
+            let files = RuleFiles { start: Some((&here, after)), ..files };
+            IgnoreRules::read(visit.rules.after.as_ref(), &files, has, full.len())
+        });
         for name in &names {
             let Ok(bare) = std::str::from_utf8(name.bare()) else { continue };
             let path = path::joined(&visit.path, bare);
@@ -119,7 +151,7 @@ impl Search<'_> {
                         && is_irreplaceable(&path)
                         && !self.is_tracked(&rules, &full) =>
                 {
-                    found.push(self.workspace.told(&path));
+                    found.push(path);
                 }
                 false => {}
             }

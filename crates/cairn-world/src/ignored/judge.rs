@@ -1,11 +1,11 @@
 //! Judges paths of one folder as git does, by the rules of the run's start and of today, and by what is tracked.
 //! Reads directories, rule files and indexes; nothing that is judged is opened.
 
-use super::rules::{GLOBAL, Has, IgnoreRules, Realm, RuleFiles, Source};
+use super::rules::{GLOBAL, Has, IgnoreRules, Realm, RepositoryAt, RuleFiles, Source};
 use super::start::StartRules;
 use super::tracked::Tracked;
 use super::{IgnoreState, Start};
-use crate::git_dir;
+use crate::git_dir::{self, DotGit};
 use crate::workspace::{Workspace, link_of, step};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use std::cell::OnceCell;
@@ -148,9 +148,9 @@ impl<'a> GitJudge<'a> {
         self.outer = Level::default();
         self.base = parts[..from].iter().collect();
         let mut verdict = GitVerdict::KEPT;
-        for (nth, (dir, name)) in climbed.iter().rev().zip(&parts[from..]).enumerate() {
-            let has = Has::any(nth == 0);
-            self.outer = self.enter(&self.outer, &verdict, dir.as_fd(), has, self.lead.len());
+        for (dir, name) in climbed.iter().rev().zip(&parts[from..]) {
+            let at = self.lead.len();
+            self.outer = self.enter(&self.outer, &verdict, dir.as_fd(), Has::any(), at);
             self.lead.extend_from_slice(name.as_bytes());
             verdict = self.judge(&self.outer, &self.lead, true);
             self.lead.push(b'/');
@@ -249,7 +249,11 @@ impl<'a> GitJudge<'a> {
         is_directory: bool,
         when: When,
     ) -> Git {
-        let Some(at) = rules.and_then(|rules| rules.repository()) else { return Git::Ignores };
+        let at = match rules.and_then(|rules| rules.repository()) {
+            Some(RepositoryAt::Directory(at)) => at,
+            Some(RepositoryAt::NotUnderstood) => return Git::Unsure,
+            None => return Git::Ignores,
+        };
         let Some(tracked) = self.index(full, at, when) else { return Git::Ignores };
         if tracked.is_unknown() {
             return Git::Unsure;
@@ -303,7 +307,10 @@ impl<'a> GitJudge<'a> {
         if let Some(tracked) = start.and_then(|start| start.tracked(&index)) {
             return tracked;
         }
-        let (git, _) = git?;
+        let Some((git, _)) = git else {
+            // The run removed it.
+            return (when == When::Start).then(|| Arc::new(Tracked::unknown()));
+        };
         self.state.indexes.tracked_by(git.as_fd(), &index)
     }
 
@@ -388,7 +395,7 @@ fn by_rule(git: Git, by: Source) -> Option<Source> {
 /// The directories above the root, nearest first, up to the one where its repository begins; none
 /// when it begins at the root itself or there is none.
 fn directories_above(root: BorrowedFd<'_>) -> Option<Vec<OwnedFd>> {
-    if git_dir::is_repository(root) {
+    if DotGit::of(root) == DotGit::Repository {
         return None;
     }
     let mut below = rustix::fs::fstat(root).ok()?;
@@ -402,7 +409,7 @@ fn directories_above(root: BorrowedFd<'_>) -> Option<Vec<OwnedFd>> {
         if stat.st_dev != below.st_dev || stat.st_ino == below.st_ino {
             return None;
         }
-        let is_found = git_dir::is_repository(dir.as_fd());
+        let is_found = DotGit::of(dir.as_fd()) == DotGit::Repository;
         climbed.push(dir);
         if is_found {
             return Some(climbed);

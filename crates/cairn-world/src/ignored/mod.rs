@@ -12,11 +12,11 @@ mod start;
 mod tracked;
 
 pub use excludes::GlobalExcludes;
-pub(crate) use exposed::{exposed, told as told_exposed};
+pub(crate) use exposed::{NewContents, exposed, told as told_exposed};
 pub(crate) use judge::{Git, GitJudge, GitVerdict, Level};
 pub(crate) use rules::{Has, Source};
 
-use crate::git_dir;
+use crate::git_dir::{self, DotGit};
 use crate::workspace::Workspace;
 use cairn_types::{Change, Hash};
 use ignore::gitignore::Gitignore;
@@ -197,8 +197,11 @@ fn rule_files_in(directory: &Path) -> Vec<PathBuf> {
     let mut found = vec![directory.join(".gitignore"), directory.join(".ignore")];
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     if let Ok(dir) = rustix::fs::open(directory, flags, Mode::empty()) {
+        if DotGit::of(dir.as_fd()) != DotGit::Absent {
+            found.push(directory.join(".git"));
+        }
         if let Some((_, git)) = git_dir::own(dir.as_fd()) {
-            found.extend([directory.join(".git"), git.join("index")]);
+            found.extend([git.join("HEAD"), git.join("index")]);
         }
         found.extend(git_dir::common(dir.as_fd()).map(|(_, git)| git.join("info/exclude")));
     }

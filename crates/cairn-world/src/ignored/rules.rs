@@ -3,7 +3,7 @@
 //! `.ignore` files decide instead. Reads rule files; which paths they apply to is the judge's.
 
 use super::start::StartRules;
-use crate::git_dir;
+use crate::git_dir::{self, DotGit};
 use crate::walk::Name;
 use crate::workspace::entry;
 use ignore::Match;
@@ -45,7 +45,9 @@ pub(crate) struct IgnoreRules {
     exclude: Gitignore,
     global: Option<Arc<Gitignore>>,
     realm: Realm,
-    begins_repository: bool,
+    /// What is above counts only where this does not begin a repository. Where it is not understood, it is not known
+    /// what is tracked.
+    dot_git: DotGit,
 }
 
 /// The file whose rule leaves something out.
@@ -57,18 +59,27 @@ pub(crate) struct Source {
     pub(crate) file: &'static str,
 }
 
+/// Where a repository begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RepositoryAt {
+    /// In the directory that so much of a path leads to.
+    Directory(usize),
+    /// It has a `.git` that is not understood: it is not known what is tracked.
+    NotUnderstood,
+}
+
 /// Which of the three a directory has.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Has {
     ignore: bool,
     gitignore: bool,
-    repository: bool,
+    dot_git: bool,
 }
 
 impl Has {
-    /// It may have any of them, and a repository if `repository` says so.
-    pub(crate) fn any(repository: bool) -> Has {
-        Has { ignore: true, gitignore: true, repository }
+    /// It may have any of them.
+    pub(crate) fn any() -> Has {
+        Has { ignore: true, gitignore: true, dot_git: true }
     }
 
     /// Takes note of a name in it.
@@ -76,7 +87,7 @@ impl Has {
         match name {
             b".ignore" => self.ignore = is_file,
             b".gitignore" => self.gitignore = is_file,
-            b".git" => self.repository = true,
+            b".git" => self.dot_git = true,
             _ => {}
         }
     }
@@ -92,7 +103,7 @@ impl Has {
 
     /// What a directory has that `has` says to have a name or not.
     pub(crate) fn asking(has: impl Fn(&str) -> bool) -> Has {
-        Has { ignore: has(".ignore"), gitignore: has(".gitignore"), repository: has(".git") }
+        Has { ignore: has(".ignore"), gitignore: has(".gitignore"), dot_git: has(".git") }
     }
 }
 
@@ -108,14 +119,27 @@ pub(crate) struct RuleFiles<'a> {
 
 impl RuleFiles<'_> {
     /// What the directory had when it is read as of the start, else what it has.
-    fn has(&self, mut now: Has) -> Has {
-        now.repository = now.repository && git_dir::is_repository(self.dir);
+    fn has(&self, now: Has) -> Has {
         let Some((path, start)) = self.start else { return now };
         let had = |name: &str, now: bool| start.had(&path.join(name)).unwrap_or(now);
         Has {
             ignore: had(".ignore", now.ignore),
             gitignore: had(".gitignore", now.gitignore),
-            repository: had(".git", now.repository),
+            dot_git: had(".git", now.dot_git),
+        }
+    }
+
+    /// What the `.git` that the directory has or had made it. One that is gone by now was a repository's.
+    fn dot_git(&self, has: Has) -> DotGit {
+        if !has.dot_git {
+            return DotGit::Absent;
+        }
+        let Some((_, start)) = self.start else { return DotGit::of(self.dir) };
+        let had_head = git_dir::own(self.dir).and_then(|(_, git)| start.had(&git.join("HEAD")));
+        match (had_head, DotGit::of(self.dir)) {
+            (Some(false), _) => DotGit::NotUnderstood,
+            (Some(true), _) | (None, DotGit::Absent) => DotGit::Repository,
+            (None, now) => now,
         }
     }
 
@@ -162,15 +186,17 @@ impl IgnoreRules {
         at: usize,
     ) -> Option<Arc<IgnoreRules>> {
         let has = files.has(has);
-        let realm = match has.repository {
-            true => Realm::Repository,
-            false => above.map_or(Realm::Plain, |rules| rules.realm),
+        let dot_git = files.dot_git(has);
+        let realm = match dot_git {
+            DotGit::Repository | DotGit::NotUnderstood => Realm::Repository,
+            DotGit::Absent => above.map_or(Realm::Plain, |rules| rules.realm),
         };
         let has_ignore = has.ignore && realm != Realm::Repository;
         let has_gitignore = has.gitignore && realm != Realm::Plain;
-        if !(has_ignore || has_gitignore || has.repository) {
+        if !(has_ignore || has_gitignore || dot_git != DotGit::Absent) {
             return above.cloned();
         }
+        let is_repository = dot_git != DotGit::Absent;
         let rules = |wanted: bool, name: &str| {
             if wanted { files.rules(name) } else { Gitignore::empty() }
         };
@@ -179,10 +205,10 @@ impl IgnoreRules {
             at,
             ignore: rules(has_ignore, ".ignore"),
             gitignore: rules(has_gitignore, ".gitignore"),
-            exclude: if has.repository { files.exclude() } else { Gitignore::empty() },
-            global: has.repository.then(|| Arc::clone(files.global_excludes())),
+            exclude: if is_repository { files.exclude() } else { Gitignore::empty() },
+            global: is_repository.then(|| Arc::clone(files.global_excludes())),
             realm,
-            begins_repository: has.repository,
+            dot_git,
         }))
     }
 
@@ -196,7 +222,10 @@ impl IgnoreRules {
             exclude: Gitignore::empty(),
             global: None,
             realm,
-            begins_repository: realm == Realm::Repository,
+            dot_git: match realm {
+                Realm::Repository => DotGit::Repository,
+                Realm::Plain | Realm::Assumed => DotGit::Absent,
+            },
         }
     }
 
@@ -214,8 +243,9 @@ impl IgnoreRules {
             if let Some(is_out) = verdict(&rules.gitignore, rules.at, path, is_directory) {
                 return is_out.then_some(Source { at: rules.at, file: ".gitignore" });
             }
-            if rules.begins_repository {
-                return rules.left_out_by_repository(path, is_directory);
+            let by = rules.left_out_by_repository(path, is_directory);
+            if by.is_some() || rules.dot_git == DotGit::Repository {
+                return by;
             }
         }
         None
@@ -230,9 +260,13 @@ impl IgnoreRules {
         is_out.then_some(source(GLOBAL))
     }
 
-    /// How much of a path leads to the repository that these rules are in.
-    pub(crate) fn repository(&self) -> Option<usize> {
-        self.chain().find(|rules| rules.begins_repository).map(|rules| rules.at)
+    /// Where what is tracked by the repository that these rules are in is found; `None` where they are in none.
+    pub(crate) fn repository(&self) -> Option<RepositoryAt> {
+        self.chain().find_map(|rules| match rules.dot_git {
+            DotGit::Absent => None,
+            DotGit::NotUnderstood => Some(RepositoryAt::NotUnderstood),
+            DotGit::Repository => Some(RepositoryAt::Directory(rules.at)),
+        })
     }
 
     fn chain(&self) -> impl Iterator<Item = &IgnoreRules> {

@@ -36,18 +36,21 @@ enum Original {
 pub(super) enum RuleFile {
     Rules,
     Repository,
+    /// What makes a `.git` a repository's.
+    Head,
     Index,
 }
 
 impl RuleFile {
     pub(super) fn of(path: &Path) -> Option<RuleFile> {
         let name = path.file_name()?.to_str()?;
-        let is_in_git = || path.parent().into_iter().flatten().any(|part| part == ".git");
         match name {
             ".gitignore" | ".ignore" => Some(RuleFile::Rules),
             "exclude" if path.parent()?.file_name()? == "info" => Some(RuleFile::Rules),
             ".git" => Some(RuleFile::Repository),
-            "index" if is_in_git() => Some(RuleFile::Index),
+            // A repository's own directory may have any name.
+            "index" => Some(RuleFile::Index),
+            "HEAD" => Some(RuleFile::Head),
             _ => None,
         }
     }
@@ -101,8 +104,8 @@ impl StartRules {
         StartRules { since: (ms / 1000, ms % 1000 * 1_000_000), ..StartRules::default() }
     }
 
-    /// The texts that these changes leave in files of rules, to be read in place of those that stand there;
-    /// none if they change no such file. A text that is not known says nothing.
+    /// What these changes leave of files of rules and of repositories, to be read in place of what stands there; none if
+    /// they change no such file. A text that is not known says nothing.
     pub(super) fn afterwards(
         changes: &[Placed<'_>],
         excludes: &GlobalExcludes,
@@ -111,13 +114,16 @@ impl StartRules {
         let global = excludes.after(changes, contents);
         let mut after = StartRules { global, ..StartRules::default() };
         for Placed { path, change } in changes {
-            if RuleFile::of(path) != Some(RuleFile::Rules) {
-                continue;
-            }
             let text = |hash: &Option<Hash>| hash.as_ref().and_then(contents).unwrap_or_default();
-            let left = change.after.as_ref().map(|state| text(&state.hash));
-            let original = left.map_or(Original::Absent, |text| Original::Text(text.into()));
-            after.files.insert(path.clone(), original);
+            let is_replaced = change.before.is_some() && change.after.is_some();
+            let left = match (RuleFile::of(path), &change.after) {
+                (None | Some(RuleFile::Index), _) => continue,
+                (Some(RuleFile::Repository | RuleFile::Head), _) if is_replaced => continue,
+                (Some(RuleFile::Repository | RuleFile::Head), Some(_)) => Original::There,
+                (Some(RuleFile::Rules), Some(state)) => Original::Text(text(&state.hash).into()),
+                (Some(_), None) => Original::Absent,
+            };
+            after.files.insert(path.clone(), left);
         }
         (!after.files.is_empty() || after.global.is_some()).then_some(after)
     }
@@ -160,7 +166,7 @@ impl StartRules {
             let hash = change.before.as_ref().map(|state| state.hash);
             let original = match (hash, kind) {
                 (None, _) => Original::Absent,
-                (Some(_), RuleFile::Repository) => Original::There,
+                (Some(_), RuleFile::Repository | RuleFile::Head) => Original::There,
                 (Some(hash), kind) => {
                     let bytes = hash.as_ref().and_then(contents);
                     let bytes = bytes.or_else(|| read(path, kind));
@@ -180,6 +186,7 @@ impl StartRules {
         let original = match RuleFile::of(&path) {
             None => return,
             Some(RuleFile::Repository) => Some(Original::There),
+            Some(RuleFile::Head) => is_there(&path).then_some(Original::There),
             Some(kind) => read(&path, kind).map(|bytes| Original::of(kind, &path, &bytes)),
         };
         if let Some(original) = original {
@@ -258,13 +265,17 @@ impl Original {
     fn of(kind: RuleFile, path: &Path, bytes: &[u8]) -> Original {
         match kind {
             RuleFile::Rules => Original::Text(bytes.into()),
-            RuleFile::Repository => Original::There,
+            RuleFile::Repository | RuleFile::Head => Original::There,
             RuleFile::Index => {
                 let shared = |name: &str| read(&path.parent()?.join(name), RuleFile::Index);
                 Original::Index(Arc::new(tracked::parse(bytes, &shared)))
             }
         }
     }
+}
+
+fn is_there(path: &Path) -> bool {
+    rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }
 
 pub(super) fn read(path: &Path, kind: RuleFile) -> Option<Vec<u8>> {

@@ -131,7 +131,7 @@ fn a_directory_that_is_another_one_by_now_is_a_conflict() {
     );
 }
 
-const PROJECT: &str = "mkdir .git; printf 'out/\\n' > .gitignore; mkdir -p out/deep; echo 1 > out/1; \
+const PROJECT: &str = "mkdir .git; touch .git/HEAD; printf 'out/\\n' > .gitignore; mkdir -p out/deep; echo 1 > out/1; \
                        echo 2 > out/deep/2; echo s > s";
 
 #[test]

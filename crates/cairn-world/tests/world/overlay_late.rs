@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use tokio_util::sync::CancellationToken;
 
 /// A large file, ignored files and directories, and an ordinary directory with an ignored file in it.
-const FILL: &str = "mkdir .git; printf 'out/\\n*.log\\n' > .gitignore; head -c 9000000 /dev/zero > big; \
+const FILL: &str = "mkdir .git; touch .git/HEAD; printf 'out/\\n*.log\\n' > .gitignore; head -c 9000000 /dev/zero > big; \
                     mkdir -p out/deep d; echo 1 > out/1; echo 2 > out/deep/2; echo s > s; echo l > d/l.log";
 
 /// When somebody acts outside.

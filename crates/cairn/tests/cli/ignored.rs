@@ -29,6 +29,14 @@ fn repository(replies: Value, files: &[(&str, &str)]) -> Bench {
     bench
 }
 
+/// Does something in the project that is not the run's.
+fn outside(bench: &Bench, script: &str) {
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-ec", script]).current_dir(bench.file("")).env("HOME", bench.temp.path());
+    let done = shell.output().unwrap();
+    assert!(done.status.success(), "{script}: {done:?}");
+}
+
 // keeps: large-deletions, members
 #[test]
 fn a_rule_that_names_everything_turns_no_question_off() {
@@ -131,6 +139,48 @@ fn an_empty_git_folder_is_no_repository_whose_rules_count() {
     check(&|bench| drop(git(bench, "workspace/in", &["init", "-q"])), 200);
 }
 
+// keeps: members, rules-frozen
+#[test]
+fn a_git_folder_that_git_would_not_take_hides_and_opens_nothing() {
+    let rules = "*\n!Makefile\n";
+    let files = [(".gitignore", rules), (".env", "secret\n"), ("sub/.env", "secret\n")];
+    let check = |change: &str, expected: &[u64]| {
+        let reads = [read(".env"), read("sub/.env")];
+        let bench = repository(
+            json!([bash(change), reads[0], reads[1], bash("rm -rf src"), {"say": "one"},
+                reads[0], reads[1], bash("rm -rf src"), {"say": "two"}]),
+            &files,
+        );
+        let done = bench.cairn(&["run", "--yolo", "work"]);
+        assert_eq!(statuses(&bench), expected, "{change}: {done:?}");
+        let done = bench.cairn(&["run", "-c", "--yolo", "go on"]);
+        assert_eq!(statuses(&bench)[4..], [403, 403, 403], "{change}: {done:?}");
+        assert_eq!(bench.cairn(&["policy", "replay"]).code, 0);
+    };
+    check("mv .git/HEAD .git/H", &[200, 403, 403, 403]);
+    check("mv .git .g", &[403, 403, 403, 403]);
+    check("rm -rf .git", &[403, 403, 403, 403]);
+    check("git init -q sub", &[403, 403, 403, 403]);
+    check("mkdir sub/.git", &[403, 403, 403, 403]);
+}
+
+// keeps: members, rules-frozen
+#[test]
+fn a_git_file_that_names_no_repository_of_ours_leaves_the_rules_in_force() {
+    for dot_git in ["gitdir: /nowhere\n", "gitdir: inner\n", "nonsense\n"] {
+        let bench = Bench::confined(json!([read(".env"), bash("rm -rf src"), {"say": "done"}]));
+        bench.temp.write(".git", dot_git);
+        bench.temp.write("inner/x", "x\n");
+        bench.temp.write(".gitignore", ".env\nsrc/\n");
+        bench.temp.write(".env", "secret\n");
+        for n in 0..60 {
+            bench.temp.write(&format!("src/{n}"), "text\n");
+        }
+        let done = bench.cairn(&["run", "--yolo", "work"]);
+        assert_eq!(statuses(&bench), [403, 403], "{dot_git}: {done:?}");
+    }
+}
+
 // keeps: members
 #[test]
 fn the_persons_global_excludes_count() {
@@ -165,6 +215,43 @@ fn letting_git_see_a_precious_file_needs_a_person_whether_by_tool_or_by_command(
             assert_eq!(statuses(&bench), [200, expected, 403], "{change} {flags:?} {done:?}");
             assert_eq!(bench.cairn(&["policy", "replay"]).code, 0);
         }
+    }
+}
+
+// keeps: rules-frozen
+#[test]
+fn tracking_a_precious_file_needs_a_person_in_whatever_index_it_is() {
+    let entries = "seq 60000 | awk '{printf \"100644 %s 0\\t%0150d\\n\", b, $1}' b=$(git hash-object -w Makefile) \
+        | git update-index --index-info";
+    for (before, change, part, expected) in [
+        ("", "git update-index --split-index; git add -f .env", ".", 403),
+        ("git update-index --split-index", "git add -f .env", ".", 403),
+        ("", "echo 'DIRC of later' > .git/index", ".", 403),
+        (entries, "git add -f .env", ".", 403),
+        (entries, "git add -f Makefile", ".", 200),
+        ("git worktree add -q tree", "cd tree; git add -f .env", "tree", 403),
+        ("git worktree add -q tree", "cd tree; git add -f a.o", "tree", 200),
+        (
+            "git -c protocol.file.allow=always submodule -q add ./. tree",
+            "cd tree; git add -f .env",
+            "tree",
+            403,
+        ),
+        (
+            "git init -q --separate-git-dir=own.repository part",
+            "cd part; git add -f .env",
+            "part",
+            403,
+        ),
+    ] {
+        let bench = repository(json!([bash(change), {"say": "done"}]), &[]);
+        git(&bench, "workspace", &["commit", "-qm", "all"]);
+        outside(&bench, before);
+        for (path, text) in [(".gitignore", ".env\n*.o\n"), (".env", "secret\n"), ("a.o", "x\n")] {
+            bench.temp.write(&format!("{part}/{path}"), text);
+        }
+        let done = bench.cairn(&["run", "--yolo", "work"]);
+        assert_eq!(statuses(&bench), [expected], "{before}: {change} {done:?}");
     }
 }
 
