@@ -279,7 +279,9 @@ impl Driver {
         prepared: &Prepared,
     ) -> Result<Performed, RunError> {
         match action {
-            Action::Exec(exec) if exec.background => return Ok(self.start_beside(at, action)),
+            Action::Exec(exec) if exec.background => {
+                return Ok(self.start_beside(at, action).await);
+            }
             Action::Kill { path } if rows::is_row(path) => return self.end_row(path).await,
             Action::Read(read) => {
                 if let Some(uri) = open_feed::named(&read.path) {

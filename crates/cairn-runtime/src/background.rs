@@ -317,12 +317,12 @@ impl Driver {
     }
 
     /// Starts a command and does not wait for it.
-    pub(crate) fn start_beside(&mut self, at: Coord, action: &Action) -> Performed {
+    pub(crate) async fn start_beside(&mut self, at: Coord, action: &Action) -> Performed {
         let sink = self.sink.clone();
         let on_output = Box::new(move |piece: &[u8]| {
             sink.event(&Event::Stream { at, text: String::from_utf8_lossy(piece).into_owned() });
         });
-        match self.world.start(action, on_output) {
+        match self.world.start(action, on_output).await {
             Err(refusal) => refusal.into(),
             Ok(running) => {
                 let address = rows::command(self.run_id(), at);

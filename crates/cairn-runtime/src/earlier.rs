@@ -2,8 +2,8 @@
 
 use crate::{Driver, RunError};
 use cairn_engine::ChangedSinceReply;
-use cairn_types::{Action, Coord, Edit, EditBody};
-use cairn_world::{EarlierChange, EarlierEdit, EarlierInReply};
+use cairn_types::{Action, Coord, Edit, Hash};
+use cairn_world::{EarlierChange, EarlierEdit, EarlierInReply, names_lines};
 
 impl Driver {
     /// What ops of the same reply did before this one. Nothing where the action does not name lines.
@@ -12,11 +12,8 @@ impl Driver {
         at: Coord,
         action: &Action,
     ) -> Result<EarlierInReply, RunError> {
-        let names_lines = matches!(
-            action,
-            Action::Edit(Edit { scope: Some(_), .. } | Edit { body: EditBody::Patch(_), .. })
-        );
-        let (true, Some(since)) = (names_lines, self.engine.since_reply()) else {
+        let does_name_lines = matches!(action, Action::Edit(edit) if names_lines(edit));
+        let (true, Some(since)) = (does_name_lines, self.engine.since_reply()) else {
             return Ok(EarlierInReply::default());
         };
         let earlier = since.changed.iter().filter(|changed| changed.at != at);
@@ -27,15 +24,24 @@ impl Driver {
 
     fn earlier_change(&self, changed: &ChangedSinceReply) -> Result<EarlierChange, RunError> {
         let is_of_reply = self.engine.op(changed.at).is_some();
-        let edit = match (is_of_reply.then(|| self.action(changed.at)).transpose()?, changed.after)
-        {
-            (Some(Action::Edit(edit)), Some(after)) => {
-                let before = changed.before.map(|hash| self.content(&hash)).transpose()?;
-                Some(EarlierEdit { edit, before, after: self.content(&after)? })
-            }
+        let action = is_of_reply.then(|| self.action(changed.at)).transpose()?;
+        let edit = match (action, changed.after) {
+            (Some(Action::Edit(edit)), Some(after)) => self.earlier_edit(edit, changed, after),
             _ => None,
         };
         let ChangedSinceReply { path, before, after, .. } = changed.clone();
         Ok(EarlierChange { path, before, after, edit })
+    }
+
+    /// The contents around an earlier edit. Without them, as after damage, nobody can say which lines it moved, and the
+    /// later edit is refused.
+    fn earlier_edit(
+        &self,
+        edit: Edit,
+        changed: &ChangedSinceReply,
+        after: Hash,
+    ) -> Option<EarlierEdit> {
+        let before = changed.before.map(|hash| self.content(&hash)).transpose().ok()?;
+        Some(EarlierEdit { edit, before, after: self.content(&after).ok()? })
     }
 }

@@ -54,7 +54,7 @@ pub use lease::{HomeLock, Lease};
 pub use mail::Waiting;
 pub use money::{Reserve, Reserved};
 pub use open::{Health, health, sqlite_version};
-pub use read::{Found, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
+pub use read::{Found, MIN_BEGINNING, ReceiptRow, Replies, ReplyRow, RunRow, SessionRow};
 pub use remove::Deleted;
 pub use session_rows::RecordedOrder;
 pub use store::{Access, Options, Store};

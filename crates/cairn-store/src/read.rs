@@ -8,6 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
 use std::ops::ControlFlow;
 
+/// So many letters of an id say at least which one is meant.
+pub const MIN_BEGINNING: usize = 3;
 /// How many candidates an ambiguous name is answered with.
 const CANDIDATES: usize = 8;
 
@@ -216,7 +218,9 @@ impl Found {
 
 /// Some of the runs and sessions whose ids begin like this.
 fn prefixed(conn: &Connection, text: &str) -> Result<Vec<Found>, StoreError> {
-    if text.len() < 3 || !text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
+    if text.len() < MIN_BEGINNING
+        || !text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    {
         return Ok(Vec::new());
     }
     // `{` is the first character after `z`.

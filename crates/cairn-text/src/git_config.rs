@@ -282,8 +282,8 @@ impl ConfigReader<'_> {
 }
 
 /// The paths that a command's text may name, as they are written: every word with a `/` or a `.` in it, the file that
-/// a program such as `sh` is to run, and every other word that is no option and no command's name by its place. Of a path that begins with a variable
-/// or a substitution the rest is given, without the `/`.
+/// a program such as `sh` is to run, and every other word that is no option and no command's name by its place. Of a
+/// path that begins with a variable or a substitution the rest is given, without the `/`.
 #[must_use]
 pub fn paths_in_command(command: &str) -> Vec<CommandPath> {
     let mut found = Vec::new();
@@ -315,7 +315,7 @@ pub struct CommandPath {
 
 fn split_words(command: &str, found: &mut Vec<CommandPath>) {
     let (mut word, mut is_first, mut before) = (String::new(), true, ' ');
-    let mut is_script = false;
+    let (mut is_script, mut is_options_value) = (false, false);
     let is_end = |c: char| c.is_whitespace() || "\"'|;&()<>`{}!=,".contains(c);
     for c in command.chars().chain([' ']) {
         if !is_end(c) {
@@ -327,14 +327,18 @@ fn split_words(command: &str, found: &mut Vec<CommandPath>) {
             let beneath = word.strip_prefix('/').filter(|_| ")}`".contains(before));
             match beneath {
                 Some(path) => push_path(path, true, found),
-                None if is_script && !word.starts_with(['-', '$']) => push_path(&word, true, found),
+                None if is_script && !word.starts_with(['-', '+', '$']) => {
+                    push_path(&word, true, found)
+                }
                 None => push_word(&word, is_first, found),
             }
-            (is_first, is_script) = match is_script && word.starts_with('-') {
-                // What follows is a command's text, or another option.
+            let is_option = word.starts_with(['-', '+']);
+            (is_first, is_script) = match is_script && (is_option || is_options_value) {
+                // What follows is a command's text, or another option, or what this option is set to.
                 true => (is_command_option(&word), !is_command_option(&word)),
                 false => (false, is_interpreter(&word)),
             };
+            is_options_value = is_option && word.ends_with(['o', 'O', 'W', 'X']);
             word.clear();
         }
         if "|;&(`{!".contains(c) {
@@ -353,7 +357,7 @@ fn is_interpreter(program: &str) -> bool {
 
 /// Whether a shell takes what follows this option for a command's text: `-c`, also after other letters.
 fn is_command_option(option: &str) -> bool {
-    !option.starts_with("--") && option.ends_with('c')
+    option.starts_with('-') && !option.starts_with("--") && option.ends_with('c')
 }
 
 fn push_word(word: &str, is_first: bool, found: &mut Vec<CommandPath>) {
@@ -453,6 +457,7 @@ mod tests {
         check("sh fpy", &["fpy"]);
         check("env X=y /bin/bash -e fpy %f", &["X?", "y?", "/bin/bash", "fpy", "%f?"]);
         check("python3.12 -u fpy", &["fpy"]);
+        check("sh -e -o errexit fpy %f", &["errexit", "fpy", "%f?"]);
         check("sh -c 'git log'", &["log?", "git log?"]);
         check("vim", &[]);
         check("", &[]);

@@ -114,7 +114,8 @@ impl SeenText {
 }
 
 /// Whether an edit says by their numbers which lines or items it means.
-pub(crate) fn names_lines(edit: &Edit) -> bool {
+#[must_use]
+pub fn names_lines(edit: &Edit) -> bool {
     let patches = match &edit.body {
         EditBody::Patch(text) => cairn_text::patch::parse(text).unwrap_or_default(),
         EditBody::Whole { .. } | EditBody::Replace(_) => Vec::new(),

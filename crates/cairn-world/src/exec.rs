@@ -1,5 +1,6 @@
 //! Commands: what is shown before one runs, and what is told after it ran.
 
+use crate::rehearse::beside;
 use crate::roots::Roots;
 use crate::runtimes::Chosen;
 use crate::settled::{Performed, Prepared, Refusal};
@@ -11,6 +12,7 @@ use cairn_text::scrub::Window;
 use cairn_text::shown::clean;
 use cairn_types::{Exec, Status};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest command, a little under what the system takes.
@@ -155,8 +157,14 @@ impl Filter for WithoutSecrets {
     }
 }
 
-/// A command that works on the files themselves.
-fn direct(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Spec, Refusal> {
+/// A command that works on the files themselves. Folders are searched for it, so it is worked out beside the caller's
+/// thread.
+async fn direct(roots: &Arc<Roots>, settings: &Arc<Settings>, run: &Exec) -> Result<Spec, Refusal> {
+    let (roots, settings, run) = (Arc::clone(roots), Arc::clone(settings), run.clone());
+    beside(move || direct_here(&roots, &settings, &run)).await?
+}
+
+fn direct_here(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Spec, Refusal> {
     let workspace = roots.of(run.cwd.as_deref().unwrap_or("."));
     let mut spec = spec(workspace, settings, run)?;
     spec.context = Confine::direct(settings, roots, inner_directory(workspace, run)?)?;
@@ -166,12 +174,13 @@ fn direct(roots: &Roots, settings: &Settings, run: &Exec) -> Result<Spec, Refusa
 }
 
 /// Starts a command in the background.
-pub(crate) fn start(
-    (roots, settings): (&Roots, &Settings),
+pub(crate) async fn start(
+    roots: &Arc<Roots>,
+    settings: &Arc<Settings>,
     run: &Exec,
     on_output: OnOutput,
 ) -> Result<Background, Refusal> {
-    let spec = direct(roots, settings, run)?;
+    let spec = direct(roots, settings, run).await?;
     let running = match spec.input {
         Input::Nothing => Running::listening(spec, on_output).map_err(|e| {
             Refusal::new(Status::FAILED, format!("it cannot be given an input: {e}"))
@@ -183,12 +192,12 @@ pub(crate) fn start(
 
 /// Runs a command on the files themselves.
 pub(crate) async fn perform(
-    roots: &Roots,
-    settings: &Settings,
+    roots: &Arc<Roots>,
+    settings: &Arc<Settings>,
     run: &Exec,
     acting: Acting<'_>,
 ) -> Performed {
-    match direct(roots, settings, run) {
+    match direct(roots, settings, run).await {
         Ok(spec) => finish(spec, acting).await,
         Err(refusal) => refusal.into(),
     }

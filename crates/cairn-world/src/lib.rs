@@ -71,7 +71,7 @@ pub use background::{Background, Over};
 pub use choose::Choice;
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
 pub use docs::{Doc, DocSource};
-pub use earlier::{EarlierChange, EarlierEdit, EarlierInReply};
+pub use earlier::{EarlierChange, EarlierEdit, EarlierInReply, names_lines};
 pub use git_settings::GitConfigFiles;
 pub use growing::Growing;
 pub use ignored::{GlobalExcludes, is_ignored_folder};
@@ -438,9 +438,9 @@ impl World {
     }
 
     /// Starts a command in the background, in the runtime of the caller.
-    pub fn start(&self, action: &Action, on_output: OnOutput) -> Result<Background, Refusal> {
+    pub async fn start(&self, action: &Action, on_output: OnOutput) -> Result<Background, Refusal> {
         match action {
-            Action::Exec(exec) => exec::start((&self.roots, &self.settings), exec, on_output),
+            Action::Exec(exec) => exec::start(&self.roots, &self.settings, exec, on_output).await,
             _ => Err(Refusal::new(Status::FAILED, "not a command")),
         }
     }

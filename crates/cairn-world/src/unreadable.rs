@@ -151,9 +151,8 @@ impl Search<'_> {
                 let target = real.canonicalize().ok().filter(|target| target.is_dir());
                 let target =
                     target.filter(|to| self.is_in_folders(to) || self.is_meant(root, &named));
-                let target = target.filter(|to| {
-                    links < MOST_LINKS && !self.is_walked_by_itself(root, to, &named)
-                });
+                let target = target
+                    .filter(|to| links < MOST_LINKS && !self.is_walked_by_itself(root, to, &named));
                 todo.extend(target.map(|real| Visit { real, named, links: links + 1 }));
             }
         }

@@ -8,8 +8,8 @@ use crate::{cli, named, place};
 use anyhow::{Context, Result};
 use cairn_runtime::now_ms;
 use cairn_store::{
-    ContentsReport, Found, MissingRecord, Report, RunVerdict, Signer, Store, StoreError, Verdict,
-    recorded_runs, verify_bytes,
+    ContentsReport, Found, MIN_BEGINNING, MissingRecord, Report, RunVerdict, Signer, Store,
+    StoreError, Verdict, recorded_runs, verify_bytes,
 };
 use cairn_types::SessionId;
 use serde_json::json;
@@ -108,11 +108,15 @@ fn in_home(args: &cli::Verify, anchor: Option<&str>) -> Result<Report> {
             let report = store.verify_session(&session.id, anchor)?;
             with_contents(args, &store, &session.id, report)
         }
-        Err(error) => {
-            let ids = |record: &MissingRecord| [record.run.to_string(), record.session.to_string()];
-            gone.retain(|record| ids(record).iter().any(|id| id.starts_with(text)));
+        Err(error @ StoreError::NoSuch { .. }) => {
+            // A beginning that could be anybody's names nobody.
+            let is_meant = |id: &str| text.len() >= MIN_BEGINNING && id.starts_with(text);
+            gone.retain(|record| {
+                is_meant(&record.run.to_string()) || is_meant(&record.session.to_string())
+            });
             refuted_if_gone(gone).ok_or_else(|| error.into())
         }
+        Err(error) => Err(error.into()),
     }
 }
 

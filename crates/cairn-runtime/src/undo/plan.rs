@@ -83,7 +83,8 @@ impl Plan {
     }
 
     fn over(mut self, rows: &[Changed], at: (&History, &World), insist: bool) -> Plan {
-        let nets = self.nets(rows, at.0, insist);
+        let mut nets = self.nets(rows, at.0, insist);
+        add_left_objects(&mut nets, at.0);
         for (path, net) in nets.iter().filter(|(path, net)| !is_object_that_stays(path, net, &nets))
         {
             self.take_back(path, net, at, insist);
@@ -312,11 +313,30 @@ impl Plan {
     }
 }
 
+/// Adds the objects of git repositories that go, which other rows made and whose undo left: without its `HEAD` what is
+/// left of a repository is of no use, and nobody can tell what it was.
+fn add_left_objects(nets: &mut BTreeMap<String, Net>, history: &History) {
+    for row in history.rows.iter().chain(&history.others) {
+        for change in row.changes.iter().filter(|change| change.before.is_none()) {
+            let own = repository_of_object(&change.path).filter(|own| goes(own, nets));
+            if own.is_some() && !nets.contains_key(&change.path) {
+                let (before, after) = (None, change.after.clone());
+                let (last, order, ignored) = (row.at, row.order, change.ignored);
+                nets.insert(change.path.clone(), Net { before, after, ignored, last, order });
+            }
+        }
+    }
+}
+
+/// Whether a repository goes whose own directory this is.
+fn goes(own: &str, nets: &BTreeMap<String, Net>) -> bool {
+    nets.get(&format!("{own}/HEAD")).is_some_and(|net| net.before.is_none())
+}
+
 /// Whether an object of a git repository stays although a row made it: refs that somebody made since may need it, and
 /// one that nothing needs does no harm. It goes only with its whole repository.
 fn is_object_that_stays(path: &str, net: &Net, nets: &BTreeMap<String, Net>) -> bool {
-    let goes = |own: &str| nets.get(&format!("{own}/HEAD")).is_some_and(|net| net.before.is_none());
-    net.before.is_none() && repository_of_object(path).is_some_and(|own| !goes(own))
+    net.before.is_none() && repository_of_object(path).is_some_and(|own| !goes(own, nets))
 }
 
 /// A state that is moved as the row tells it that knows where it lies now: undone and done again by

@@ -64,9 +64,7 @@ fn named_by(index: &Tracked, worktree: Option<&Path>, workspace: &Workspace) -> 
     let mut found = IgnoredFiles::precious(workspace);
     found.retain(|path| match worktree {
         Some(worktree) => workspace.path().join(path).starts_with(worktree),
-        None => {
-            index.is_unknown() || tracked.iter().any(|entry| Path::new(path).ends_with(entry))
-        }
+        None => index.is_unknown() || tracked.iter().any(|entry| Path::new(path).ends_with(entry)),
     });
     found
 }

@@ -17,7 +17,8 @@ fn read_again(place: &mut Place) -> usize {
 
 #[test]
 fn only_directories_that_changed_are_read_again() {
-    let fill = "mkdir -p .git a/b c out/x; touch .git/HEAD; printf 'out/\\n' > .gitignore; echo 1 > a/b/1";
+    let fill =
+        "mkdir -p .git a/b c out/x; touch .git/HEAD; printf 'out/\\n' > .gitignore; echo 1 > a/b/1";
     let mut place = Place::new(Form::Namespace, fill);
     assert_eq!(read_again(&mut place), 5);
     assert_eq!(read_again(&mut place), 0);
@@ -36,7 +37,10 @@ fn only_directories_that_changed_are_read_again() {
 
 #[test]
 fn rules_that_were_changed_before_a_command_count_for_it() {
-    let mut place = Place::new(Form::Namespace, "mkdir .git out; touch .git/HEAD; printf 'out/\\n' > .gitignore");
+    let mut place = Place::new(
+        Form::Namespace,
+        "mkdir .git out; touch .git/HEAD; printf 'out/\\n' > .gitignore",
+    );
     assert!(place.found("echo 1 > out/1").only_ignored());
     place.outside("printf 'o2/\\n' > .gitignore");
     place.rest();

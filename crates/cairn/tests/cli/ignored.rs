@@ -30,6 +30,7 @@ fn repository(replies: Value, files: &[(&str, &str)]) -> Bench {
 }
 
 /// Does something in the project that is not the run's.
+#[allow(clippy::disallowed_methods, reason = "tests start a shell")]
 fn outside(bench: &Bench, script: &str) {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-ec", script]).current_dir(bench.file("")).env("HOME", bench.temp.path());

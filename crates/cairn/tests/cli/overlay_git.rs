@@ -111,6 +111,31 @@ fn what_git_did_is_asked_about_and_lands_whole_after_a_yes() {
     });
 }
 
+// keeps: undo
+#[test]
+fn a_repository_that_is_undone_turn_by_turn_leaves_nothing_of_itself() {
+    let commit = "echo x > sub/x; cd sub; git add x; git -c user.name=S -c user.email=s@example.org \
+                  commit -qm One";
+    let bench = repositories(&[INIT, commit]);
+    let before = everything(&bench);
+    let mut talk = bench.talk(&["run", "--json", "work"]);
+    for _ in 0..2 {
+        let question = talk.until("proposal/opened");
+        decide(&mut talk, &question, "allow");
+    }
+    assert_eq!(talk.result()["status"], "done");
+    let after = everything(&bench);
+    for _ in 0..2 {
+        assert_eq!(bench.cairn(&["undo"]).code, 0);
+    }
+    assert_eq!(everything(&bench), before);
+    for _ in 0..2 {
+        assert_eq!(bench.cairn(&["redo"]).code, 0);
+    }
+    assert_eq!(everything(&bench), after);
+    git(&bench, "workspace/sub", &["fsck", "--strict"]);
+}
+
 // keeps: overlay-asked
 #[test]
 fn a_yes_that_was_said_beforehand_reaches_no_hooks_and_no_config() {
