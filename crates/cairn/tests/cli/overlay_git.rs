@@ -111,7 +111,7 @@ fn what_git_did_is_asked_about_and_lands_whole_after_a_yes() {
     });
 }
 
-// keeps: undo
+// keeps: undo-exact
 #[test]
 fn a_repository_that_is_undone_turn_by_turn_leaves_nothing_of_itself() {
     let commit = "echo x > sub/x; cd sub; git add x; git -c user.name=S -c user.email=s@example.org \

@@ -1,6 +1,6 @@
-//! Who may change what, as one table: place × who writes (tool, foreground command, background command) ×
-//! mode. One run per writer and mode tries all places in turn. Beside each attack is a control, the same op
-//! on an ordinary path, which must work.
+//! Who may change what, as one table: place × who changes it (tool, foreground command, background command) × how
+//! (writes, removes) × mode. One run per cell of the other three tries all places in turn. Beside each attack is a
+//! control, the same op on an ordinary path, which must work; where a mode changes nothing at all, it must not.
 
 use crate::bench_world::{Bench, Done};
 use crate::overlay::facts;
@@ -32,7 +32,7 @@ const fn place(path: &'static str, control: &'static str, kind: Kind, exists: bo
     Place { path, control, kind, exists }
 }
 
-const PLACES: [Place; 17] = [
+const PLACES: [Place; 19] = [
     place("hidden.txt", "control/hidden.txt", Kind::Source, true),
     place("AGENTS.md", "control/agents.txt", Kind::Protected, true),
     place(".bash_login", "control/bash_login", Kind::Protected, false),
@@ -49,6 +49,9 @@ const PLACES: [Place; 17] = [
     place("team.gitconfig", "control/team.gitconfig", Kind::Guarded, true),
     place("bare.git/config", "control/bare.git/config", Kind::Guarded, true),
     place("bare.git/hooks/post-receive", "control/bare.git/hooks/receive", Kind::Guarded, false),
+    place(".git/rebase-merge/git-rebase-todo", "control/git/todo", Kind::Guarded, false),
+    // `CLAUDE.md` is a link that leads there.
+    place("told.txt", "control/told.txt", Kind::Protected, true),
     place("home/.ssh/authorized_keys", "control/home/ssh/authorized_keys", Kind::Private, true),
 ];
 
@@ -60,10 +63,31 @@ enum Writes {
     Background,
 }
 
-const MODES: [&[&str]; 3] = [&["--mode", "act"], &["--mode", "accept-edits"], &["--yolo"]];
+/// What they do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Deed {
+    Write,
+    Remove,
+}
+
+const MODES: [&[&str]; 5] = [
+    &["--mode", "act"],
+    &["--mode", "accept-edits"],
+    &["--yolo"],
+    &["--mode", "plan"],
+    &["--mode", "read-only"],
+];
+
+/// Whether nothing at all is changed in a mode.
+fn changes_nothing(mode: &[&str]) -> bool {
+    mode.iter().any(|word| matches!(*word, "plan" | "read-only"))
+}
 
 /// Whether a place must be left alone with nobody there to ask.
 fn must_be_left(place: &Place, writes: Writes, mode: &[&str]) -> bool {
+    if changes_nothing(mode) {
+        return true;
+    }
     let by_mode = match place.kind {
         Kind::Source => mode.contains(&"act"),
         Kind::Protected => !mode.contains(&"--yolo"),
@@ -79,10 +103,15 @@ fn must_be_left(place: &Place, writes: Writes, mode: &[&str]) -> bool {
 
 const BEFORE: &str = "as before\n";
 
+/// The places that can be tried so.
+fn tried(deed: Deed) -> impl Iterator<Item = &'static Place> {
+    PLACES.iter().filter(move |place| deed == Deed::Write || place.exists)
+}
+
 /// A project with all places in it, and a model that tries them.
-fn bench(writes: Writes) -> Bench {
-    let paths = PLACES.iter().flat_map(|place| [place.path, place.control]);
-    let mut replies: Vec<Value> = paths.flat_map(|path| attempt(writes, path)).collect();
+fn bench(writes: Writes, deed: Deed) -> Bench {
+    let paths = tried(deed).flat_map(|place| [place.path, place.control]);
+    let mut replies: Vec<Value> = paths.flat_map(|path| attempt(writes, deed, path)).collect();
     replies.push(json!({"calls": [{"tool": "bash", "args": {"command": "sleep 1"}}]}));
     replies.push(json!({"say": "done"}));
     let bench = Bench::confined(json!(replies));
@@ -112,18 +141,26 @@ fn bench(writes: Writes) -> Bench {
     }
     bench.temp.write(".ignore", "*\n");
     bench.temp.write(".gitignore", "hidden.txt\n/build/\n");
+    std::os::unix::fs::symlink("told.txt", bench.file("CLAUDE.md")).unwrap();
     bench
 }
 
 /// The replies that try one path: a tool writes only what was read.
-fn attempt(writes: Writes, path: &str) -> Vec<Value> {
+fn attempt(writes: Writes, deed: Deed, path: &str) -> Vec<Value> {
     let call = |tool: &str, args: Value| json!({"calls": [{"tool": tool, "args": args}]});
     let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
-    let command = format!("mkdir -p {folder} && echo evil > {path}");
+    let command = match deed {
+        Deed::Write => format!("mkdir -p {folder} && echo evil > {path}"),
+        Deed::Remove => format!("rm {path}"),
+    };
+    let removal = format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch");
     match writes {
         Writes::Tool => vec![
             call("read", json!({"path": path})),
-            call("write", json!({"path": path, "content": "evil\n"})),
+            match deed {
+                Deed::Write => call("write", json!({"path": path, "content": "evil\n"})),
+                Deed::Remove => call("edit", json!({"path": path, "patch": removal})),
+            },
         ],
         Writes::Foreground => vec![call("bash", json!({"command": command}))],
         Writes::Background => {
@@ -133,9 +170,10 @@ fn attempt(writes: Writes, path: &str) -> Vec<Value> {
 }
 
 fn run(bench: &Bench, writes: Writes, mode: &[&str]) -> Done {
-    let mut args = vec!["run", "--allow", "edit control/**"];
+    let mut args = vec!["run", "--allow", "write control/**"];
     if writes == Writes::Background {
-        args.extend(["--allow", "exec mkdir *", "--allow", "exec echo *", "--allow", "exec"]);
+        args.extend(["--allow", "exec mkdir *", "--allow", "exec echo *", "--allow", "exec rm *"]);
+        args.extend(["--allow", "exec"]);
     }
     args.extend(mode);
     args.push("work");
@@ -150,23 +188,33 @@ fn run(bench: &Bench, writes: Writes, mode: &[&str]) -> Done {
 #[test]
 fn no_place_is_changed_by_any_writer_in_a_mode_that_does_not_let_it_and_ordinary_ones_are() {
     for writes in [Writes::Tool, Writes::Foreground, Writes::Background] {
-        for mode in MODES {
-            let bench = bench(writes);
-            let before: Vec<_> =
-                PLACES.iter().map(|place| std::fs::read(bench.file(place.path)).ok()).collect();
-            let done = run(&bench, writes, mode);
-            let rows = || facts(&bench, "outcome").iter().map(Value::to_string).collect::<Vec<_>>();
-            for (place, before) in PLACES.iter().zip(before) {
-                let cell = format!("{} by {writes:?} with {mode:?}", place.path);
-                let control = std::fs::read_to_string(bench.file(place.control)).ok();
-                assert_eq!(control.as_deref(), Some("evil\n"), "control of {cell}: {done:?}");
-                let after = std::fs::read(bench.file(place.path)).ok();
-                if must_be_left(place, writes, mode) {
-                    assert_eq!(after, before, "{cell}: {:#?}", rows());
-                } else if writes != Writes::Background {
-                    assert_eq!(after.as_deref(), Some(&b"evil\n"[..]), "{cell}: {done:?}");
-                }
+        for deed in [Deed::Write, Deed::Remove] {
+            for mode in MODES {
+                check_cells(writes, deed, mode);
             }
+        }
+    }
+}
+
+fn check_cells(writes: Writes, deed: Deed, mode: &[&str]) {
+    let bench = bench(writes, deed);
+    let text = |path: &str| std::fs::read_to_string(bench.file(path)).ok();
+    let done_there = match deed {
+        Deed::Write => Some("evil\n"),
+        Deed::Remove => None,
+    };
+    let before: Vec<_> = tried(deed).map(|place| (text(place.path), text(place.control))).collect();
+    let done = run(&bench, writes, mode);
+    let rows = || facts(&bench, "outcome").iter().map(Value::to_string).collect::<Vec<_>>();
+    for (place, (before, control_before)) in tried(deed).zip(before) {
+        let cell = format!("{} by {writes:?}, {deed:?} with {mode:?}", place.path);
+        let control = if changes_nothing(mode) { control_before.as_deref() } else { done_there };
+        assert_eq!(text(place.control).as_deref(), control, "control of {cell}: {done:?}");
+        let after = text(place.path);
+        if must_be_left(place, writes, mode) {
+            assert_eq!(after, before, "{cell}: {:#?}", rows());
+        } else if writes != Writes::Background {
+            assert_eq!(after.as_deref(), done_there, "{cell}: {done:?}");
         }
     }
 }
