@@ -74,6 +74,14 @@ macro_rules! bodies {
             },
         }
 
+        /// The names that bodies of every kind are written with.
+        #[cfg(test)]
+        pub(crate) fn names_by_kind() -> std::collections::BTreeSet<String> {
+            let mut names = std::collections::BTreeSet::new();
+            $(names.extend(crate::serialised_names::names_of::<$type>($kind));)*
+            names
+        }
+
         impl Body {
             /// The kind, as stored.
             #[must_use]

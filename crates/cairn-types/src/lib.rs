@@ -20,6 +20,8 @@ mod protected;
 mod receipt;
 mod scheme;
 mod secret;
+#[cfg(test)]
+mod serialised_names;
 mod status;
 mod stream;
 mod turn;

@@ -1,9 +1,9 @@
 //! A home that an earlier version wrote is opened, verified, continued and undone. The fixture is bound to
 //! the path it was made at, so each test unpacks it there while it holds a lock.
 
-use crate::bench_world::{Done, done};
-use serde_json::Value;
-use std::collections::BTreeMap;
+use crate::bench_world::{Bench, Done, done};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -195,4 +195,84 @@ fn what_the_runs_of_an_earlier_home_changed_is_undone_and_redone() {
     assert_eq!(redone.code, 0, "{redone:?}");
     assert!(!fixture.path("second/notes").exists());
     assert!(fixture.path("second/new/link").is_symlink());
+}
+
+/// The names of the fields in these JSON lines, each after the type of its line and what it lies in. Between the lines
+/// of an export stand contents.
+fn names_of_lines(lines: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for line in lines.lines() {
+        let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
+        let kind = ["type", "kind"].iter().filter_map(|name| value[*name].as_str());
+        let kind: Vec<&str> = kind.collect();
+        add_names(&kind.join(":"), &value, &mut names);
+    }
+    names
+}
+
+fn add_names(path: &str, value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+                let path = format!("{path}.{}", if is_name { name } else { "*" });
+                add_names(&path, value, names);
+                names.insert(path);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| add_names(path, item, names)),
+        _ => {}
+    }
+}
+
+// keeps: earlier-homes
+#[test]
+fn an_export_is_written_with_the_names_that_earlier_versions_gave_it() {
+    let fixture = Fixture::unpack();
+    for (old, project) in [("second.cairn", "second"), ("elsewhere.cairn", "elsewhere/project")] {
+        let new = format!("new-{old}");
+        let to = fixture.path(&new);
+        fixture.told(project, &["sessions", "export", "-o", to.to_str().unwrap()]);
+        let (old, new) = (names_of_lines(&fixture.read(old)), names_of_lines(&fixture.read(&new)));
+        assert!(old.len() > 100, "{old:?}");
+        let gone: Vec<_> = old.difference(&new).collect();
+        assert!(gone.is_empty(), "{project}: {gone:?}");
+    }
+}
+
+// keeps: run-json
+#[test]
+fn the_events_of_runs_are_told_to_programs_with_the_names_that_earlier_versions_gave_them() {
+    let call = |tool: &str, args: Value| json!({"calls": [{"tool": tool, "args": args}]});
+    let bash = |command: &str| call("bash", json!({"command": command}));
+    let many = "mkdir many; for n in $(seq 2500); do echo $n > many/$n; done";
+    let bench = Bench::confined(json!([
+        bash("echo one > one; echo said"),
+        call("write", json!({"path": "two", "content": "two\n"})),
+        call("read", json!({"path": "two"})),
+        call("todo", json!({"items": [{"text": "to do", "state": "doing"}]})),
+        call("bash", json!({"command": "echo later", "background": true})),
+        bash("sleep 0.5; exit 3"),
+        bash(many),
+        call("read", json!({"path": "missing"})),
+        {"say": "done"},
+        call("write", json!({"path": "three", "content": "three\n"})),
+        {"say": "asked"},
+    ]));
+    let run = |args: &[&str]| bench.cairn(&[&["run", "--json"], args].concat()).out;
+    let mut told = run(&["--yolo", "work"]);
+    bench.temp.write("two", "changed by somebody\n");
+    told += &run(&["-c", "go on"]);
+    let names = names_of_lines(&told);
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/event_names.txt");
+    if std::env::var_os("CAIRN_ACCEPT_NAMES").is_some() {
+        let lines: String = names.iter().map(|name| format!("{name}\n")).collect();
+        std::fs::write(&golden, lines).unwrap();
+    }
+    let golden = std::fs::read_to_string(&golden).unwrap();
+    let golden: BTreeSet<String> = golden.lines().map(str::to_owned).collect();
+    let gone: Vec<_> = golden.difference(&names).collect();
+    assert!(gone.is_empty(), "{gone:?} in {told}");
+    let new: Vec<_> = names.difference(&golden).collect();
+    assert!(new.is_empty(), "add them with CAIRN_ACCEPT_NAMES=1: {new:?}");
 }
