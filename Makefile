@@ -45,6 +45,7 @@ bench:
 	$(CARGO) build --locked --release --package cairn
 	python3 bench/run.py --peers $(PEERS) --md bench-out.md
 	$(CARGO) bench --locked --package cairn-sandbox --bench spawn
+	$(CARGO) bench --locked --package cairn-world --bench apply
 	@$(MAKE) --no-print-directory bench-find
 
 bench-find:

@@ -408,6 +408,8 @@ fn what_says_what_runs_is_asked_about_in_a_new_ignored_folder_but_not_in_depende
         ("mkdir -p build/.cairn; echo x > build/.cairn/hooks.toml", &["--yolo"], 403),
         ("mkdir -p build/.githooks; echo x > build/.githooks/x", &["--yolo"], 403),
         ("mkdir build; echo x > build/x.o", &[], 200),
+        // What a person runs later from there is not asked about: THREATS.md says so.
+        ("mkdir -p node_modules/.bin; echo x > node_modules/.bin/tsc", &[], 200),
         ("mkdir -p node_modules/p/.husky; echo x > node_modules/p/.husky/y", &[], 200),
         ("mkdir -p node_modules/p; echo x > node_modules/p/.env", &[], 403),
     ] {

@@ -271,31 +271,50 @@ fn the_walkthrough_fixes_the_sample_twice_in_a_row() {
     }
 }
 
+/// How often a run of this script makes sure that something is on the disk.
+#[allow(clippy::disallowed_methods, reason = "strace counts from outside")]
+fn count_syncs(bench: &Bench) -> usize {
+    let run = bench.command(&[]);
+    let log = bench.temp.path().join("strace.log");
+    let mut command = std::process::Command::new("strace");
+    command
+        .args(["-f", "-qq", "-e", "trace=fsync,fdatasync,sync_file_range,syncfs", "-o"])
+        .arg(&log);
+    command.arg(run.get_program()).args(["run", "--yolo", "work"]);
+    command.env_clear().envs(run.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    command.current_dir(bench.temp.workspace()).stdin(std::process::Stdio::null());
+    assert!(command.output().unwrap().status.success());
+    std::fs::read_to_string(log).unwrap().lines().filter(|line| line.contains("sync")).count()
+}
+
 // keeps: two-syncs
 #[test]
-#[allow(clippy::disallowed_methods, reason = "strace counts from outside")]
 fn a_turn_with_one_call_makes_exactly_two_syncs() {
     let syncs = |turns: usize| {
         let turn =
             |n| json!({"calls": [{"tool": "bash", "args": {"command": format!("true {n}")}}]});
         let mut replies: Vec<Value> = (0..turns).map(turn).collect();
         replies.push(json!({"say": "ok"}));
-        let bench = Bench::new(Value::Array(replies));
-        let run = bench.command(&[]);
-        let log = bench.temp.path().join("strace.log");
-        let mut command = std::process::Command::new("strace");
-        command
-            .args(["-f", "-qq", "-e", "trace=fsync,fdatasync,sync_file_range,syncfs", "-o"])
-            .arg(&log);
-        command.arg(run.get_program()).args(["run", "--yolo", "work"]);
-        command.env_clear().envs(run.get_envs().filter_map(|(k, v)| Some((k, v?))));
-        command.current_dir(bench.temp.workspace()).stdin(std::process::Stdio::null());
-        assert!(command.output().unwrap().status.success());
-        std::fs::read_to_string(log).unwrap().lines().filter(|line| line.contains("sync")).count()
+        count_syncs(&Bench::new(Value::Array(replies)))
     };
     let (three, thirteen) = (syncs(3), syncs(13));
     assert_eq!(thirteen - three, 20, "ten more turns are twenty more syncs");
     println!("{three} syncs for three turns in a fresh home");
+}
+
+// keeps: survives-power-cut
+#[test]
+fn what_a_command_changed_is_made_durable_by_as_many_syncs_however_many_files_it_is() {
+    let syncs = |files: usize| {
+        let command = format!("mkdir many; for n in $(seq {files}); do echo $n > many/$n; done");
+        let replies =
+            json!([{"calls": [{"tool": "bash", "args": {"command": command}}]}, {"say": "ok"}]);
+        let bench = Bench::confined(replies);
+        let count = count_syncs(&bench);
+        assert!(bench.file(&format!("many/{files}")).exists());
+        count
+    };
+    assert_eq!(syncs(40), syncs(1500));
 }
 
 // keeps: proposals-json
