@@ -11,6 +11,8 @@ PEERS ?= floor,cairn,cairn-open
 # Whoever starts make in the background ignores some signals; tests of Ctrl-C and SIGTERM need them as usual.
 SIGNALS := $(shell env --default-signal=INT true 2>/dev/null && echo env --default-signal=HUP,INT,QUIT,TERM)
 
+BEGUN := $(shell date +%s)
+
 .PHONY: try try-local build test check setup sdk prove bench bench-find
 
 try: build
@@ -26,6 +28,7 @@ test: check
 	$(SIGNALS) $(CARGO) test --locked --workspace --all-targets
 	$(CARGO) doc --locked --workspace --no-deps --quiet
 	@CARGO="$(CARGO)" tools/sdk/run.sh
+	@echo "make test: all green after $$((($$(date +%s) - $(BEGUN)) / 60)) minutes"
 
 check: setup
 	$(CARGO) fmt --all --check

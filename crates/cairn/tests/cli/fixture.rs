@@ -242,6 +242,7 @@ fn an_export_is_written_with_the_names_that_earlier_versions_gave_it() {
 
 // keeps: run-json
 #[test]
+#[allow(clippy::disallowed_methods, reason = "new names are taken when the environment says so")]
 fn the_events_of_runs_are_told_to_programs_with_the_names_that_earlier_versions_gave_them() {
     let call = |tool: &str, args: Value| json!({"calls": [{"tool": tool, "args": args}]});
     let bash = |command: &str| call("bash", json!({"command": command}));
