@@ -3,7 +3,8 @@
 # make test   everything that must hold, from nothing
 # make prove  the long proofs; writes docs/proofs.md
 # make bench  Cairn beside the harness's floor, and other agents: make bench PEERS=floor,cairn,codex
-#             then what confining a command costs, and find beside ripgrep, which is built into target/rg where it is missing
+#             then what confining a command costs, what applying many files costs beside cp and rm, and find beside
+#             ripgrep, which is built into target/rg where it is missing
 
 CARGO ?= cargo
 MODEL ?=
