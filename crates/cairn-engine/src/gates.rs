@@ -424,6 +424,9 @@ fn proposal(asked: &Asked<'_>) -> Said {
             Said::Hold("a person is asked, whatever was allowed beforehand".to_owned())
         }
         (RuleWord::Ask, Approval::Ask) => Said::Hold("a person is asked".to_owned()),
+        (RuleWord::Ask, Approval::Nobody | Approval::Yolo) if asked.judged.ceiling => {
+            nobody("nobody is there to ask", &words::only_a_person(&asked.judged.why))
+        }
         (RuleWord::Ask, Approval::Nobody | Approval::Yolo) => {
             nobody("nobody is there to ask", words::NOBODY)
         }

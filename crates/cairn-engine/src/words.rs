@@ -141,6 +141,11 @@ pub(crate) fn large(files: u64, bytes: u64) -> String {
     )
 }
 
+/// What no answer given beforehand lifts.
+pub(crate) fn only_a_person(why: &str) -> String {
+    format!("refused: {why}, which a person must approve, and nobody is there")
+}
+
 pub(crate) const GUARDED: &str = "it changed what says what runs next, and that was not shown before it was allowed; nothing of what it changed is kept";
 
 /// An entry that this writer may not change.

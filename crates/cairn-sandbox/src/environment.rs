@@ -68,9 +68,15 @@ const ABOUT: &[&str] = &["URL", "HOST", "PROJECT", "NAME", "ID", "ENDPOINT", "FI
 /// Names that end like those and hold a secret all the same.
 const SECRET_IDS: &[&str] = &["ACCESS_KEY_ID", "SECRET_ID"];
 
-/// What every command is told.
-const ADDED: &[(&str, &str)] =
-    &[("AGENT", "cairn"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("NO_COLOR", "1")];
+/// What every command is told. Nobody is there to edit a text: git takes the message or the plan that it proposes.
+const ADDED: &[(&str, &str)] = &[
+    ("AGENT", "cairn"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_SEQUENCE_EDITOR", "true"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("PAGER", "cat"),
+    ("NO_COLOR", "1"),
+];
 
 /// The environment for a command: what our list and `allow` name of `source`, plus a few settings
 /// that keep programs from waiting for a person. What looks like a secret only passes when `allow`
@@ -187,6 +193,8 @@ mod tests {
             environment(source, &["MY_*"]).into_iter().map(|(n, v)| format!("{n}={v}")).collect();
         let expected = [
             "AGENT=cairn",
+            "GIT_EDITOR=true",
+            "GIT_SEQUENCE_EDITOR=true",
             "GIT_TERMINAL_PROMPT=0",
             "LC_ALL=C",
             "MY_VAR=1",

@@ -73,10 +73,33 @@ const PLACES: [&str; 5] =
     [".github/workflows", ".github/actions", ".cargo/config", ".cargo/config.toml", ".ci/run"];
 
 /// Names of files that git often ignores and nobody can build again, or that hold what is secret.
-const PRECIOUS: [&str; 12] = [
-    ".env", ".envrc", ".local", ".pem", ".key", ".p12", ".pfx", ".sqlite", ".sqlite3", ".db",
-    ".tfstate", ".tfvars",
+const PRECIOUS: [&str; 20] = [
+    ".env",
+    ".envrc",
+    ".local",
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".gpg",
+    ".sqlite",
+    ".sqlite3",
+    ".db",
+    ".tfstate",
+    ".tfvars",
+    ".netrc",
+    ".pgpass",
+    ".pypirc",
+    ".htpasswd",
 ];
+/// Beginnings of such names.
+const PRECIOUS_BEGINNINGS: [&str; 5] =
+    ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credentials"];
+/// Folders that hold what is secret, by their names, where no package manager fills them.
+const SECRET_FOLDERS: [&str; 4] = ["secret", "secrets", ".secrets", "credentials"];
 
 /// Folders that package managers fill, where git ignores them. What is protected elsewhere is not in them:
 /// packages bring their authors' settings, which nothing reads there.
@@ -119,8 +142,17 @@ pub fn is_irreplaceable(path: &str) -> bool {
     let is_named = |end: &&str| {
         name.ends_with(*end) || name.strip_prefix(*end).is_some_and(|rest| rest.starts_with('.'))
     };
+    let begins = |start: &&str| name.starts_with(*start);
     let is_repository = || path.split('/').any(|part| part == ".git");
-    PRECIOUS.iter().any(is_named) || name.contains("secret") || is_repository()
+    let is_secret = || {
+        let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+        let is_in_secret_folder = folders.split('/').any(|folder| SECRET_FOLDERS.contains(&folder));
+        (name.contains("secret") || is_in_secret_folder) && !is_in_dependency_folder(&path)
+    };
+    PRECIOUS.iter().any(is_named)
+        || PRECIOUS_BEGINNINGS.iter().any(begins)
+        || is_repository()
+        || is_secret()
 }
 
 /// Whether a path says what git or this program runs next: only a person lets a command change it.
@@ -246,6 +278,11 @@ mod tests {
             "out/.git",
             "out/.git/objects/1",
             "terraform.tfstate",
+            "id_rsa",
+            "keys/id_ed25519.pub",
+            "gcp/credentials.json",
+            "secrets/token.txt",
+            "home/.netrc",
         ] {
             assert!(is_precious(path), "{path}");
         }
@@ -258,6 +295,9 @@ mod tests {
             ".venv/x/.vscode/settings.json",
         ] {
             assert!(is_protected(path) && !is_precious(path), "{path}");
+        }
+        for path in ["target/debug/deps/libsecret_service.rlib", "node_modules/secrets/index.js"] {
+            assert!(!is_precious(path), "{path}");
         }
         assert!(is_precious("node_modules/p/.env") && is_precious("target/.git/hooks/x"));
         assert!(is_precious("build/AGENTS.md") && is_precious("build/.githooks/x"));

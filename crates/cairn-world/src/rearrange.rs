@@ -108,8 +108,9 @@ pub(crate) fn prepare_copy(roots: &Roots, from: &str, to: &str) -> Prepared {
             // A copy is the copier's, and acts as nobody but its owner.
             let group_bit = if state.kind == FileKind::Directory { group_bit } else { 0 };
             let mode = state.mode & 0o1777 | group_bit;
-            let (mtime_ns, uid, gid, attributes) = (None, None, None, None);
-            let state = FileState { mtime_ns, mode, uid, gid, attributes, ..state.clone() };
+            // Its access control list says what the mode means for the group.
+            let (mtime_ns, uid, gid) = (None, None, None);
+            let state = FileState { mtime_ns, mode, uid, gid, ..state.clone() };
             changes.push(Change::between(joined(&ends.to, rest), None, Some(state)));
         }
         Ok(ends.worked(("copy", "copied"), "left out", tree, changes))

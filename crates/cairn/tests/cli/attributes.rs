@@ -91,6 +91,21 @@ fn an_edit_its_undo_and_its_redo_keep_attributes_and_lists() {
 
 // keeps: attributes-kept
 #[test]
+fn a_copy_has_the_attributes_and_lists_of_what_it_is_a_copy_of() {
+    let copy = |from: &str, to: &str| json!({"calls": [{"tool": "copy", "args": {"from": from, "to": to}}]});
+    let bench = Bench::confined(json!([copy("a", "b"), copy("d", "e"), {"say": "done"}]));
+    marked(&bench);
+    bench.temp.write("d/f", "one\n");
+    set(&bench, "d", "user.note", b"of a folder");
+    done(&bench, &["run", "--yolo", "work"]);
+    assert_eq!(get(&bench, "b", "user.note").as_deref(), Some(b"kept".as_slice()));
+    assert_eq!((get(&bench, "b", LIST), mode(&bench, "b")), (Some(list(6, 6, 4, 6, 0)), 0o660));
+    assert_eq!(get(&bench, "e", "user.note").as_deref(), Some(b"of a folder".as_slice()));
+    assert_eq!(bench.temp.read("e/f"), "one\n");
+}
+
+// keeps: attributes-kept
+#[test]
 fn a_file_that_had_no_list_gets_none_from_its_directory_when_it_is_replaced() {
     let bench = Bench::confined(json!([write("d/f", "two\n"), {"say": "done"}]));
     bench.temp.write("d/f", "one\n");

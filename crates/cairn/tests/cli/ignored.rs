@@ -256,6 +256,24 @@ fn tracking_a_precious_file_needs_a_person_in_whatever_index_it_is() {
     }
 }
 
+// keeps: rules-frozen
+#[test]
+fn a_refusal_that_only_a_person_lifts_says_why() {
+    for (command, why) in [
+        ("git add -f id_rsa", "git would no longer ignore precious files"),
+        ("git add -f secrets/token.txt", "git would no longer ignore precious files"),
+        ("echo x > cairn.toml", "what git or Cairn runs next"),
+    ] {
+        let files =
+            [(".gitignore", "id_rsa\nsecrets/\n"), ("id_rsa", "k\n"), ("secrets/token.txt", "t\n")];
+        let bench = repository(json!([bash(command), {"say": "done"}]), &files);
+        bench.cairn(&["run", "--yolo", "work"]);
+        assert_eq!(statuses(&bench), [403]);
+        let told = told(&bench, 2);
+        assert!(told.contains(why) && told.contains("a person must approve"), "{told}");
+    }
+}
+
 // keeps: rules-frozen, large-deletions
 #[test]
 fn what_a_run_adds_to_the_rules_hides_nothing_that_was_there_also_in_the_next_process() {

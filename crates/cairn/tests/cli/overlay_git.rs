@@ -2,7 +2,7 @@
 //! next only by a person's word.
 
 use crate::bench_world::Bench;
-use crate::overlay::{bash, decide, statuses};
+use crate::overlay::{bash, decide, statuses, told};
 use serde_json::{Value, json};
 
 /// Runs git outside, as the person does.
@@ -109,6 +109,17 @@ fn what_git_did_is_asked_about_and_lands_whole_after_a_yes() {
     check(HOOK, ".git/hooks/pre-commit", &|bench| {
         assert!(bench.file(".git/hooks/pre-commit").exists());
     });
+}
+
+// keeps: overlay-asked
+#[test]
+fn nothing_that_git_would_have_edited_is_waited_for() {
+    let rebase = "git commit -qam Two; git rebase -i HEAD~1 2>&1; git log --format=%s";
+    let bench = repositories(&["git commit -a 2>&1", rebase]);
+    let done = bench.cairn(&["run", "--yolo", "work"]);
+    assert!(done.err.contains("exit 1"), "{done:?}");
+    assert!(told(&bench, 2).contains("Aborting commit"), "{}", told(&bench, 2));
+    assert!(told(&bench, 3).contains("Two\nStart"), "{}", told(&bench, 3));
 }
 
 // keeps: undo-exact
