@@ -109,10 +109,12 @@ fn tried(deed: Deed) -> impl Iterator<Item = &'static Place> {
 }
 
 /// A project with all places in it, and a model that tries them.
-fn bench(writes: Writes, deed: Deed) -> Bench {
+fn bench(writes: Writes, deed: Deed, mode: &[&str]) -> Bench {
     let paths = tried(deed).flat_map(|place| [place.path, place.control]);
     let mut replies: Vec<Value> = paths.flat_map(|path| attempt(writes, deed, path)).collect();
-    replies.push(json!({"calls": [{"tool": "bash", "args": {"command": "sleep 1"}}]}));
+    if writes == Writes::Background && !changes_nothing(mode) {
+        replies.extend((0..40).map(|_| waiting(deed)));
+    }
     replies.push(json!({"say": "done"}));
     let bench = Bench::confined(json!(replies));
     git(&bench, "workspace", &["init", "-q", "-b", "main"]);
@@ -143,6 +145,17 @@ fn bench(writes: Writes, deed: Deed) -> Bench {
     bench.temp.write(".gitignore", "hidden.txt\n/build/\n");
     std::os::unix::fs::symlink("told.txt", bench.file("CLAUDE.md")).unwrap();
     bench
+}
+
+/// Waits a moment, if what was begun in the background is not done at all controls.
+fn waiting(deed: Deed) -> Value {
+    let controls: Vec<&str> = tried(deed).map(|place| place.control).collect();
+    let there = format!("cat {} 2>/dev/null | grep -c evil", controls.join(" "));
+    let command = match deed {
+        Deed::Write => format!("[ $({there}) = {} ] || sleep 0.5", controls.len()),
+        Deed::Remove => format!("[ -z \"$(ls {} 2>/dev/null)\" ] || sleep 0.5", controls.join(" ")),
+    };
+    json!({"calls": [{"tool": "bash", "args": {"command": command}}]})
 }
 
 /// The replies that try one path: a tool writes only what was read.
@@ -197,7 +210,7 @@ fn no_place_is_changed_by_any_writer_in_a_mode_that_does_not_let_it_and_ordinary
 }
 
 fn check_cells(writes: Writes, deed: Deed, mode: &[&str]) {
-    let bench = bench(writes, deed);
+    let bench = bench(writes, deed, mode);
     let text = |path: &str| std::fs::read_to_string(bench.file(path)).ok();
     let done_there = match deed {
         Deed::Write => Some("evil\n"),
