@@ -27,10 +27,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use target::{Heard, Target};
 
-/// So many bytes may be held for each byte of a text.
-const TIMES: usize = 64;
-/// And so many for any text.
-const BESIDES: usize = 64 << 10;
+/// Bytes that may be held for each byte of a text. A compiled regular expression takes some kilobytes and can be written in
+/// twenty letters.
+const TIMES: usize = 256;
+/// Bytes that may be held for any text. Compiling a short regular expression with a Unicode class takes 320 KiB.
+const BESIDES: usize = 512 << 10;
 /// From this length on it is told how many times its length a text took.
 const MEASURED: usize = 4 << 10;
 /// No text takes longer. A quarter of a MiB takes some milliseconds; were it quadratic, it would take minutes.
