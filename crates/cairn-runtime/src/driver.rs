@@ -2,7 +2,7 @@
 //! committed together whenever something is about to become visible.
 
 use crate::background::Streams;
-use crate::pending::{Pending, told_with};
+use crate::pending::Pending;
 use crate::schemes::{Leads, Web};
 use crate::scrubbed::scrubbed;
 use crate::sent::{Foreground, Sending};
@@ -341,7 +341,9 @@ impl Driver {
         pending: &Pending,
         (receipt, anchor): (Option<String>, Option<String>),
     ) {
-        let text = told_with(&fact.body)
+        let text = fact
+            .body
+            .main_text()
             .and_then(|content| self.content_of(pending, &content.hash).ok())
             .map(|bytes| text_of(&bytes).to_string());
         self.sink.event(&Event::Fact { text, receipt, anchor, fact: Box::new(fact.clone()) });

@@ -1,7 +1,7 @@
 //! Facts and contents that are decided but not durable yet.
 
 use cairn_store::{HomeLock, Kept, NewRun, NewSession, SpooledFile};
-use cairn_types::{Body, ContentRef, Fact, Hash};
+use cairn_types::{Fact, Hash};
 use std::collections::HashMap;
 
 /// What the next commit will hold.
@@ -36,35 +36,5 @@ impl Pending {
     pub(crate) fn contents(&self) -> Vec<Kept> {
         let held = self.contents.values().cloned().map(Kept::Bytes);
         held.chain(self.spooled.iter().cloned().map(Kept::File)).collect()
-    }
-}
-
-/// The text a client is told together with a fact.
-pub(crate) fn told_with(body: &Body) -> Option<ContentRef> {
-    match body {
-        Body::Prompt(prompt) => Some(prompt.text),
-        Body::Steer(steer) => Some(steer.text),
-        Body::Delta(delta) => Some(delta.text),
-        Body::Reply(reply) => reply.text,
-        Body::Proposal(proposal) => Some(proposal.shown),
-        Body::Decision(decision) => decision.words,
-        Body::Outcome(outcome) => Some(outcome.result),
-        Body::Hook(hooked) => {
-            let answer = &hooked.answer;
-            let added = answer.context.first().copied();
-            answer.block.or(answer.substitute).or(answer.input).or(added)
-        }
-        Body::Run(_)
-        | Body::Drive(_)
-        | Body::Ask(_)
-        | Body::Fault(_)
-        | Body::Intent(_)
-        | Body::Reach(_)
-        | Body::Begin(_)
-        | Body::Performed(_)
-        | Body::Stream(_)
-        | Body::Abort(_)
-        | Body::End(_)
-        | Body::Unknown { .. } => None,
     }
 }

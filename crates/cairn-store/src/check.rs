@@ -3,11 +3,9 @@
 
 use crate::StoreError;
 use crate::contents::{self, Readable};
-use crate::export::named_contents;
 use crate::home::Home;
-use cairn_types::{Change, FileState, Hash, SessionId};
+use cairn_types::{Hash, SessionId, changed_contents_in, contents_in, hashes_in};
 use rusqlite::{Connection, params};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -71,20 +69,20 @@ fn to_read(conn: &Connection, session: Option<&SessionId>) -> Result<BTreeSet<Ha
     let mut rows = bodies.query(params![session.map(SessionId::as_str)])?;
     while let Some(row) = rows.next()? {
         let body = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or_default());
-        let body = body.unwrap_or_default();
-        named_contents(&body, &mut |hash| {
-            hashes.insert(hash);
-        });
+        let body: serde_json::Value = body.unwrap_or_default();
+        contents_in(&body, &mut hashes);
         // What an op changed can be undone, so it was kept. What somebody else changed is noted without its bytes.
         if row.get(1)? {
-            hashes.extend(kept_of_changes(&body));
+            hashes.extend(changed_contents_in(&body));
         }
         // What files held is named without being a content of its own; it is one where it was kept.
-        let mut named = std::collections::HashSet::new();
-        crate::gc::collect(&body, &mut named);
-        for hash in named.into_iter().map(Hash).filter(|_| session.is_some()) {
-            if !hashes.contains(&hash) && stored.exists(params![hash.0])? {
-                hashes.insert(hash);
+        if session.is_some() {
+            let mut named = Vec::new();
+            hashes_in(&body, &mut named);
+            for hash in named {
+                if !hashes.contains(&hash) && stored.exists(params![hash.0])? {
+                    hashes.insert(hash);
+                }
             }
         }
     }
@@ -95,18 +93,6 @@ fn to_read(conn: &Connection, session: Option<&SessionId>) -> Result<BTreeSet<Ha
         }
     }
     Ok(hashes)
-}
-
-/// The contents of the states that the changes of an op name: all but what was moved and not written, and entries
-/// that their scheme keeps.
-pub(crate) fn kept_of_changes(body: &Value) -> Vec<Hash> {
-    let changes = body.get("changes").cloned().unwrap_or_default();
-    let changes: Vec<Change> = serde_json::from_value(changes).unwrap_or_default();
-    let states = changes.into_iter().flat_map(|change| [change.before, change.after]).flatten();
-    let is_kept = |state: &FileState| {
-        state.aside.is_none() && state.entry.as_ref().is_none_or(|entry| !entry.own)
-    };
-    states.filter(is_kept).filter_map(|state| state.hash).collect()
 }
 
 /// Reads a content and compares its hash; a large one piece by piece.

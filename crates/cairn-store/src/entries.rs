@@ -148,9 +148,9 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
 pub(crate) fn named(
     conn: &Connection,
     but: Option<&SessionId>,
-) -> Result<HashSet<[u8; 32]>, StoreError> {
+) -> Result<HashSet<Hash>, StoreError> {
     let mut rows = conn.prepare("SELECT DISTINCT hash FROM entries WHERE scope IS NOT ?")?;
-    let rows = rows.query_map([but.map(SessionId::as_str)], |row| row.get(0))?;
+    let rows = rows.query_map([but.map(SessionId::as_str)], |row| row.get(0).map(Hash))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

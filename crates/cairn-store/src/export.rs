@@ -5,14 +5,14 @@
 use crate::StoreError;
 use crate::bundle;
 use crate::contents;
+use crate::fact::each_body;
 use crate::gc::named_by;
 use crate::home::Home;
 use crate::keys::Keys;
 use crate::run::id;
-use cairn_types::{Hash, RunId, SessionId, to_canonical};
+use cairn_types::{Hash, RunId, SessionId, contents_in, to_canonical};
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
@@ -78,10 +78,9 @@ pub(crate) fn write(
     let mut signed = Vec::new();
     bundle::write(conn, home, keys, session, &mut signed)?;
     let mut header = header(conn, session)?;
-    let runs = header.runs.iter().map(|run| run.run.clone()).collect();
-    let named: BTreeSet<[u8; 32]> = named_by(conn, &runs)?.into_iter().collect();
+    let named = named_by(conn, header.runs.iter().map(|run| &run.run))?;
     let mut held = Vec::new();
-    for hash in named.into_iter().map(Hash) {
+    for hash in named.into_iter().collect::<BTreeSet<Hash>>() {
         if contents::is_kept(conn, home, &hash)? {
             held.push(hash);
         }
@@ -105,33 +104,11 @@ pub(crate) fn write(
 
 /// How many contents are named as such and were freed or lost.
 fn missing(conn: &Connection, header: &Header, held: &[Hash]) -> Result<u64, StoreError> {
-    let mut lost = BTreeSet::new();
-    let mut bodies = conn.prepare("SELECT body FROM facts WHERE run = ?")?;
+    let mut named = BTreeSet::new();
     for run in &header.runs {
-        let mut rows = bodies.query([run.run.as_str()])?;
-        while let Some(row) = rows.next()? {
-            let body = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or_default());
-            named_contents(&body.unwrap_or_default(), &mut |hash| {
-                if held.binary_search(&hash).is_err() {
-                    lost.insert(hash);
-                }
-            });
-        }
+        each_body(conn, &run.run, &mut |body| contents_in(body, &mut named))?;
     }
-    Ok(lost.len() as u64)
-}
-
-/// Every `{"bytes", "hash"}`: a hash without a length is a name only.
-pub(crate) fn named_contents(value: &Value, each: &mut dyn FnMut(Hash)) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| named_contents(item, each)),
-        Value::Object(map) if map.len() == 2 && map.contains_key("bytes") => {
-            let hash = map.get("hash").and_then(Value::as_str).and_then(|hash| hash.parse().ok());
-            hash.into_iter().for_each(each);
-        }
-        Value::Object(map) => map.values().for_each(|item| named_contents(item, each)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
+    Ok(named.iter().filter(|hash| held.binary_search(hash).is_err()).count() as u64)
 }
 
 fn header(conn: &Connection, session: &SessionId) -> Result<Header, StoreError> {

@@ -1,7 +1,7 @@
 //! A fact as a row and as its canonical line, which receipts hash and bundles carry.
 
 use crate::StoreError;
-use cairn_types::{Body, Fact, FactError, StoredFact, canonical};
+use cairn_types::{Body, Fact, FactError, RunId, StoredFact, canonical};
 use rusqlite::{Connection, Row, params};
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ impl FactRow {
             engine: stored.engine,
             kind: stored.kind,
             v: stored.v,
-            row: coordinate(&fact.body),
+            row: fact.body.op().map(|at| at.to_string()),
         })
     }
 
@@ -61,7 +61,7 @@ impl FactRow {
             engine: stored.engine,
             kind: stored.kind,
             v: stored.v,
-            row: coordinate(&fact.body),
+            row: fact.body.op().map(|at| at.to_string()),
         })
     }
 
@@ -154,15 +154,17 @@ pub(crate) fn depth(value: &Value) -> usize {
     }
 }
 
-/// The op that a fact is about.
-fn coordinate(body: &Body) -> Option<String> {
-    let at = match body {
-        Body::Intent(intent) => intent.at,
-        Body::Decision(decision) => decision.at,
-        Body::Begin(begin) => begin.at,
-        Body::Outcome(outcome) | Body::Performed(outcome) => outcome.at,
-        Body::Hook(hooked) => return hooked.at.map(|at| at.to_string()),
-        _ => return None,
-    };
-    Some(at.to_string())
+/// Gives the body of each fact that a run recorded itself; null where one is no JSON.
+pub(crate) fn each_body(
+    conn: &Connection,
+    run: &RunId,
+    each: &mut dyn FnMut(&Value),
+) -> Result<(), StoreError> {
+    let mut bodies = conn.prepare_cached("SELECT body FROM facts WHERE run = ?")?;
+    let mut rows = bodies.query([run.as_str()])?;
+    while let Some(row) = rows.next()? {
+        let body = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or_default());
+        each(&body.unwrap_or_default());
+    }
+    Ok(())
 }

@@ -5,12 +5,12 @@
 use crate::StoreError;
 use crate::contents;
 use crate::entries;
+use crate::fact::each_body;
 use crate::home::Home;
 use crate::lease;
 use crate::remove;
-use cairn_types::{Hash, RunId};
+use cairn_types::{Hash, RunId, hashes_in};
 use rusqlite::Connection;
-use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
@@ -83,22 +83,22 @@ type Swept = (Freed, Vec<PathBuf>, Vec<RunId>);
 fn sweep(conn: &Connection, home: &Home, gc: &Gc) -> Result<Swept, StoreError> {
     let (living, old) = by_age(conn, home, gc.before)?;
     let mut named = named_by(conn, &living)?;
-    named.extend(gc.keep.iter().map(|hash| hash.0));
+    named.extend(&gc.keep);
     named.extend(entries::named(conn, None)?);
     let mut freed = Freed { runs: old.len() as u64, ..Freed::default() };
     let mut files = Vec::new();
     let mut rows = conn.prepare("SELECT hash, length(data) FROM contents")?;
-    let rows = rows.query_map([], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, u64>(1)?)))?;
+    let rows = rows.query_map([], |row| Ok((Hash(row.get(0)?), row.get::<_, u64>(1)?)))?;
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
     for (hash, stored) in rows.into_iter().filter(|(hash, _)| !named.contains(hash)) {
-        let file = contents::file(home, &Hash(hash));
+        let file = contents::file(home, &hash);
         let in_file = fs::metadata(&file).map(|meta| meta.len()).unwrap_or(0);
         freed.contents += 1;
         freed.bytes += stored + in_file;
         files.extend((in_file > 0).then_some(file));
         if !gc.dry_run {
-            conn.prepare_cached("DELETE FROM contents WHERE hash = ?")?.execute([hash])?;
-            contents::note_freed(conn, &Hash(hash))?;
+            conn.prepare_cached("DELETE FROM contents WHERE hash = ?")?.execute([hash.0])?;
+            contents::note_freed(conn, &hash)?;
         }
     }
     Ok((freed, files, old))
@@ -142,30 +142,15 @@ fn by_age(
 }
 
 /// Every hash that a fact of these runs names.
-pub(crate) fn named_by(
+pub(crate) fn named_by<'a>(
     conn: &Connection,
-    runs: &HashSet<RunId>,
-) -> Result<HashSet<[u8; 32]>, StoreError> {
+    runs: impl IntoIterator<Item = &'a RunId>,
+) -> Result<HashSet<Hash>, StoreError> {
     let mut named = HashSet::new();
-    let mut bodies = conn.prepare("SELECT body FROM facts WHERE run = ?")?;
     for run in runs {
-        let mut rows = bodies.query([run.as_str()])?;
-        while let Some(row) = rows.next()? {
-            let body: String = row.get(0)?;
-            collect(&serde_json::from_str(&body).unwrap_or(Value::Null), &mut named);
-        }
+        each_body(conn, run, &mut |body| hashes_in(body, &mut named))?;
     }
     Ok(named)
-}
-
-/// Every hash that a value holds.
-pub(crate) fn collect(value: &Value, named: &mut HashSet<[u8; 32]>) {
-    match value {
-        Value::String(text) => named.extend(text.parse::<Hash>().map(|hash| hash.0)),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, named)),
-        Value::Object(map) => map.values().for_each(|item| collect(item, named)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
 
 /// Removes the files of contents that were freed, and orphans; gives how many orphans there were.

@@ -100,10 +100,10 @@ fn rows(
     let all = run_ids(conn, "SELECT id FROM runs WHERE session = ?", session)?;
     let others = run_ids(conn, "SELECT id FROM runs WHERE session <> ?", session)?;
     refuse_driven(home, &all)?;
-    let mut alone = named_by(conn, &all.iter().cloned().collect())?;
+    let mut alone = named_by(conn, &all)?;
     for other in others {
         // One run at a time: what is held is what the session names, however large the home is.
-        let named = named_by(conn, &HashSet::from([other]))?;
+        let named = named_by(conn, [&other])?;
         alone.retain(|hash| !named.contains(hash));
     }
     let elsewhere = entries::named(conn, Some(session))?;
@@ -143,18 +143,18 @@ fn run_ids(conn: &Connection, sql: &str, session: &SessionId) -> Result<Vec<RunI
 fn remove_contents(
     conn: &Connection,
     home: &Home,
-    hashes: &HashSet<[u8; 32]>,
+    hashes: &HashSet<Hash>,
     deleted: &mut Deleted,
 ) -> Result<Vec<PathBuf>, StoreError> {
     let mut files = Vec::new();
     let mut stored = conn.prepare("SELECT length(data) FROM contents WHERE hash = ?")?;
     let mut remove = conn.prepare("DELETE FROM contents WHERE hash = ?")?;
     for hash in hashes {
-        let Ok(bytes) = stored.query_row([hash], |row| row.get::<_, u64>(0)) else { continue };
-        let file = contents::file(home, &Hash(*hash));
+        let Ok(bytes) = stored.query_row([hash.0], |row| row.get::<_, u64>(0)) else { continue };
+        let file = contents::file(home, hash);
         let in_file = fs::metadata(&file).map(|meta| meta.len()).unwrap_or(0);
         files.extend((in_file > 0).then_some(file));
-        deleted.contents += remove.execute([hash])? as u64;
+        deleted.contents += remove.execute([hash.0])? as u64;
         deleted.bytes += bytes + in_file;
     }
     Ok(files)

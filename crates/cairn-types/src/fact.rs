@@ -82,6 +82,12 @@ macro_rules! bodies {
             names
         }
 
+        /// A body of each kind that has all its fields.
+        #[cfg(test)]
+        pub(crate) fn filled_bodies() -> Vec<Body> {
+            vec![$(Body::$variant(crate::serialised_names::filled::<$type>($kind)),)*]
+        }
+
         impl Body {
             /// The kind, as stored.
             #[must_use]
@@ -101,7 +107,7 @@ macro_rules! bodies {
                 }
             }
 
-            fn to_value(&self) -> Result<Value, serde_json::Error> {
+            pub(crate) fn to_value(&self) -> Result<Value, serde_json::Error> {
                 match self {
                     $(Body::$variant(body) => serde_json::to_value(body),)*
                     Body::Unknown { body, .. } => Ok(body.clone()),

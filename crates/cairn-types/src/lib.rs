@@ -9,6 +9,7 @@ mod command;
 mod content;
 pub mod delta;
 mod fact;
+mod fact_contents;
 mod hook;
 mod id;
 mod letter;
@@ -43,6 +44,7 @@ pub use fact::{
     LostFacts, Media, Outcome, Problem, Prompt, Rail, Ran, Reach, RunStarted, Seen, Settled, Steer,
     StoredFact,
 };
+pub use fact_contents::{FactText, changed_contents_in, contents_in, hashes_in};
 pub use hook::{
     HookAnswer, HookEvent, HookMay, HookPlan, HookSays, HookWord, Hooked, NoSuchEvent,
     is_event_elsewhere,

@@ -29,18 +29,28 @@ pub(crate) fn names_of<T: for<'de> Deserialize<'de>>(path: &str) -> BTreeSet<Str
     let search = RefCell::new(Search::default());
     let (mut idle, mut known, mut was_read) = (0, 0, false);
     while idle < IDLE_READINGS {
-        let read = T::deserialize(Asked { search: &search, path: path.to_owned(), depth: 0 });
-        let mut search = search.borrow_mut();
-        match &read {
-            Ok(_) => was_read = true,
-            Err(Problem(why)) => search.take_next_text(why),
-        }
-        search.readings += 1;
-        idle = if search.names.len() == known { idle + 1 } else { 0 };
-        known = search.names.len();
+        was_read |= read::<T>(&search, path).is_some();
+        let names = search.borrow().names.len();
+        idle = if names == known { idle + 1 } else { 0 };
+        known = names;
     }
     assert!(was_read, "{path} could not be read");
     search.into_inner().names
+}
+
+/// A value with all its fields, one entry in each of its lists.
+pub(crate) fn filled<T: for<'de> Deserialize<'de>>(path: &str) -> T {
+    let search = RefCell::new(Search::default());
+    let mut readings = (0..IDLE_READINGS).filter_map(|_| read(&search, path));
+    readings.next().unwrap_or_else(|| panic!("{path} could not be read"))
+}
+
+/// Reads a value; `None` if a text did not fit, of which the next reading tries another.
+fn read<T: for<'de> Deserialize<'de>>(search: &RefCell<Search>, path: &str) -> Option<T> {
+    let read = T::deserialize(Asked { search, path: path.to_owned(), depth: 0 });
+    let mut search = search.borrow_mut();
+    search.readings += 1;
+    read.map_err(|Problem(why)| search.take_next_text(&why)).ok()
 }
 
 #[derive(Default)]

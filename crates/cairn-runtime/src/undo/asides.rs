@@ -5,7 +5,7 @@ use super::standing::{standing, unfinished};
 use crate::RunError;
 use crate::client::client_run;
 use cairn_store::{SessionRow, Store};
-use cairn_types::{Aside, Body, Change, Fact};
+use cairn_types::{Aside, Change};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
@@ -40,7 +40,12 @@ pub fn asides(store: &Store, since: u64) -> Result<BTreeMap<PathBuf, Asides>, Ru
         for run in store.runs(&session.id)?.into_iter().filter(|run| !run.imported) {
             let mut facts = store.facts(&run.id, 0)?;
             facts.retain(|fact| fact.run == run.id);
-            note(&mut roots, &session, facts.iter().flat_map(changes), living.contains(&run.id));
+            note(
+                &mut roots,
+                &session,
+                facts.iter().flat_map(|fact| fact.body.changes()),
+                living.contains(&run.id),
+            );
             if Some(&run.id) == client.as_ref() {
                 note(&mut roots, &session, unfinished(&facts), true);
             }
@@ -49,14 +54,6 @@ pub fn asides(store: &Store, since: u64) -> Result<BTreeMap<PathBuf, Asides>, Ru
         note(&mut roots, &session, undone.iter().flat_map(|undo| &undo.changes), true);
     }
     Ok(roots)
-}
-
-fn changes(fact: &Fact) -> &[Change] {
-    match &fact.body {
-        Body::Begin(begin) => &begin.changes,
-        Body::Performed(outcome) | Body::Outcome(outcome) => &outcome.changes,
-        _ => &[],
-    }
 }
 
 fn note<'a>(

@@ -93,7 +93,7 @@ impl Import<'_> {
         let own = parts.is_signed_by(keys)?;
         let named = parts.named();
         source.contents(&header, &mut |hash, _| {
-            hold(named.contains(&hash.0), "it holds a content that nothing names")
+            hold(named.contains(&hash), "it holds a content that nothing names")
         })?;
         let kept = self.keep_contents(conn, home, &header)?;
         let stored =

@@ -7,12 +7,13 @@ use crate::digest::hex;
 use crate::entries::Fold;
 use crate::export::Header;
 use crate::fact::FactRow;
-use crate::gc::collect;
 use crate::keys::Keys;
 use crate::verify::lines::{
     CheckpointLine, FactLine, Header as BundleHeader, Origin, ReceiptLine, RunLine,
 };
-use cairn_types::{Aside, Body, Change, Fact, ForkPoint, RunId, Uri, to_canonical};
+use cairn_types::{
+    Aside, Body, Change, Fact, ForkPoint, Hash, RunId, Uri, hashes_in, to_canonical,
+};
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
@@ -31,7 +32,7 @@ pub(super) struct Parts {
     pub(super) receipts: Vec<ReceiptLine>,
     /// The checkpoints in order.
     pub(super) checkpoints: Vec<CheckpointLine>,
-    named: HashSet<[u8; 32]>,
+    named: HashSet<Hash>,
     /// What its entries came to.
     pub(super) entries: Fold,
 }
@@ -94,7 +95,7 @@ impl Parts {
 
     fn fact(&mut self, line: FactLine) -> Result<(), StoreError> {
         let stored = line.fact;
-        collect(&stored.body, &mut self.named);
+        hashes_in(&stored.body, &mut self.named);
         let fact = Fact::try_from(stored.clone())
             .or_else(|why| refuse(format!("a fact cannot be read: {why}")))?;
         self.check(&fact)?;
@@ -108,18 +109,16 @@ impl Parts {
 
     /// What a fact may say only if it is this session's, and of paths beneath its root.
     fn check(&self, fact: &Fact) -> Result<(), StoreError> {
-        let changes: &[Change] = match &fact.body {
+        match &fact.body {
             Body::Run(run) => {
                 hold(run.session == self.header.session_id, "a run in it is another session's")?;
-                &[]
             }
-            Body::Begin(begin) => &begin.changes,
-            Body::Outcome(outcome) | Body::Performed(outcome) => &outcome.changes,
             Body::Unknown { kind, .. } if kind == "outcome" => {
                 return refuse("an outcome in it is of a later version");
             }
-            _ => &[],
-        };
+            _ => {}
+        }
+        let changes = fact.body.changes();
         if let Some(change) = changes.iter().find(|change| !is_placed(change)) {
             return refuse(format!("the path {:?} leaves its root", change.path));
         }
@@ -132,7 +131,7 @@ impl Parts {
     }
 
     /// Every hash that a fact names.
-    pub(super) fn named(&self) -> &HashSet<[u8; 32]> {
+    pub(super) fn named(&self) -> &HashSet<Hash> {
         &self.named
     }
 

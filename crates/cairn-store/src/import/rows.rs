@@ -6,10 +6,10 @@ use super::{all_kept, hold, refuse};
 use crate::StoreError;
 use crate::batch::{NewRun, Tally};
 use crate::bundle::{Bundler, Damage};
-use crate::check::kept_of_changes;
 use crate::contents::{self, Absence};
 use crate::digest::{Tail, unhex_array};
-use crate::export::{Header, named_contents};
+use crate::export::Header;
+use crate::fact::each_body;
 use crate::gc::named_by;
 use crate::heads::HeadLine;
 use crate::home::Home;
@@ -19,7 +19,7 @@ use crate::origins;
 use crate::remove::remove_leftovers;
 use crate::run::RunState;
 use crate::verify::lines::ReceiptLine;
-use cairn_types::{Hash, RunId, to_canonical};
+use cairn_types::{Hash, RunId, changed_contents_in, contents_in, to_canonical};
 use rusqlite::{Connection, params};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
@@ -98,16 +98,12 @@ impl Rows<'_> {
     /// session of this home names is lost here.
     fn note_what_did_not_come(&self) -> Result<(), StoreError> {
         let mut absent = BTreeSet::new();
-        let mut bodies = self.conn.prepare("SELECT body FROM facts WHERE run = ?")?;
         for (run, _) in &self.parts.runs {
-            let mut rows = bodies.query([run.as_str()])?;
             let mut named = Vec::new();
-            while let Some(row) = rows.next()? {
-                let body = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or_default());
-                let body = body.unwrap_or_default();
-                named_contents(&body, &mut |hash| named.push(hash));
-                named.extend(kept_of_changes(&body));
-            }
+            each_body(self.conn, run, &mut |body| {
+                contents_in(body, &mut named);
+                named.extend(changed_contents_in(body));
+            })?;
             for hash in named {
                 if contents::absence(self.conn, self.home, &hash)? == Some(Absence::Missing) {
                     absent.insert(hash);
@@ -122,8 +118,8 @@ impl Rows<'_> {
             .query_map([self.header.session_id.as_str()], |row| crate::run::id::<RunId>(row, 0))?;
         for other in others {
             // One run at a time: what is held is what one run names, however large the home is.
-            let named = named_by(self.conn, &HashSet::from([other?]))?;
-            absent.retain(|hash| !named.contains(&hash.0));
+            let named = named_by(self.conn, [&other?])?;
+            absent.retain(|hash| !named.contains(hash));
         }
         absent.iter().try_for_each(|hash| contents::note_freed(self.conn, hash))
     }

@@ -75,4 +75,9 @@ async fn a_stream_is_listed_until_it_is_over_and_nobody_is_told_after_that() {
     assert!(bench.store.letters(&one.run).unwrap().is_empty());
     other.commit(making(3, None, letter(&one, Some(at(1))))).await;
     assert!(bench.store.letters(&one.run).unwrap().is_empty());
+    let mut over_before_its_row = making(2, Some("exec:///r/1/1/2"), None);
+    let over = (Body::Stream(Stream::lost(at(2))), Vec::new());
+    over_before_its_row.insert(over_before_its_row.len() - 1, over);
+    one.commit(over_before_its_row).await;
+    assert!(open().is_empty());
 }

@@ -101,22 +101,17 @@ impl Looking<'_> {
 
     fn fact(&mut self, fact: &Fact) -> Result<()> {
         let run = &fact.run;
-        let (address, kind, text) = match &fact.body {
-            Body::Prompt(prompt) => (format!("log://{run}/{}", prompt.lap), "prompt", prompt.text),
-            Body::Steer(steer) if steer.writer == Writer::System => return Ok(()),
-            Body::Steer(steer) => (format!("log://{run}"), "steer", steer.text),
-            Body::Reply(reply) => match reply.text {
-                Some(text) => {
-                    (format!("log://{run}/{}/{}#reply", reply.lap, reply.turn), "reply", text)
-                }
-                None => return Ok(()),
-            },
+        let address = match &fact.body {
+            Body::Prompt(prompt) => format!("log://{run}/{}", prompt.lap),
+            Body::Steer(steer) if steer.writer != Writer::System => format!("log://{run}"),
+            Body::Reply(reply) => format!("log://{run}/{}/{}#reply", reply.lap, reply.turn),
             _ => return Ok(()),
         };
+        let Some(text) = fact.body.main_text() else { return Ok(()) };
         if let Some(text) = self.text(&text)?
             && let Some(at) = self.words.find(&text)
         {
-            self.tell(&address, fact.at, kind, &text, at);
+            self.tell(&address, fact.at, fact.body.kind(), &text, at);
         }
         Ok(())
     }
