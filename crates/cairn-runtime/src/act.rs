@@ -1,19 +1,18 @@
 //! Ops: preparing them, performing them, and finding out what became of one after a crash.
 
+use crate::journal::{AfterCrash, Recovery};
 use crate::progress::Progress;
 use crate::sent::Foreground;
 use crate::{Driver, Event, RunError, open_feed, rows};
-use cairn_engine::{Engine, Folding, Found, Part, Recording, Settlement};
-use cairn_store::{HomeLock, Store, StoreError};
+use cairn_engine::{Engine, Folding, Found, Part, Recording};
 use cairn_surface::native;
 use cairn_text::patch;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Edit, EditBody, Hash, Media, OpName, Outcome,
+    Action, Begin, Body, Change, ContentRef, Coord, Edit, EditBody, Media, OpName, Outcome,
     Proposal, ProposalKind, Ran, RunId, Seen, Settled, Status, Surface,
 };
-use cairn_world::{Acting, Performed, Prepared, Probe};
+use cairn_world::{Acting, Performed, Prepared};
 use futures_util::future::join_all;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
@@ -40,7 +39,7 @@ impl Driver {
     /// The op's action, read back from what the model wrote.
     pub(crate) fn action(&self, at: Coord) -> Result<Action, RunError> {
         let unreadable = |why: String| RunError::Unreadable { run: self.run_id().clone(), at, why };
-        let op = self.engine.op(at).ok_or_else(|| unreadable("it is not open".to_owned()))?;
+        let op = self.engine().op(at).ok_or_else(|| unreadable("it is not open".to_owned()))?;
         let args = self.content(&op.intent.input.hash)?;
         native::parse(&op.intent.tool, &String::from_utf8_lossy(&args))
             .action
@@ -68,7 +67,7 @@ impl Driver {
     pub(crate) async fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
         let action = self.action(at)?;
         if let Action::Consult(consult) = &action {
-            return self.record(self.engine.consulted(at, consult));
+            return self.record(self.engine().consulted(at, consult));
         }
         let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
@@ -76,10 +75,10 @@ impl Driver {
         }
         let shown = to_be_shown(&prepared);
         self.keep_prepared(at, prepared);
-        match self.engine.asks_first(at, &shown) {
+        match self.engine().asks_first(at, &shown) {
             Some(ask) => self.ask_hook(ask).await,
             None => {
-                let recording = self.engine.prepared(at, &shown);
+                let recording = self.engine().prepared(at, &shown);
                 self.record_step(recording).await
             }
         }
@@ -95,7 +94,7 @@ impl Driver {
                 || op.intent.effect.is_read_only()
                 || op.proposal.as_ref().is_some_and(is_network)
         };
-        if self.engine.op(at).is_none_or(settled) {
+        if self.engine().op(at).is_none_or(settled) {
             return Ok(true);
         }
         let prepared = self.would_at(at, &self.action(at)?).await?;
@@ -105,7 +104,7 @@ impl Driver {
         }
         let shown = to_be_shown(&prepared);
         self.keep_prepared(at, prepared);
-        match self.engine.put_afresh(at, &shown) {
+        match self.engine().put_afresh(at, &shown) {
             None => Ok(true),
             Some(recording) => self.record(recording).map(|()| false),
         }
@@ -141,7 +140,7 @@ impl Driver {
             // What is folded is what there is once all before it are settled.
             let performed = match (looked, self.unopened(*at)?) {
                 (Some(looked), _) => looked,
-                (None, refused) => refused.unwrap_or_else(|| folded(&self.engine, *at)),
+                (None, refused) => refused.unwrap_or_else(|| folded(self.engine(), *at)),
             };
             self.settled_by(*at, performed, Settled::Performed)?;
         }
@@ -152,22 +151,22 @@ impl Driver {
     pub(crate) async fn act(&mut self, at: Coord, again: bool) -> Result<(), RunError> {
         let action = self.action(at)?;
         let mut prepared = self.would_at(at, &action).await?;
-        let unperformed = match self.engine.is_undone(at) {
+        let unperformed = match self.engine().is_undone(at) {
             true => Settled::NotPerformed,
             false => Settled::Indeterminate,
         };
         if let Some(settled) = prepared.settled {
             return self.settled_unacted(at, settled, unperformed);
         }
-        let as_shown = self.engine.is_as_shown(at, &prepared.shown);
-        if !as_shown || !self.engine.stand_for_texts(at, &prepared.changes) {
-            return self.record(self.engine.not_as_shown(at));
+        let as_shown = self.engine().is_as_shown(at, &prepared.shown);
+        if !as_shown || !self.engine().stand_for_texts(at, &prepared.changes) {
+            return self.record(self.engine().not_as_shown(at));
         }
         if self.world.rehearses(&action) && prepared.ran.is_none() {
             // The command was decided on, not what it changes.
             prepared = self.rehearse(at, &action).await?;
-            if prepared.settled.is_none() && self.engine.guards(&to_be_shown(&prepared)) {
-                let refused = self.engine.guarded(at);
+            if prepared.settled.is_none() && self.engine().guards(&to_be_shown(&prepared)) {
+                let refused = self.engine().guarded(at);
                 let refused = self.with_what_it_printed(refused, &prepared);
                 return self.record(refused);
             }
@@ -179,7 +178,7 @@ impl Driver {
         if let Some(settled) = prepared.settled {
             return self.settled_unacted(at, settled, unperformed);
         }
-        if let Some(refused) = self.engine.refused_now(at, &to_be_shown(&prepared)) {
+        if let Some(refused) = self.engine().refused_now(at, &to_be_shown(&prepared)) {
             let refused = self.with_what_it_printed(refused, &prepared);
             return self.record(refused);
         }
@@ -214,13 +213,13 @@ impl Driver {
     /// Settles an op that acted. One that panicked is settled as after a crash, but not tried again: it
     /// would only panic once more.
     async fn settle_acted(&mut self, at: Coord, performed: Performed) -> Result<(), RunError> {
-        let is_begun = self.engine.op(at).is_some_and(|op| op.begin.is_some());
+        let is_begun = self.engine().op(at).is_some_and(|op| op.begin.is_some());
         match (performed.panicked, is_begun) {
             (false, _) => self.settled_by(at, performed, Settled::Performed),
             (true, false) => self.settled_by(at, performed, Settled::NotPerformed),
-            (true, true) => match self.settlement(at).await? {
-                Settlement::Repeat => self.settled_by(at, performed, Settled::NotPerformed),
-                settlement => self.settle_as(at, settlement),
+            (true, true) => match self.after_crash(at).await? {
+                AfterCrash::Record(recording) => self.record(recording),
+                AfterCrash::Repeat => self.settled_by(at, performed, Settled::NotPerformed),
             },
         }
     }
@@ -242,14 +241,14 @@ impl Driver {
         action: &Action,
         (prepared, is_chosen): (&Prepared, bool),
     ) -> Result<(), RunError> {
-        let _alone = entries_alone(&self.store).await?;
+        let _alone = self.journal.lock_entries().await?;
         if let Some(address) = self.world.stale(&prepared.changes) {
             let text = format!("{address} was changed by another run meanwhile");
             let settled = Performed::told(Status::CONFLICT, text);
             return self.settled_by(at, settled, Settled::NotPerformed);
         }
         match prepared.changes.iter().all(Change::is_stored) {
-            true => prepared.contents.iter().for_each(|bytes| self.pending.keep(bytes.clone())),
+            true => prepared.contents.iter().for_each(|bytes| self.journal.keep(bytes.clone())),
             false => self.begin(at, again, (prepared, is_chosen)).await?,
         }
         let performed = self.perform(at, action, prepared).await?;
@@ -264,9 +263,8 @@ impl Driver {
         again: bool,
         (prepared, is_chosen): (&Prepared, bool),
     ) -> Result<(), RunError> {
-        if let Some(ran) = &prepared.ran {
-            self.keep_spooled(ran);
-        }
+        let spooled = prepared.ran.as_ref().and_then(|ran| ran.spooled.clone());
+        self.journal.keep_spooled(spooled);
         self.record(beginning((at, again), (prepared, is_chosen)))?;
         self.flush().await
     }
@@ -309,69 +307,34 @@ impl Driver {
         performed
     }
 
-    /// It began before this process did; finds out what the disk shows.
+    /// It began before this process did: brings it to its end.
     pub(crate) async fn settle(&mut self, at: Coord) -> Result<(), RunError> {
-        match self.settlement(at).await? {
-            Settlement::Repeat => self.act(at, true).await,
-            settlement => self.settle_as(at, settlement),
+        match self.after_crash(at).await? {
+            AfterCrash::Record(recording) => self.record(recording),
+            AfterCrash::Repeat => self.act(at, true).await,
         }
     }
 
     /// What is to become of an op that began and was not seen to end, by what the disk shows.
-    async fn settlement(&mut self, at: Coord) -> Result<Settlement, RunError> {
-        let changes = self.begun_changes(at);
+    async fn after_crash(&self, at: Coord) -> Result<AfterCrash, RunError> {
         let action = self.action(at)?;
-        let found = match (changes.is_empty(), self.world.probe(&changes)) {
+        let without_changes = match &action {
             // What was to be ended has ended with its driver.
-            _ if matches!(&action, Action::Kill { path } if rows::is_row(path)) => Found::NotDone,
-            (true, _) | (false, Probe::Neither) => Found::Unknown,
-            (false, Probe::Done) => Found::Done,
-            (false, Probe::NotDone) => Found::NotDone,
-            (false, Probe::Partly) => Found::Partly,
+            Action::Kill { path } if rows::is_row(path) => Found::NotDone,
+            _ => Found::Unknown,
         };
-        if matches!(found, Found::Done | Found::Partly) {
-            self.world.count_made(&self.world.made(&changes));
-        }
-        let earlier = self.earlier_in_reply(at, &action)?;
-        let shown = self.would_in_reply(&action, earlier).await?.shown;
-        let mut settlement = self.engine.found(at, found, &shown);
-        // The row records the changes that were made, so that an undo covers them.
-        if let (Found::Partly | Found::Unknown, Settlement::Record(recording)) =
-            (found, &mut settlement)
-            && let [.., Body::Outcome(outcome)] = &mut recording.facts[..]
-        {
-            outcome.changes = self.world.made(&changes);
-        }
-        Ok(settlement)
-    }
-
-    /// Carries out what is to become of it, where that is not to perform it again.
-    fn settle_as(&mut self, at: Coord, settlement: Settlement) -> Result<(), RunError> {
-        match settlement {
-            Settlement::Record(recording) => self.record(recording),
-            Settlement::Finish => self.finish(at),
-            Settlement::Repeat => Ok(()),
-        }
-    }
-
-    fn begun_changes(&self, at: Coord) -> Vec<Change> {
-        let begun = self.engine.op(at).and_then(|op| op.begin.clone());
-        begun.map(|begin| begin.changes).unwrap_or_default()
-    }
-
-    /// Makes the changes of an op that a crash cut in the middle.
-    fn finish(&mut self, at: Coord) -> Result<(), RunError> {
+        let shown = match self.journal.begun_changes(at).is_empty() {
+            true => {
+                let earlier = self.earlier_in_reply(at, &action)?;
+                self.would_in_reply(&action, earlier).await?.shown
+            }
+            false => String::new(),
+        };
         let mut progress = Progress::new(at, self.sink.clone());
         let mut on_progress = |done: usize, total: usize| progress.tell(done, total);
-        let contents = |hash: &Hash| self.content(hash).ok();
-        let changes = self.begun_changes(at);
-        let finished = self.world.apply_and_count(&changes, &contents, &mut on_progress);
-        self.world.count_made(finished.as_deref().unwrap_or_default());
-        let found = if finished.is_ok() { Found::Done } else { Found::Unknown };
-        match self.engine.found(at, found, "") {
-            Settlement::Record(recording) => self.record(recording),
-            Settlement::Repeat | Settlement::Finish => Ok(()),
-        }
+        let (shown, progress) = (shown.as_str(), &mut on_progress);
+        let recovery = Recovery::Continue { without_changes, shown, progress };
+        Ok(self.journal.settle_after_crash(at, &self.world, recovery))
     }
 
     pub(crate) fn settled_by(
@@ -380,10 +343,10 @@ impl Driver {
         done: Performed,
         settled: Settled,
     ) -> Result<(), RunError> {
-        self.keep_spooled(&done);
+        self.journal.keep_spooled(done.spooled);
         let mut recording = Recording { facts: Vec::new(), contents: done.contents };
         // Before it is compared with what the model has been told.
-        let text = self.settings.scrubber.text(&done.text).into_owned();
+        let text = self.journal.scrubber().text(&done.text).into_owned();
         let own = ContentRef::of(text.as_bytes());
         let (status, text) = self.as_told(at, (done.status, text), &done.seen);
         let result = recording.keep(text);
@@ -414,7 +377,7 @@ impl Driver {
             settled,
             ms: done.ms,
         };
-        recording.facts.push(self.engine.performed(outcome));
+        recording.facts.push(self.engine().performed(outcome));
         self.record(recording)
     }
 
@@ -422,15 +385,15 @@ impl Driver {
     fn as_told(&self, at: Coord, told: (Status, String), seen: &[Seen]) -> (Status, String) {
         let (status, text) = told;
         let is_look = self
-            .engine
+            .engine()
             .op(at)
             .is_some_and(|op| op.is_shown() || op.intent.op == Some(OpName::Read));
         // The same text of a file that changed where nothing is shown of it is no longer the same.
-        let is_same = seen.iter().all(|file| self.engine.has_seen(file));
+        let is_same = seen.iter().all(|file| self.engine().has_seen(file));
         if !is_look || !is_same || !status.is_success() {
             return (status, text);
         }
-        match self.engine.in_view(&ContentRef::of(text.as_bytes())) {
+        match self.engine().in_view(&ContentRef::of(text.as_bytes())) {
             Some(stub) => (Status::UNCHANGED, stub),
             None => (status, text),
         }
@@ -473,14 +436,4 @@ pub(crate) fn folded(engine: &Engine, at: Coord) -> Performed {
     let (path, op) = asked.unwrap_or_default();
     let Folding { status, text } = engine.folding(path, op.unwrap_or(OpName::Fold));
     Performed::told(status, text)
-}
-
-/// Waits for the right to change entries, which others have for as long as a commit takes.
-pub(crate) async fn entries_alone(store: &Store) -> Result<HomeLock, StoreError> {
-    loop {
-        if let Some(lock) = store.try_lock_entries()? {
-            return Ok(lock);
-        }
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
 }

@@ -26,17 +26,17 @@ impl Driver {
         }
         self.flush().await?;
         let content = |hash: &_| self.content(hash);
-        let mut request = self.messages.request(&self.engine, messages, &content)?;
+        let mut request = self.messages.request(self.engine(), messages, &content)?;
         request.effort = self.settings.effort;
         self.constrain(&mut request);
-        request.max_output = self.engine.lap().and_then(cairn_engine::Lap::max_output);
+        request.max_output = self.engine().lap().and_then(cairn_engine::Lap::max_output);
         let provider = self.provider.clone();
         let cancel = CancellationToken::new();
-        let mut teller = Teller::new(self.sink.clone(), &self.settings.scrubber);
-        teller.is_silent = self.engine.surface().is_text();
+        let mut teller = Teller::new(self.sink.clone(), self.journal.scrubber());
+        teller.is_silent = self.engine().surface().is_text();
         let mut on_delta = |delta| teller.tell(delta);
         let began = Instant::now();
-        let left = self.engine.time_left(now_ms()).map(Duration::from_millis);
+        let left = self.engine().time_left(now_ms()).map(Duration::from_millis);
         let asked = provider.ask(&request, &mut on_delta, &cancel);
         let mut asking = Box::pin(unless_later(left, asked));
         let answer = self.meanwhile(&mut asking, &cancel).await?;
@@ -44,7 +44,7 @@ impl Driver {
         teller.finish();
         let Some(answer) = answer else {
             self.has_reserved = false;
-            return self.record_step(self.engine.timed_out(now_ms())).await;
+            return self.record_step(self.engine().timed_out(now_ms())).await;
         };
         self.has_reserved = false;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -58,7 +58,7 @@ impl Driver {
         answer.calls.truncate(MOST_CALLS);
         let mut heard = Heard::default();
         let mut written = String::new();
-        if self.engine.surface().is_text() {
+        if self.engine().surface().is_text() {
             written = std::mem::take(&mut answer.text);
             heard = self.heard(&written, answer.finish);
             self.tell_prose(&heard);
@@ -75,7 +75,7 @@ impl Driver {
             heard.repairs.push(NOT_UTF8.to_owned());
             self.sink.event(&Event::Notice(format!("the model's answer: {NOT_UTF8}")));
         }
-        let scrubber = &self.settings.scrubber;
+        let scrubber = self.journal.scrubber();
         let is_replaced = answer.is_replaced;
         let taken = |call| calls::taken(scrubber, call).unless_replaced(is_replaced);
         let taken: Vec<_> = answer.calls.iter().map(taken).collect();
@@ -111,7 +111,7 @@ impl Driver {
         };
         let marks = heard.calls.into_iter().map(|(_, marks)| marks).chain(repeat(Marks::default()));
         let calls: Vec<_> = taken.iter().map(|taken| &*taken.args).zip(marks).collect();
-        let mut recording = self.engine.replied_in(reply, &calls);
+        let mut recording = self.engine().replied_in(reply, &calls);
         calls::refuse(&mut recording, &taken);
         recording.contents.extend(kept.contents);
         recording.contents.extend(calls.iter().map(|(args, _)| args.as_bytes().to_vec()));
@@ -121,14 +121,14 @@ impl Driver {
     /// What the answer must follow, where the provider can see to that.
     fn constrain(&self, request: &mut Request) {
         let form = self.provider.form();
-        hold(request, &self.engine, (form.as_deref(), self.settings.schema.clone()));
+        hold(request, self.engine(), (form.as_deref(), self.settings.schema.clone()));
     }
 
     fn took_fault(&mut self, fault: &Fault) -> Result<(), RunError> {
         if fault.class == FaultClass::Cancelled && self.is_aborted() {
             return Ok(());
         }
-        let recording = self.engine.faulted(fault.class.as_str(), &fault.message, fault.attempts);
+        let recording = self.engine().faulted(fault.class.as_str(), &fault.message, fault.attempts);
         self.record(recording)
     }
 }

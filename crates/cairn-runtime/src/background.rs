@@ -6,7 +6,6 @@ use crate::say::Unsaid;
 use crate::sent::DISCARDED;
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::Recording;
-use cairn_store::SpooledFile;
 use cairn_types::{Action, Body, Coord, Origin, Read, Status, Stream, StreamState};
 use cairn_world::{Background, EarlierInReply, Over, Performed, Prepared, Refusal, Rehearsing};
 use futures_util::future::select_all;
@@ -244,7 +243,7 @@ impl Driver {
     pub(crate) fn scrub_shown(&self, prepared: &mut Prepared) {
         let shown = [&mut prepared.shown, &mut prepared.label].into_iter();
         for text in shown.chain(&mut prepared.wanted) {
-            if let Cow::Owned(without) = self.settings.scrubber.text(text) {
+            if let Cow::Owned(without) = self.journal.scrubber().text(text) {
                 *text = without;
             }
         }
@@ -292,9 +291,9 @@ impl Driver {
         if self.streams.running.contains_key(&at) {
             return Ok(Ok(()));
         }
-        let facts = self.store.facts(self.run_id(), 0)?;
+        let facts = self.store().facts(self.run_id(), 0)?;
         // It may have ended just now.
-        let mut known = facts.iter().chain(&self.pending.facts);
+        let mut known = facts.iter().chain(self.journal.pending_facts());
         Ok(Err(match known.find_map(|fact| rows::stream_at(&fact.body, at)) {
             Some(stream) => (Status::GONE, format!("{path} is over: {}", ending(stream))),
             None if facts.iter().any(|fact| rows::is_outcome(&fact.body, at)) => {
@@ -413,7 +412,7 @@ impl Driver {
 
     /// Commands of an earlier driver that died ended with it, and nobody saw how.
     pub(crate) fn note_lost(&mut self) -> Result<(), RunError> {
-        let lost: Vec<Coord> = self.engine.streams().collect();
+        let lost: Vec<Coord> = self.engine().streams().collect();
         lost.into_iter()
             .try_for_each(|at| self.record(Recording::of(Body::Stream(Stream::lost(at)))))
     }
@@ -425,10 +424,7 @@ impl Driver {
         by: Option<Origin>,
     ) -> Result<Stream, RunError> {
         let Over { state, exit, why, output, contents, spooled, layers, ms } = over;
-        if let Some(spooled) = spooled {
-            let (file, content) = (spooled.file, spooled.content);
-            self.pending.keep_file(SpooledFile { file, content });
-        }
+        self.journal.keep_spooled(spooled);
         let stream = Stream { at, state, exit, output, layers, why, ms, by };
         self.record(Recording { facts: vec![Body::Stream(stream.clone())], contents })?;
         Ok(stream)

@@ -13,7 +13,7 @@ impl Driver {
         at: Coord,
         prepared: Prepared,
     ) -> Result<(Prepared, bool), RunError> {
-        let decided = self.engine.op(at).and_then(|op| op.decision.as_ref());
+        let decided = self.engine().op(at).and_then(|op| op.decision.as_ref());
         let Some(decision) = decided.filter(|decision| decision.is_choice()) else {
             return Ok((prepared, false));
         };
@@ -30,12 +30,12 @@ impl Driver {
     /// The texts that an open question would write, whole and exact; none when it is not open, or
     /// shows something else by now.
     pub(crate) async fn proposed_texts(&self, id: &ProposalId) -> Result<Vec<NewText>, RunError> {
-        let open = self.engine.open_question().filter(|open| open.id == *id && open.by_item);
+        let open = self.engine().open_question().filter(|open| open.id == *id && open.by_item);
         let Some(at) = open.map(|open| open.at) else { return Ok(Vec::new()) };
         let action = self.action(at)?;
         let earlier = self.earlier_in_reply(at, &action)?;
         let prepared = self.would_in_reply(&action, earlier).await?;
-        if !self.engine.is_as_shown(at, &prepared.shown) {
+        if !self.engine().is_as_shown(at, &prepared.shown) {
             return Ok(Vec::new());
         }
         let written = prepared.changes.iter().filter_map(|change| {

@@ -1,20 +1,20 @@
 //! Ops of a person or program at a client: rows of the session's own client run, with receipts like
 //! any other. No model is asked.
 
-use crate::act::entries_alone;
 use crate::fork::{find_fork_point, lost_facts};
+use crate::journal::{AfterCrash, Journal, Recovery};
 use crate::schemes::{Leads, Web};
-use crate::scrubbed::scrubbed;
+use crate::start::{SessionOver, session_over};
 use crate::{RunError, clock, holder, now_ms, schemes};
 use cairn_engine::policy::Rulebook;
-use cairn_engine::{Engine, Found, Recording, Settlement, Step, VERSION};
-use cairn_store::{Batch, HomeLock, Kept, Lease, NewRun, NewSession, Store, StoreError};
+use cairn_engine::{Engine, Recording, Step};
+use cairn_store::{HomeLock, NewRun, NewSession, Store, StoreError};
 use cairn_types::{
     Approval, Begin, Body, Budgets, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Flags,
     ForkPoint, Hash, Intent, Mode, OpName, Outcome, Policy, RunId, RunStarted, SessionId, Settled,
     Status, Surface, Verdict, View, Writer,
 };
-use cairn_world::{Probe, Refusal, World, inverse};
+use cairn_world::{Refusal, World};
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,18 +25,11 @@ pub const CLIENT_RUN: &str = "@client";
 
 /// One session's client, while its run is held.
 pub struct Client {
-    pub(crate) store: Store,
+    pub(crate) journal: Journal,
     pub(crate) world: Arc<World>,
-    pub(crate) lease: Lease,
-    pub(crate) engine: Engine,
-    /// Nobody else changes entries until what is recorded is durable.
-    pub(crate) alone: Option<HomeLock>,
+    /// Keeps others from changing entries until the changes of an op are durable.
+    pub(crate) entries_lock: Option<HomeLock>,
     policy: Policy,
-    pending: Vec<Fact>,
-    pub(crate) contents: Vec<Kept>,
-    new_run: Option<NewRun>,
-    /// The session to be made with it, and that nobody else makes one meanwhile.
-    new_session: Option<(NewSession, HomeLock)>,
 }
 
 /// How often another client is waited for, 10 milliseconds each time.
@@ -100,17 +93,11 @@ impl Client {
         policy: Policy,
     ) -> Result<Client, RunError> {
         let root = root.to_string_lossy().into_owned();
-        let (session, made) = loop {
-            if let Some(session) = store.latest_session(&root)? {
-                break (session, None);
-            }
-            let Some(lock) = store.try_lock_sessions()? else {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-                continue;
-            };
-            if store.latest_session(&root)?.is_none() {
+        let (session, making) = match session_over(&store, &root).await? {
+            SessionOver::Existing(session) => (session, None),
+            SessionOver::Missing(lock) => {
                 let id = clock::new_session_id();
-                break (id.clone(), Some((NewSession { id, root, at: now_ms() }, lock)));
+                (id.clone(), Some((NewSession { id, root, at: now_ms() }, lock)))
             }
         };
         let mut left = WAITS;
@@ -124,7 +111,9 @@ impl Client {
                 taken => break taken?,
             }
         };
-        client.new_session = made;
+        if let Some((session, lock)) = making {
+            client.journal.begin_session(session, lock);
+        }
         Ok(client)
     }
 
@@ -136,22 +125,6 @@ impl Client {
         policy: Policy,
     ) -> Result<Client, RunError> {
         Client::take_named(store, world, session, (CLIENT_RUN, policy)).await
-    }
-
-    /// A client that records in the run of this lease.
-    pub(crate) fn over(store: Store, world: Arc<World>, lease: Lease, engine: Engine) -> Client {
-        Client {
-            store,
-            world,
-            lease,
-            engine,
-            alone: None,
-            policy: Policy::default(),
-            pending: Vec::new(),
-            contents: Vec::new(),
-            new_run: None,
-            new_session: None,
-        }
     }
 
     pub(crate) async fn take_named(
@@ -178,12 +151,14 @@ impl Client {
         let lease = store.lease(&id, &holder())?;
         let engine = Engine::fold(&facts);
         let world = Arc::new(world.with_schemes(schemes::from_outside(&store, session, &world)));
-        let mut client = Client { policy, ..Client::over(store, world, lease, engine) };
+        let scrubber = world.scrubber().clone();
+        let journal = Journal::new(store, lease, session.clone(), engine, scrubber);
+        let mut client = Client { journal, world, entries_lock: None, policy };
         if existing.is_none() {
-            client.begin_run(session, name, parent);
+            client.begin_run(name, parent);
         }
         let drive = Drive { lost, ..client.drive() };
-        client.record(Recording::of(Body::Drive(drive)));
+        client.journal.record(Recording::of(Body::Drive(drive)));
         client.settle().await?;
         Ok(client)
     }
@@ -191,24 +166,24 @@ impl Client {
     /// The same, who may read pages.
     #[must_use]
     pub fn reaching(mut self, web: &Web) -> Client {
-        let Some(session) = self.engine.run().map(|run| run.session.clone()) else { return self };
         let leads = Leads {
             rules: Rulebook::recorded(&self.policy),
             mode: Mode::Act,
             writer: Writer::Client,
             is_hooked: false,
         };
-        let mut schemes = schemes::from_outside(&self.store, &session, &self.world);
+        let mut schemes =
+            schemes::from_outside(self.journal.store(), self.journal.session(), &self.world);
         schemes::add_web(&mut schemes, web, &leads);
         self.world = Arc::new(self.world.with_schemes(schemes));
         self
     }
 
-    fn begin_run(&mut self, session: &SessionId, name: &str, parent: Option<ForkPoint>) {
-        let name = Some(name.to_owned());
+    fn begin_run(&mut self, name: &str, parent: Option<ForkPoint>) {
+        let (name, session) = (Some(name.to_owned()), self.journal.session().clone());
         let is_fork = parent.is_some();
-        self.new_run = Some(NewRun {
-            id: self.lease.run().clone(),
+        self.journal.begin_run(NewRun {
+            id: self.journal.run_id().clone(),
             session: session.clone(),
             name: name.clone(),
             parent,
@@ -219,7 +194,7 @@ impl Client {
         }
         let mut recording = Recording::default();
         let started = RunStarted {
-            session: session.clone(),
+            session,
             name,
             system: recording.keep(""),
             tools: recording.keep("[]"),
@@ -230,12 +205,12 @@ impl Client {
             small: false,
         };
         recording.facts.push(Body::Run(started));
-        self.record(recording);
+        self.journal.record(recording);
     }
 
     fn drive(&self) -> Drive {
         Drive {
-            epoch: self.lease.epoch(),
+            epoch: self.journal.lease().epoch(),
             holder: holder(),
             model: String::new(),
             mode: Mode::Act,
@@ -256,25 +231,25 @@ impl Client {
         }
     }
 
-    /// Does an op: what it is and that it begins is durable before it acts.
-    pub async fn perform(&mut self, op: ClientOp) -> Result<ClientDone, RunError> {
-        let mut recording =
-            self.engine.prompted(&format!("{} {}", op.tool, op.target), Writer::Client);
-        let lap = recording.facts.iter().find_map(|body| match body {
-            Body::Prompt(prompt) => Some(prompt.lap),
-            _ => None,
-        });
-        let at = Coord { lap: lap.unwrap_or(1), turn: 1, seq: 1 };
-        let input = recording.keep(op.input);
-        recording.facts.push(Body::Intent(Intent {
+    /// The facts with which an op begins, in a loop of its own, and its row.
+    pub(crate) fn begin_op(
+        &self,
+        op: &ClientOp,
+        name: OpName,
+        writer: Writer,
+    ) -> (Recording, Coord) {
+        let engine = self.journal.engine();
+        let at = Coord { lap: engine.next_lap(), turn: 1, seq: 1 };
+        let mut recording = engine.prompted(&format!("{} {}", op.tool, op.target), writer);
+        let intent = Intent {
             at,
             call: String::new(),
-            writer: Writer::Client,
+            writer,
             surface: Surface::Client,
             tool: op.tool.to_owned(),
-            input,
-            op: Some(OpName::Undo),
-            target: op.target,
+            input: recording.keep(op.input.as_str()),
+            op: Some(name),
+            target: op.target.clone(),
             subject: None,
             effect: Effect::World,
             repeatable: false,
@@ -283,20 +258,21 @@ impl Client {
             problem: None,
             unclosed: false,
             says: None,
-        }));
-        recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, op.by, Vec::new())));
-        let is_stored = op.changes.iter().any(Change::is_stored);
-        let alone = if is_stored { Some(entries_alone(&self.store).await?) } else { None };
-        self.keep_present(&op.changes)?;
+        };
+        let decision = Decision::new(at, Verdict::Allow, op.by.clone(), Vec::new());
         let changes = op.changes.clone();
-        recording.facts.push(Body::Begin(Begin {
-            at,
-            changes,
-            again: false,
-            told: None,
-            ran: None,
-        }));
-        self.record(recording);
+        let begin = Begin { at, changes, again: false, told: None, ran: None };
+        let facts = [Body::Intent(intent), Body::Decision(decision), Body::Begin(begin)];
+        recording.facts.extend(facts);
+        (recording, at)
+    }
+
+    /// Does an op: what it is and that it begins is durable before it acts.
+    pub async fn perform(&mut self, op: ClientOp) -> Result<ClientDone, RunError> {
+        let entries_lock = self.journal.lock_entries_of(&op.changes).await?;
+        self.keep_present(&op.changes)?;
+        let (recording, at) = self.begin_op(&op, OpName::Undo, Writer::Client);
+        self.journal.record(recording);
         self.commit().await?;
         let begun = Instant::now();
         let made = match self.world.stale(&op.changes) {
@@ -308,17 +284,17 @@ impl Client {
         };
         let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let outcome = outcome(at, &made, ms);
-        self.record(outcome);
-        self.end();
+        self.journal.record(outcome);
+        self.journal.record_what_follows();
         let receipt = self.commit().await?;
-        drop(alone);
-        Ok(ClientDone { run: self.lease.run().clone(), at, receipt, changes: made })
+        drop(entries_lock);
+        Ok(ClientDone { run: self.journal.run_id().clone(), at, receipt, changes: made })
     }
 
     /// Makes these changes, all or none. A refusal says in what state a content is that cannot be read.
     fn apply(&self, changes: &[Change]) -> Result<Vec<Change>, Refusal> {
         let unreadable = RefCell::new(None);
-        let made = self.world.apply(changes, &|hash| match self.store.content(hash) {
+        let made = self.world.apply(changes, &|hash| match self.journal.store().content(hash) {
             Ok(bytes) => Some(bytes),
             Err(why) => {
                 *unreadable.borrow_mut() = Some(why.to_string());
@@ -336,96 +312,48 @@ impl Client {
     /// when the op is carried out.
     fn keep_present(&mut self, changes: &[Change]) -> Result<(), RunError> {
         let hash = |change: &Change| change.before.as_ref().and_then(|state| state.hash);
-        let missing = self.store.missing(changes.iter().filter_map(hash))?;
+        let missing = self.journal.store().missing(changes.iter().filter_map(hash))?;
         for change in changes.iter().filter(|c| hash(c).is_some_and(|h| missing.contains(&h))) {
             let bytes = self.world.bytes(&change.path);
             let bytes = bytes.ok().filter(|bytes| Some(Hash::of(bytes)) == hash(change));
-            self.contents.extend(bytes.map(Kept::Bytes));
+            bytes.into_iter().for_each(|bytes| self.journal.keep(bytes));
         }
         Ok(())
     }
 
-    /// What an earlier client began and was not seen to end.
+    /// Settles what an earlier client began and was not seen to end.
     async fn settle(&mut self) -> Result<(), RunError> {
-        if let Step::Settle(at) = self.engine.step() {
-            let begin = self.engine.op(at).and_then(|op| op.begin.clone());
-            let changes = begin.map(|begin| begin.changes).unwrap_or_default();
-            if changes.iter().any(Change::is_stored) {
-                self.alone = Some(entries_alone(&self.store).await?);
-            }
-            let settled = self.settled(at, &changes);
-            self.record(settled);
+        if let Step::Settle(at) = self.journal.engine().step() {
+            self.entries_lock =
+                self.journal.lock_entries_of(self.journal.begun_changes(at)).await?;
+            self.settle_after_crash(at);
         }
-        self.end();
-        if self.pending.iter().any(|fact| matches!(fact.body, Body::Outcome(_))) {
+        self.journal.record_what_follows();
+        let is_outcome = |fact: &Fact| matches!(fact.body, Body::Outcome(_));
+        if self.journal.pending_facts().iter().any(is_outcome) {
             self.commit().await?;
         }
         Ok(())
     }
 
-    /// What such an op comes to. It is finished, unless somebody changed an entry of it since: then what was
-    /// made of it is taken back.
-    pub(crate) fn settled(&self, at: Coord, changes: &[Change]) -> Recording {
-        let contents = |hash: &Hash| self.store.content(hash).ok();
-        let stored: Vec<Change> =
-            changes.iter().filter(|change| change.is_stored()).cloned().collect();
-        if let Some(address) = self.world.stale(&stored) {
-            let back: Vec<Change> = self.world.made(changes).iter().rev().map(inverse).collect();
-            if back.is_empty() || self.world.apply(&back, &contents).is_ok() {
-                let text = format!("{address} was changed by another run meanwhile");
-                return outcome(at, &Err(Refusal { status: Status::CONFLICT, text }), 0);
-            }
-        }
-        let found = match self.world.probe(changes) {
-            Probe::Done => Found::Done,
-            Probe::NotDone | Probe::Partly => match self.world.apply(changes, &contents) {
-                Ok(_) => Found::Done,
-                Err(_) => Found::Unknown,
-            },
-            Probe::Neither => Found::Unknown,
-        };
-        match self.engine.found(at, found, "") {
-            Settlement::Record(recording) => recording,
+    /// Records what became of an op that began and was not seen to end.
+    pub(crate) fn settle_after_crash(&mut self, at: Coord) {
+        let after_crash = self.journal.settle_after_crash(at, &self.world, Recovery::Complete);
+        self.journal.record(match after_crash {
+            AfterCrash::Record(recording) => recording,
             // Whoever asked for a look and was cut off from it asks again.
-            Settlement::Repeat | Settlement::Finish => {
+            AfterCrash::Repeat => {
                 let text = "it was interrupted before it ended".to_owned();
                 outcome(at, &Err(Refusal { status: Status::CANCELLED, text }), 0)
             }
-        }
-    }
-
-    /// Ends the loop, when nothing of it is open.
-    pub(crate) fn end(&mut self) {
-        while let Step::Record(recording) = self.engine.step() {
-            self.record(recording);
-        }
-    }
-
-    pub(crate) fn record(&mut self, recording: Recording) {
-        let recording = scrubbed(self.world.scrubber(), recording);
-        self.contents.extend(recording.contents.into_iter().map(Kept::Bytes));
-        for body in recording.facts {
-            let (run, n) = (self.lease.run().clone(), self.engine.last_n() + 1);
-            let fact = Fact { run, n, at: now_ms(), engine: VERSION.to_owned(), body };
-            self.engine.apply(&fact);
-            self.pending.push(fact);
-        }
+        });
     }
 
     /// Makes what was recorded durable; gives the last receipt.
     pub(crate) async fn commit(&mut self) -> Result<Option<String>, RunError> {
-        let (session, making) = self.new_session.take().unzip();
-        let batch = Batch {
-            lease: self.lease.key(),
-            session,
-            run: self.new_run.take(),
-            facts: std::mem::take(&mut self.pending),
-            contents: std::mem::take(&mut self.contents),
-        };
-        let committed = self.store.commit(batch).await?;
-        drop(making);
-        self.alone = None;
-        Ok(committed.receipts.into_iter().next_back().map(|(_, id)| id))
+        let committed = self.journal.flush().await?;
+        self.entries_lock = None;
+        Ok(committed.into_iter().rev().find_map(|committed| committed.receipt))
     }
 }
 

@@ -1,10 +1,8 @@
 //! A command that a person or program runs from outside any run: confined like an agent's, what it changed one
 //! row with a receipt.
 
-use crate::act::beginning;
 use crate::client::Client;
 use crate::{RunError, rows};
-use cairn_store::{Kept, SpooledFile};
 use cairn_types::{Action, By, Coord, Settled, Status};
 use cairn_world::{Acting, Performed, Prepared};
 use tokio_util::sync::CancellationToken;
@@ -23,13 +21,13 @@ impl Client {
             return Ok(Some((performed, Settled::NotPerformed)));
         }
         let nothing = cairn_engine::Prepared::default();
-        if let Err(refused) = self.engine.lets_client(at, &nothing, by.clone()) {
-            self.record(refused);
+        if let Err(refused) = self.journal.engine().lets_client(at, &nothing, by.clone()) {
+            self.journal.record(refused);
             return Ok(None);
         }
         let mut prepared = self.rehearsed(at, action).await;
         if let Some(settled) = prepared.settled {
-            self.keep_spooled(&settled);
+            self.journal.keep_spooled(settled.spooled.clone());
             return Ok(Some((settled, Settled::NotPerformed)));
         }
         if !self.is_let(at, &prepared, by) {
@@ -39,17 +37,17 @@ impl Client {
             return Ok(Some((refusal.into(), Settled::NotPerformed)));
         }
         if let Some(ran) = prepared.ran.clone().filter(|_| prepared.changes.is_empty()) {
-            self.keep_spooled(&ran);
+            self.journal.keep_spooled(ran.spooled.clone());
             let (status, text) = prepared.told.clone().unwrap_or((ran.status, ran.text.clone()));
             return Ok(Some((Performed { status, text, ..ran }, Settled::Performed)));
         }
-        self.begin_command(at, &prepared).await?;
+        self.begin(at, &prepared).await?;
         let cancel = CancellationToken::new();
         let acting =
             Acting { row: &rows::address(at), cancel: &cancel, on_output: &mut |_: &[u8]| {} };
         let performed = self.world.act(action, &prepared, acting).await;
-        self.keep_spooled(&performed);
-        Ok(self.acted(at, performed, &prepared.changes))
+        self.journal.keep_spooled(performed.spooled.clone());
+        Ok(self.acted(at, performed))
     }
 
     /// What it would change, where it runs over an overlay; then it has run.
@@ -57,29 +55,13 @@ impl Client {
         if !self.world.rehearses(action) {
             return self.world.prepare_beside(action).await;
         }
-        let name = format!("{}-{}-{}-{}", self.lease.run(), at.lap, at.turn, at.seq);
+        let name = format!("{}-{}-{}-{}", self.journal.run_id(), at.lap, at.turn, at.seq);
         match self.world.rehearse(action, (&name, &[]), Box::new(|_| {})).await {
             Err(prepared) => *prepared,
             Ok(running) => {
                 running.over().await;
                 running.end(&rows::address(at)).await.prepared
             }
-        }
-    }
-
-    async fn begin_command(&mut self, at: Coord, prepared: &Prepared) -> Result<(), RunError> {
-        if let Some(ran) = &prepared.ran {
-            self.keep_spooled(ran);
-        }
-        self.record(beginning((at, false), (prepared, false)));
-        self.commit().await.map(drop)
-    }
-
-    /// Keeps what is too long for memory, with the next commit.
-    fn keep_spooled(&mut self, done: &Performed) {
-        if let Some(spooled) = done.spooled.clone() {
-            let (file, content) = (spooled.file, spooled.content);
-            self.contents.push(Kept::File(SpooledFile { file, content }));
         }
     }
 }

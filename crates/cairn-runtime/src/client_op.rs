@@ -1,7 +1,7 @@
 //! An op that a person or program asks for from outside any run: read like a model's call, gated,
 //! performed and receipted like one, a row of the session's client run.
 
-use crate::act::{beginning, entries_alone, folded, to_be_shown};
+use crate::act::{beginning, folded, to_be_shown};
 use crate::client::Client;
 use crate::{RunError, rows};
 use cairn_engine::Recording;
@@ -36,8 +36,8 @@ pub struct Answer {
 impl Client {
     /// Does an op, named and written as a native tool's call.
     pub async fn op(&mut self, tool: &str, args: &str, by: By) -> Result<Answer, RunError> {
-        let (recording, at) = self.engine.spoken(tool, args);
-        self.record(recording);
+        let (recording, at) = self.journal.engine().spoken(tool, args);
+        self.journal.record(recording);
         let action = native::parse(tool, args).action;
         let performed = match action {
             Err(_) => None,
@@ -49,10 +49,10 @@ impl Client {
         };
         if let Some((performed, settled)) = performed {
             let outcome = outcome(at, &performed, settled);
-            self.record(outcome);
+            self.journal.record(outcome);
         }
         // What makes no sense is settled by the engine.
-        self.end();
+        self.journal.record_what_follows();
         let receipt = self.commit().await?;
         self.answer(at, receipt)
     }
@@ -65,7 +65,7 @@ impl Client {
 
     fn is_look(&self, at: Coord, action: &Action) -> bool {
         let looks = matches!(action, Action::Read(_) | Action::Find(_) | Action::List { .. });
-        self.engine.op(at).is_some_and(|op| looks || op.intent.effect.is_read_only())
+        self.journal.engine().op(at).is_some_and(|op| looks || op.intent.effect.is_read_only())
     }
 
     /// Looks. None when the row is settled already.
@@ -75,23 +75,23 @@ impl Client {
         action: &Action,
         by: By,
     ) -> Result<Option<(Performed, Settled)>, RunError> {
-        match self.engine.lets_client(at, &cairn_engine::Prepared::default(), by) {
+        match self.journal.engine().lets_client(at, &cairn_engine::Prepared::default(), by) {
             Err(refused) => {
-                self.record(refused);
+                self.journal.record(refused);
                 Ok(None)
             }
             Ok(allowed) => {
-                if !self.engine.op(at).is_some_and(|op| op.intent.effect.is_read_only()) {
+                if !self.journal.engine().op(at).is_some_and(|op| op.intent.effect.is_read_only()) {
                     let prepared = self.world.prepare_beside(action).await;
                     if let Some(settled) = prepared.settled {
                         return Ok(Some((settled, Settled::NotPerformed)));
                     }
-                    self.record(allowed);
+                    self.journal.record(allowed);
                     self.begin(at, &prepared).await?;
                 }
                 let cancel = CancellationToken::new();
                 let looked = match action {
-                    Action::Open { .. } | Action::Fold { .. } => folded(&self.engine, at),
+                    Action::Open { .. } | Action::Fold { .. } => folded(self.journal.engine(), at),
                     action => self.world.look(action, &rows::address(at), &cancel).await,
                 };
                 Ok(Some((looked, Settled::Performed)))
@@ -101,9 +101,9 @@ impl Client {
 
     /// Whether the gates let it. What they say is recorded.
     pub(crate) fn is_let(&mut self, at: Coord, prepared: &Prepared, by: By) -> bool {
-        let said = self.engine.lets_client(at, &to_be_shown(prepared), by);
+        let said = self.journal.engine().lets_client(at, &to_be_shown(prepared), by);
         let is_let = said.is_ok();
-        self.record(said.unwrap_or_else(|refused| refused));
+        self.journal.record(said.unwrap_or_else(|refused| refused));
         is_let
     }
 
@@ -114,7 +114,7 @@ impl Client {
         action: &Action,
         by: By,
     ) -> Result<Option<(Performed, Settled)>, RunError> {
-        let alone = entries_alone(&self.store).await?;
+        let entries_lock = self.journal.lock_entries().await?;
         let prepared = self.world.prepare_beside(action).await;
         if let Some(settled) = prepared.settled {
             return Ok(Some((settled, Settled::NotPerformed)));
@@ -122,7 +122,7 @@ impl Client {
         if !self.is_let(at, &prepared, by) {
             return Ok(None);
         }
-        self.make(at, action, (prepared, alone)).await
+        self.make(at, action, (prepared, entries_lock)).await
     }
 
     /// Carries something here from beyond this machine: it is let first and fetched then, and nobody waits for it.
@@ -143,12 +143,12 @@ impl Client {
         if let Some(settled) = prepared.settled {
             return Ok(Some((settled, Settled::NotPerformed)));
         }
-        let alone = entries_alone(&self.store).await?;
+        let entries_lock = self.journal.lock_entries().await?;
         if let Some(address) = self.world.stale(&prepared.changes) {
             let text = format!("{address} was changed meanwhile");
             return Ok(Some((Performed::told(Status::CONFLICT, text), Settled::NotPerformed)));
         }
-        self.make(at, action, (prepared, alone)).await
+        self.make(at, action, (prepared, entries_lock)).await
     }
 
     /// Makes what was let.
@@ -156,7 +156,7 @@ impl Client {
         &mut self,
         at: Coord,
         action: &Action,
-        (prepared, alone): (Prepared, HomeLock),
+        (prepared, entries_lock): (Prepared, HomeLock),
     ) -> Result<Option<(Performed, Settled)>, RunError> {
         self.begin(at, &prepared).await?;
         let cancel = CancellationToken::new();
@@ -164,8 +164,8 @@ impl Client {
             Acting { row: &rows::address(at), cancel: &cancel, on_output: &mut |_: &[u8]| {} };
         let performed = self.world.act(action, &prepared, acting).await;
         // Held until what changed is durable.
-        self.alone = Some(alone);
-        Ok(self.acted(at, performed, &prepared.changes))
+        self.entries_lock = Some(entries_lock);
+        Ok(self.acted(at, performed))
     }
 
     /// What an op that acted comes to. One that panicked after it began is settled as after a crash, and then
@@ -174,48 +174,46 @@ impl Client {
         &mut self,
         at: Coord,
         performed: Performed,
-        changes: &[Change],
     ) -> Option<(Performed, Settled)> {
-        let is_begun = self.engine.op(at).is_some_and(|op| op.begin.is_some());
+        let is_begun = self.journal.engine().op(at).is_some_and(|op| op.begin.is_some());
         match (performed.panicked, is_begun) {
             (false, _) => Some((performed, Settled::Performed)),
             (true, false) => Some((performed, Settled::NotPerformed)),
             (true, true) => {
-                let settled = self.settled(at, changes);
-                self.record(settled);
+                self.settle_after_crash(at);
                 None
             }
         }
     }
 
     /// What changes only entries that the store keeps happens with its outcome; all else begins.
-    async fn begin(&mut self, at: Coord, prepared: &Prepared) -> Result<(), RunError> {
-        let contents = prepared.contents.clone();
-        let recording = Recording { facts: Vec::new(), contents };
+    pub(crate) async fn begin(&mut self, at: Coord, prepared: &Prepared) -> Result<(), RunError> {
         if !prepared.changes.is_empty() && prepared.changes.iter().all(Change::is_stored) {
-            self.record(recording);
+            prepared.contents.iter().for_each(|bytes| self.journal.keep(bytes.clone()));
             return Ok(());
         }
-        self.record(beginning((at, false), (prepared, false)));
+        let spooled = prepared.ran.as_ref().and_then(|ran| ran.spooled.clone());
+        self.journal.keep_spooled(spooled);
+        self.journal.record(beginning((at, false), (prepared, false)));
         self.commit().await.map(drop)
     }
 
     /// What the row says.
     fn answer(&self, at: Coord, receipt: Option<String>) -> Result<Answer, RunError> {
-        let facts = self.store.facts(self.lease.run(), 0)?;
+        let facts = self.journal.store().facts(self.journal.run_id(), 0)?;
         let outcome = facts.into_iter().rev().find_map(|fact| match fact.body {
             Body::Outcome(outcome) if outcome.at == at => Some(outcome),
             _ => None,
         });
         let unreadable = || RunError::Unreadable {
-            run: self.lease.run().clone(),
+            run: self.journal.run_id().clone(),
             at,
             why: "it has no outcome".to_owned(),
         };
         let outcome = outcome.ok_or_else(unreadable)?;
-        let text = self.store.content(&outcome.result.hash)?;
+        let text = self.journal.store().content(&outcome.result.hash)?;
         Ok(Answer {
-            run: self.lease.run().clone(),
+            run: self.journal.run_id().clone(),
             at,
             status: outcome.status,
             exit: outcome.exit,

@@ -5,9 +5,7 @@ use crate::client::Client;
 use crate::say::{Unsaid, addressed, not_for, nothing, said};
 use crate::schemes::row_of;
 use cairn_store::Subscription;
-use cairn_types::{
-    By, ContentRef, Coord, Letter, Place, Post, SessionId, Settled, Status, Uri, is_stream,
-};
+use cairn_types::{By, ContentRef, Coord, Letter, Place, Post, Settled, Status, Uri, is_stream};
 use cairn_world::{Performed, Prepared};
 
 impl Client {
@@ -30,32 +28,29 @@ impl Client {
 
     /// What is to be said to whom.
     fn letter(&self, post: &Post) -> Result<Result<Performed, Unsaid>, RunError> {
-        let session = self.engine.run().map(|run| run.session.clone());
-        let (Some(Ok(Place::Entry(uri))), Some(session)) =
-            (post.to.as_deref().map(Place::of), session)
-        else {
+        let Some(Ok(Place::Entry(uri))) = post.to.as_deref().map(Place::of) else {
             return Ok(Err(not_for(post)));
         };
         match (uri.scheme.as_str(), Status(post.status)) {
             ("run", Status::OK) if post.text.trim().is_empty() => Ok(Err(nothing())),
             ("run", Status::OK) => {
-                let to = addressed((&self.store, &session), self.lease.run(), &uri)?;
+                let to = addressed(
+                    (self.journal.store(), self.journal.session()),
+                    self.journal.run_id(),
+                    &uri,
+                )?;
                 Ok(to.map(|to| said(&to, &post.text)))
             }
             (scheme, Status::CANCELLED) if is_stream(scheme) => {
-                Ok(self.stream(&session, &uri)?.map(|one| cancelled(&one)))
+                Ok(self.stream(&uri)?.map(|one| cancelled(&one)))
             }
             _ => Ok(Err(not_for(post))),
         }
     }
 
     /// The stream that goes on under an address.
-    fn stream(
-        &self,
-        session: &SessionId,
-        uri: &Uri,
-    ) -> Result<Result<Subscription, Unsaid>, RunError> {
-        let open = self.store.subscriptions(session)?;
+    fn stream(&self, uri: &Uri) -> Result<Result<Subscription, Unsaid>, RunError> {
+        let open = self.journal.store().subscriptions(self.journal.session())?;
         let row = row_of(&uri.path);
         let address = uri.entry().to_string();
         let is_it = |one: &Subscription| match &row {
@@ -65,7 +60,7 @@ impl Client {
         let mut named: Vec<Subscription> = open.into_iter().filter(is_it).collect();
         Ok(match (named.pop(), named.len()) {
             (None, _) => Err((Status::NOT_FOUND, format!("no stream {address} goes on"))),
-            (Some(one), 0) if self.store.driven_by(&one.run).is_some() => Ok(one),
+            (Some(one), 0) if self.journal.store().driven_by(&one.run).is_some() => Ok(one),
             (Some(one), 0) => {
                 let text = format!("{address} ended with whoever drove {}", one.run);
                 Err((Status::GONE, text))

@@ -41,11 +41,11 @@ impl Driver {
         }
         let is_first = self.around.turn.is_none();
         self.around.turn = Some(turn);
-        let (store, session) = (self.store.clone(), self.session.clone());
-        let has_files = !self.engine.terms().flags.no_repo;
-        let is_new = self.engine.is_new();
+        let (store, session) = (self.store().clone(), self.session_id().clone());
+        let has_files = !self.engine().terms().flags.no_repo;
+        let is_new = self.engine().is_new();
         let own = |is_it: bool| is_it.then(|| self.run_id().clone());
-        let known = Known { doer: own(self.engine.worked_directly()), beginner: own(is_new) };
+        let known = Known { doer: own(self.engine().worked_directly()), beginner: own(is_new) };
         let look = |sight| {
             let here = (store.clone(), Arc::clone(&self.world));
             reconcile::reconcile(here, session.clone(), (sight, known.clone()))
@@ -76,21 +76,23 @@ impl Driver {
     pub(crate) async fn look_before(&mut self) -> Result<(), RunError> {
         let Some(sight) = self.around.sight.take() else { return Ok(()) };
         // Another of the same reply may have worked on them before.
-        let doer = self.engine.worked_directly().then(|| self.run_id().clone());
-        let here = (self.store.clone(), Arc::clone(&self.world));
+        let doer = self.engine().worked_directly().then(|| self.run_id().clone());
+        let here = (self.store().clone(), Arc::clone(&self.world));
         let known = Known { doer, beginner: None };
-        let sight = reconcile::reconcile(here, self.session.clone(), (sight, known)).await?;
+        let sight = reconcile::reconcile(here, self.session_id().clone(), (sight, known)).await?;
         self.around.sight = Some(sight);
         Ok(())
     }
 
     /// What others changed, if anything.
     fn delta(&self) -> Result<Option<Recording>, RunError> {
-        let Some(looked) = self.engine.looked() else { return Ok(None) };
-        let Some(rows) = self.store.outcomes_since(&self.session, looked)? else { return Ok(None) };
+        let Some(looked) = self.engine().looked() else { return Ok(None) };
+        let Some(rows) = self.store().outcomes_since(self.session_id(), looked)? else {
+            return Ok(None);
+        };
         let Some((upto, _)) = rows.last() else { return Ok(None) };
         let upto = upto.clone();
-        let (store, own) = (&self.store, self.run_id());
+        let (store, own) = (self.store(), self.run_id());
         let mut told = Told { store, own, names: self.names()?, noticed: Vec::new() };
         let lineage = self.lineage()?;
         for (_, fact) in &rows {
@@ -104,7 +106,7 @@ impl Driver {
             return Ok(None);
         }
         let mut recording = Recording::default();
-        let text = recording.keep(told.text(|path| self.engine.may_show(path)));
+        let text = recording.keep(told.text(|path| self.engine().may_show(path)));
         let noticed = told.noticed.into_iter().map(|(one, _)| one).collect();
         recording.facts.push(Body::Delta(Delta { upto, noticed, text }));
         Ok(Some(recording))
@@ -113,9 +115,9 @@ impl Driver {
     /// The run and those that it was forked from, each up to where it shares its history.
     fn lineage(&self) -> Result<Vec<(RunId, u64)>, RunError> {
         let mut lineage = vec![(self.run_id().clone(), u64::MAX)];
-        let mut last = self.store.run(self.run_id())?;
+        let mut last = self.store().run(self.run_id())?;
         while let Some(parent) = last.and_then(|run| run.parent) {
-            last = self.store.run(&parent.run)?;
+            last = self.store().run(&parent.run)?;
             lineage.push((parent.run, parent.n));
         }
         Ok(lineage)
@@ -123,7 +125,7 @@ impl Driver {
 
     /// What the session's own runs are called.
     fn names(&self) -> Result<HashMap<RunId, &'static str>, RunError> {
-        let runs = self.store.runs(&self.session)?.into_iter().filter(|run| !run.imported);
+        let runs = self.store().runs(self.session_id())?.into_iter().filter(|run| !run.imported);
         let named = runs.filter_map(|run| {
             let source = match run.name.as_deref()? {
                 CLIENT_RUN => "client",

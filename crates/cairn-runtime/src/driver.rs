@@ -2,20 +2,19 @@
 //! committed together whenever something is about to become visible.
 
 use crate::background::Streams;
-use crate::pending::Pending;
+use crate::journal::{CommittedFact, Journal};
 use crate::schemes::{Leads, Web};
-use crate::scrubbed::scrubbed;
 use crate::sent::{Foreground, Sending};
 use crate::transcript::text_of;
-use crate::{Event, Longest, Messages, RunError, Sink, now_ms};
-use cairn_engine::{DecideError, Engine, NewText, Recording, Step, VERSION, Word};
+use crate::{Event, Longest, Messages, RunError, Sink, Written, now_ms};
+use cairn_engine::{DecideError, Engine, NewText, Recording, Step, Word};
 use cairn_provider::{Effort, Provider};
-use cairn_store::{Batch, Lease, Store, StoreError};
+use cairn_store::{Store, StoreError};
 use cairn_text::scrub::Scrubber;
 use cairn_tools::hooks::Hooks;
 use cairn_types::{
-    Body, By, Coord, Fact, Hash, Outcome, Proposal, ProposalId, RunId, SessionId, Surface, ToolUse,
-    Verdict, Writer,
+    Body, By, ContentRef, Coord, Hash, Outcome, Proposal, ProposalId, RunId, SessionId, Surface,
+    ToolUse, Verdict, Writer,
 };
 use cairn_world::{Prepared, World};
 use std::sync::Arc;
@@ -101,17 +100,6 @@ impl Default for Manner {
     }
 }
 
-/// What a driver has made durable so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Written {
-    /// Commits, each one fsync.
-    pub commits: u64,
-    /// Rows touched by them, read or written.
-    pub rows: u64,
-    /// Bytes of the rows written.
-    pub bytes: u64,
-}
-
 /// Why a driver stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
@@ -123,14 +111,10 @@ pub enum Pause {
 
 /// One run, driven by this process.
 pub struct Driver {
-    pub(crate) store: Store,
-    pub(crate) lease: Lease,
-    pub(crate) session: SessionId,
-    pub(crate) engine: Engine,
+    pub(crate) journal: Journal,
     pub(crate) world: Arc<World>,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) messages: Messages,
-    pub(crate) pending: Pending,
     /// What was prepared of an op, from this input.
     pub(crate) prepared: Option<(Coord, Hash, Prepared)>,
     pub(crate) sink: Arc<dyn Sink>,
@@ -139,7 +123,6 @@ pub struct Driver {
     /// Money is set aside for the call that the model is asked with.
     pub(crate) has_reserved: bool,
     pub(crate) gone: bool,
-    pub(crate) written: Written,
     /// Questions that this driver has put.
     pub(crate) told: Vec<ProposalId>,
     /// The question that is open, and until when it waits.
@@ -170,19 +153,19 @@ impl Driver {
     /// The run.
     #[must_use]
     pub fn run_id(&self) -> &RunId {
-        self.lease.run()
+        self.journal.run_id()
     }
 
     /// Its session.
     #[must_use]
     pub fn session_id(&self) -> &SessionId {
-        &self.session
+        self.journal.session()
     }
 
     /// Where it is kept.
     #[must_use]
     pub fn store(&self) -> &Store {
-        &self.store
+        self.journal.store()
     }
 
     /// The JSON Schema that answers must follow.
@@ -194,7 +177,7 @@ impl Driver {
     /// What it has made durable so far.
     #[must_use]
     pub fn written(&self) -> Written {
-        self.written
+        self.journal.written()
     }
 
     /// How many commands run in its background.
@@ -206,7 +189,7 @@ impl Driver {
     /// Its state.
     #[must_use]
     pub fn engine(&self) -> &Engine {
-        &self.engine
+        self.journal.engine()
     }
 
     /// Drives until there is nothing left to do, or for so many steps; the run can be continued
@@ -216,7 +199,7 @@ impl Driver {
         loop {
             self.take_waiting().await?;
             self.note_ended().await?;
-            let step = self.engine.step();
+            let step = self.engine().step();
             if step != Step::Linger {
                 self.lingering.clear();
             }
@@ -245,7 +228,7 @@ impl Driver {
             }
             if let Some(left) = &mut left {
                 *left = left.saturating_sub(1);
-                if *left == 0 && self.engine.step() != Step::Idle {
+                if *left == 0 && self.engine().step() != Step::Idle {
                     self.flush().await?;
                     return Ok(Pause::Steps);
                 }
@@ -265,12 +248,12 @@ impl Driver {
         let recording = self.with_shown(recording).await?;
         let recording = self.afforded(recording)?;
         let recording = self.with_refused(recording);
-        let is_waited_for = self.engine.lingers() && self.streams.sent().next().is_some();
+        let is_waited_for = self.engine().lingers() && self.streams.sent().next().is_some();
         if recording.ends() && is_waited_for {
             return self.linger().await;
         }
         if recording.ends() {
-            self.stop_streams(self.engine.queued_laps() == 0).await?;
+            self.stop_streams(self.engine().queued_laps() == 0).await?;
         }
         self.record(recording)
     }
@@ -278,87 +261,51 @@ impl Driver {
     /// Takes facts into the run. They are durable after the next `flush`.
     pub(crate) fn record(&mut self, recording: Recording) -> Result<(), RunError> {
         let recording = self.with_instructions(recording);
-        let recording = scrubbed(&self.settings.scrubber, recording);
-        for content in recording.contents {
-            self.pending.keep(content);
-        }
-        for body in recording.facts {
-            if let Body::Outcome(Outcome { at, .. }) = &body
-                && let Some(row) = self.engine.op(*at).and_then(|op| op.intent.of)
-            {
+        self.forget_settled_streams(&recording.facts);
+        self.journal.record(recording);
+        let content = |hash: &Hash| self.journal.content(hash);
+        self.messages.extend(self.journal.engine(), &content)?;
+        Ok(())
+    }
+
+    /// Forgets what commands in the background would change, where these facts settle it.
+    fn forget_settled_streams(&mut self, facts: &[Body]) {
+        for (n, fact) in facts.iter().enumerate() {
+            let Body::Outcome(Outcome { at, .. }) = fact else { continue };
+            let asked = facts[..n].iter().rev().find_map(|fact| match fact {
+                Body::Intent(intent) if intent.at == *at => Some(intent),
+                _ => None,
+            });
+            let asked = asked.or_else(|| self.journal.engine().op(*at).map(|op| &op.intent));
+            if let Some(row) = asked.and_then(|intent| intent.of) {
                 self.streams.forget(row);
             }
-            let fact = Fact {
-                run: self.lease.run().clone(),
-                n: self.engine.last_n() + 1,
-                at: now_ms(),
-                engine: VERSION.to_owned(),
-                body,
-            };
-            self.engine.apply(&fact);
-            self.pending.facts.push(fact);
         }
-        let (pending, store) = (&self.pending, &self.store);
-        self.messages.extend(&self.engine, &|hash| match pending.content(hash) {
-            Some(bytes) => Ok(bytes.to_vec()),
-            None => store.content(hash),
-        })?;
-        Ok(())
     }
 
     /// Makes everything recorded durable, then tells it.
     pub(crate) async fn flush(&mut self) -> Result<(), RunError> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        let batch = Batch {
-            lease: self.lease.key(),
-            session: self.pending.session.clone(),
-            run: self.pending.run.clone(),
-            facts: self.pending.facts.clone(),
-            contents: self.pending.contents(),
-        };
-        let committed = self.store.commit(batch).await?;
-        self.written.commits += 1;
-        self.written.rows += committed.rows;
-        self.written.bytes += committed.bytes;
-        let pending = std::mem::take(&mut self.pending);
-        for fact in &pending.facts {
-            if let Body::Proposal(proposal) = &fact.body {
+        for committed in self.journal.flush().await? {
+            if let Body::Proposal(proposal) = &committed.fact.body {
                 self.told.push(proposal.id.clone());
             }
-            let receipt = committed.receipts.iter().find(|(n, _)| *n == fact.n);
-            let receipt = receipt.map(|(_, id)| id.clone());
-            self.tell(fact, &pending, (receipt, committed.anchor.clone()));
+            self.tell(committed);
         }
         Ok(())
     }
 
-    /// Tells a durable fact, with what was signed with it: the id of a receipt, the anchor of a checkpoint.
-    pub(crate) fn tell(
-        &self,
-        fact: &Fact,
-        pending: &Pending,
-        (receipt, anchor): (Option<String>, Option<String>),
-    ) {
-        let text = fact
-            .body
-            .main_text()
-            .and_then(|content| self.content_of(pending, &content.hash).ok())
-            .map(|bytes| text_of(&bytes).to_string());
-        self.sink.event(&Event::Fact { text, receipt, anchor, fact: Box::new(fact.clone()) });
-    }
-
-    fn content_of(&self, pending: &Pending, hash: &Hash) -> Result<Vec<u8>, StoreError> {
-        match pending.content(hash) {
-            Some(bytes) => Ok(bytes.to_vec()),
-            None => self.store.content(hash),
-        }
+    /// Tells a durable fact, with what was signed with it.
+    pub(crate) fn tell(&self, committed: CommittedFact) {
+        let CommittedFact { fact, text, receipt, anchor } = committed;
+        let stored = |text: ContentRef| self.content(&text.hash).ok();
+        let text = text.or_else(|| fact.body.main_text().and_then(stored));
+        let text = text.map(|bytes| text_of(&bytes).to_string());
+        self.sink.event(&Event::Fact { text, receipt, anchor, fact: Box::new(fact) });
     }
 
     /// A content by its hash, durable or about to be.
     pub(crate) fn content(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
-        self.content_of(&self.pending, hash)
+        self.journal.content(hash)
     }
 
     /// Waits for some work, taking commands meanwhile; an abort cancels the work.
@@ -383,7 +330,7 @@ impl Driver {
     }
 
     pub(crate) fn is_aborted(&self) -> bool {
-        self.engine.lap().is_some_and(cairn_engine::Lap::is_aborted)
+        self.engine().lap().is_some_and(cairn_engine::Lap::is_aborted)
     }
 
     async fn take_waiting(&mut self) -> Result<(), RunError> {
@@ -396,20 +343,22 @@ impl Driver {
     /// Takes one command. What it leads to is durable when this returns.
     pub(crate) async fn take(&mut self, command: Command) -> Result<(), RunError> {
         let recording = match command {
-            Command::Steer(text) => match self.engine.steer(&text, Writer::Client, self.begun()) {
-                Some(recording) => recording,
-                None => self.engine.prompted(&text, Writer::Client),
-            },
-            Command::Prompt(text) => self.engine.prompted(&text, Writer::Client),
+            Command::Steer(text) => {
+                match self.engine().steer(&text, Writer::Client, self.begun()) {
+                    Some(recording) => recording,
+                    None => self.engine().prompted(&text, Writer::Client),
+                }
+            }
+            Command::Prompt(text) => self.engine().prompted(&text, Writer::Client),
             Command::Abort(why) => {
                 self.streams.let_sleep();
                 self.waking.clear();
-                match self.engine.abort(&why, Writer::Client) {
+                match self.engine().abort(&why, Writer::Client) {
                     Some(recording) => recording,
                     None => return Ok(()),
                 }
             }
-            Command::Decide(word, heard) => match self.engine.decided(&word, now_ms()) {
+            Command::Decide(word, heard) => match self.engine().decided(&word, now_ms()) {
                 Ok(recording) => {
                     self.record(recording)?;
                     self.flush().await?;
@@ -426,7 +375,7 @@ impl Driver {
                     }
                     let when = refused.decided_at().map(|at| format!(" at {at}"));
                     let said = format!("{refused}{}", when.unwrap_or_default());
-                    let said = self.settings.scrubber.text(&said).into_owned();
+                    let said = self.journal.scrubber().text(&said).into_owned();
                     self.sink.event(&Event::Notice(said));
                     return Ok(());
                 }
@@ -485,7 +434,7 @@ impl Driver {
     }
 
     pub(crate) fn open_proposal(&self, at: Coord) -> Option<Proposal> {
-        let op = self.engine.op(at)?;
+        let op = self.engine().op(at)?;
         op.settling.as_ref().or(op.proposal.as_ref()).cloned()
     }
 
@@ -513,7 +462,7 @@ impl Driver {
         by: By,
     ) -> Result<(), RunError> {
         let word = Word::new(proposal, verdict, by);
-        match self.engine.decided(&word, now_ms()) {
+        match self.engine().decided(&word, now_ms()) {
             Ok(recording) => self.record(recording),
             Err(_) => Ok(()),
         }

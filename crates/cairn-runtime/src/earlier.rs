@@ -13,7 +13,7 @@ impl Driver {
         action: &Action,
     ) -> Result<EarlierInReply, RunError> {
         let does_name_lines = matches!(action, Action::Edit(edit) if names_lines(edit));
-        let (true, Some(since)) = (does_name_lines, self.engine.since_reply()) else {
+        let (true, Some(since)) = (does_name_lines, self.engine().since_reply()) else {
             return Ok(EarlierInReply::default());
         };
         let earlier = since.changed.iter().filter(|changed| changed.at != at);
@@ -23,7 +23,7 @@ impl Driver {
     }
 
     fn earlier_change(&self, changed: &ChangedSinceReply) -> Result<EarlierChange, RunError> {
-        let is_of_reply = self.engine.op(changed.at).is_some();
+        let is_of_reply = self.engine().op(changed.at).is_some();
         let action = is_of_reply.then(|| self.action(changed.at)).transpose()?;
         let edit = match (action, changed.after) {
             (Some(Action::Edit(edit)), Some(after)) => self.earlier_edit(edit, changed, after),

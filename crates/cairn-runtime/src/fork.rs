@@ -1,8 +1,10 @@
 //! Making forks: where one may leave its parent, and what the fork of a run whose facts were lost records.
 
+use crate::journal::Journal;
 use crate::{RunError, holder, now_ms};
-use cairn_engine::{Engine, VERSION};
-use cairn_store::{Batch, MissingRecord, NewRun, RunRow, Store};
+use cairn_engine::{Engine, Recording};
+use cairn_store::{MissingRecord, NewRun, RunRow, Store};
+use cairn_text::scrub::Scrubber;
 use cairn_types::{Body, Drive, Fact, ForkPoint, LostFacts, RunId};
 
 /// Returns the number of the last fact that a fork shares: where nothing is open and, if a turn is
@@ -37,38 +39,31 @@ pub async fn make_fork(
     (id, name): (RunId, Option<String>),
 ) -> Result<(), RunError> {
     let lease = store.lease(&id, &holder())?;
-    let mut facts = Vec::new();
-    if let Some(missing) = store.missing_record(&parent.id)?
-        && let Some(last) = last_drive(&store.facts(&parent.id, 0)?, shared)
-    {
-        let lost = Some(lost_facts(missing));
-        let drive = Drive { epoch: lease.epoch(), holder: holder(), since: None, lost, ..last };
-        facts.push(Fact {
-            run: id.clone(),
-            n: shared + 1,
-            at: now_ms(),
-            engine: VERSION.to_owned(),
-            body: Body::Drive(drive),
+    let (mut engine, mut lost_drive) = (Engine::default(), None);
+    if let Some(missing) = store.missing_record(&parent.id)? {
+        let mut facts = store.facts(&parent.id, 0)?;
+        facts.retain(|fact| fact.n <= shared);
+        engine = Engine::fold(&facts);
+        lost_drive = last_drive(facts).map(|last| {
+            let lost = Some(lost_facts(missing));
+            Drive { epoch: lease.epoch(), holder: holder(), since: None, lost, ..last }
         });
     }
-    let run = NewRun {
-        id,
-        session: parent.session.clone(),
-        name,
-        parent: Some(ForkPoint { run: parent.id.clone(), n: shared }),
-        at: now_ms(),
-    };
-    let lease = lease.key();
-    store
-        .commit(Batch { lease, session: None, run: Some(run), facts, contents: Vec::new() })
-        .await?;
+    let (session, scrubber) = (parent.session.clone(), Scrubber::default());
+    let mut journal = Journal::new(store.clone(), lease, session.clone(), engine, scrubber);
+    let parent = Some(ForkPoint { run: parent.id.clone(), n: shared });
+    journal.begin_run(NewRun { id, session, name, parent, at: now_ms() });
+    if let Some(drive) = lost_drive {
+        journal.record(Recording::of(Body::Drive(drive)));
+    }
+    journal.flush().await?;
     Ok(())
 }
 
-/// The drive in force at this fact.
-fn last_drive(facts: &[Fact], upto: u64) -> Option<Drive> {
-    facts.iter().rev().filter(|fact| fact.n <= upto).find_map(|fact| match &fact.body {
-        Body::Drive(drive) => Some(drive.clone()),
+/// The drive in force after these facts.
+pub(crate) fn last_drive(facts: Vec<Fact>) -> Option<Drive> {
+    facts.into_iter().rev().find_map(|fact| match fact.body {
+        Body::Drive(drive) => Some(drive),
         _ => None,
     })
 }

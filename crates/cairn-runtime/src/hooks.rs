@@ -28,7 +28,7 @@ impl Driver {
         let mut answer = match answer {
             Some(answer) => answer,
             // Where no loop is stopped nothing else says that it is not asked again.
-            None if self.engine.lap().is_none() => unwaited(),
+            None if self.engine().lap().is_none() => unwaited(),
             None => return Ok(()),
         };
         self.complete(&ask, &mut answer)?;
@@ -43,7 +43,7 @@ impl Driver {
             // It was prepared a while ago.
             self.prepared = None;
         }
-        self.record(self.engine.hooked(&ask, answer, ms))
+        self.record(self.engine().hooked(&ask, answer, ms))
     }
 
     /// What a hook says; nothing when nobody waits for it any longer.
@@ -80,7 +80,7 @@ impl Driver {
                 answer = &mut asking => return Ok(Some(answer)),
                 Some(command) = self.inbox.recv() => {
                     self.take(command).await?;
-                    let is_open = self.engine.step() == Step::Hook(ask.clone());
+                    let is_open = self.engine().step() == Step::Hook(ask.clone());
                     if self.gone || !is_open {
                         return Ok(None);
                     }
@@ -96,7 +96,7 @@ impl Driver {
     /// A hook that names another tool and no arguments means those that the model wrote. One that names
     /// a tool that there is not means nothing.
     fn complete(&self, ask: &HookAsk, answer: &mut Answer) -> Result<(), RunError> {
-        let op = ask.at.and_then(|at| self.engine.op(at));
+        let op = ask.at.and_then(|at| self.engine().op(at));
         if let Some(named) = answer.tool.take() {
             match native::name_of(&named) {
                 Some(tool) => answer.tool = Some(tool.to_owned()),
@@ -116,11 +116,11 @@ impl Driver {
     /// Arguments that hold a secret are not what is done, whoever wrote them; nor is a problem told
     /// with one.
     fn without_secrets(&self, ask: &HookAsk, answer: &mut Answer) {
-        let scrubber = &self.settings.scrubber;
+        let scrubber = self.journal.scrubber();
         if let Some(problem) = &mut answer.problem {
             *problem = scrubber.text(problem).into_owned();
         }
-        let op = ask.at.and_then(|at| self.engine.op(at));
+        let op = ask.at.and_then(|at| self.engine().op(at));
         let Some((op, input)) = op.zip(answer.input.as_deref()) else { return };
         let tool = answer.tool.as_deref().unwrap_or(&op.intent.tool);
         if let Some(why) = calls::refusal(scrubber, tool, input) {
@@ -130,8 +130,8 @@ impl Driver {
 
     /// Records what became of an op, with what hooks made of it.
     pub(crate) fn conclude(&mut self, at: Coord) -> Result<(), RunError> {
-        let Some((mut outcome, result, added)) = self.engine.concluded(at) else { return Ok(()) };
-        let mut told = match self.engine.unshown(at) {
+        let Some((mut outcome, result, added)) = self.engine().concluded(at) else { return Ok(()) };
+        let mut told = match self.engine().unshown(at) {
             Some(instead) => instead.as_bytes().to_vec(),
             None => self.content(&result.hash)?,
         };

@@ -14,7 +14,7 @@ impl Driver {
     /// Takes what was said to this run. Whether that changed anything.
     pub(crate) async fn take_letters(&mut self) -> Result<bool, RunError> {
         let mut is_any = false;
-        for Waiting { from, letter } in self.store.letters(self.run_id())? {
+        for Waiting { from, letter } in self.store().letters(self.run_id())? {
             is_any |= self.take_letter(from, &letter).await?;
         }
         if is_any {
@@ -29,13 +29,13 @@ impl Driver {
             // With its end all is forgotten that was said to it.
             return Ok(ended.status != Status::GONE);
         }
-        let mut runs = self.store.runs(&self.session)?.into_iter();
+        let mut runs = self.store().runs(self.session_id())?.into_iter();
         let is_client = runs
             .find(|row| row.id == from.run)
             .is_some_and(|row| row.name.as_deref() == Some(CLIENT_RUN));
         let writer = if is_client { Writer::Client } else { Writer::Model };
         let text = self.content(&letter.text.hash)?;
-        let recording = self.engine.heard(&String::from_utf8_lossy(&text), writer, from);
+        let recording = self.engine().heard(&String::from_utf8_lossy(&text), writer, from);
         self.record(recording)?;
         Ok(true)
     }
@@ -71,9 +71,9 @@ impl Driver {
     /// One more loop, where a stream that was to wake the run ended and the model has not heard of it.
     fn wake(&mut self) -> Result<bool, RunError> {
         while let Some(at) = self.waking.pop() {
-            if self.engine.is_unheard(at) {
+            if self.engine().is_unheard(at) {
                 let text = format!("{} is over; go on with the work.", rows::address(at));
-                let recording = self.engine.woken(at, &text);
+                let recording = self.engine().woken(at, &text);
                 self.record(recording)?;
                 return Ok(true);
             }

@@ -134,14 +134,14 @@ impl Driver {
                 ask.max_output = Some(tokens);
                 Ok(recording)
             }
-            Err(why) => Ok(self.engine.unaffordable(&why)),
+            Err(why) => Ok(self.engine().unaffordable(&why)),
         }
     }
 
     /// The model was about to be asked by an earlier driver: its money was given back, and is set
     /// aside again. Why the loop ends, where that cannot be.
     pub(crate) fn afforded_again(&mut self) -> Result<Option<Recording>, RunError> {
-        let longest = self.engine.lap().and_then(cairn_engine::Lap::max_output);
+        let longest = self.engine().lap().and_then(cairn_engine::Lap::max_output);
         let (Some(longest), false) = (longest, self.has_reserved) else { return Ok(None) };
         if !self.counts_money() {
             return Ok(None);
@@ -150,21 +150,21 @@ impl Driver {
         Ok(match self.set_aside(&worst, longest)? {
             Ok(tokens) if tokens >= longest => None,
             Ok(_) => {
-                Some(self.engine.unaffordable("too little of the budget is left to ask again"))
+                Some(self.engine().unaffordable("too little of the budget is left to ask again"))
             }
-            Err(why) => Some(self.engine.unaffordable(&why)),
+            Err(why) => Some(self.engine().unaffordable(&why)),
         })
     }
 
     fn counts_money(&self) -> bool {
-        self.engine.money_left().is_some() || self.engine.session_budget().is_some()
+        self.engine().money_left().is_some() || self.engine().session_budget().is_some()
     }
 
     /// What the next call may cost. What it will show as it stands comes on top of what the last one showed, which some
     /// of it replaces.
     fn worst(&self, shown: &[Visible]) -> Result<Option<Worst>, RunError> {
         let Some(price) = self.provider.price() else { return Ok(None) };
-        let mut request = self.messages.next(&self.engine, &|hash| self.content(hash))?;
+        let mut request = self.messages.next(self.engine(), &|hash| self.content(hash))?;
         request.schema = self.settings.schema.clone();
         let mut worst = Worst::of(&request, price, self.settings.longest.known());
         let bytes: u64 = shown.iter().map(|one| one.content.bytes + one.path.len() as u64).sum();
@@ -176,7 +176,7 @@ impl Driver {
     fn set_aside(&mut self, worst: &Worst, longest: u64) -> Result<Result<u64, String>, RunError> {
         let worst = Worst { longest, ..*worst };
         let mut most = worst.with(longest);
-        if let Some(left) = self.engine.money_left() {
+        if let Some(left) = self.engine().money_left() {
             if worst.affords(left).is_none() {
                 return Ok(Err(format!(
                     "{left} of the loop's cap on money are left, and another turn may cost {}",
@@ -185,11 +185,11 @@ impl Driver {
             }
             most = most.min(left);
         }
-        if let Some(budget) = self.engine.session_budget() {
-            let (run, session) = (self.lease.run(), &self.session);
+        if let Some(budget) = self.engine().session_budget() {
+            let (run, session) = (self.run_id(), self.session_id());
             let least = worst.with(FLOOR.min(longest));
             let wish = Reserve { run, session, budget, least, most };
-            match self.store.reserve(&wish)? {
+            match self.store().reserve(&wish)? {
                 Reserved::Granted(granted) => most = granted,
                 Reserved::Short { spent, reserved } => {
                     return Ok(Err(format!(

@@ -50,7 +50,7 @@ impl Driver {
             .iter()
             .take(MOST_DIRECTORIES)
             .filter_map(|directory| workspace.instructions(directory, MOST))
-            .filter(|file| !self.engine.has_seen(&file.seen) && !shows(outcome, &file.seen))
+            .filter(|file| !self.engine().has_seen(&file.seen) && !shows(outcome, &file.seen))
             .take(MOST_FILES)
             .collect()
     }

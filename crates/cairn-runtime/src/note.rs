@@ -2,12 +2,9 @@
 //! run's rows. Who looks, and what was found, is not decided here.
 
 use crate::RunError;
-use crate::client::Client;
+use crate::client::{Client, ClientOp};
 use cairn_store::Store;
-use cairn_types::{
-    Begin, Body, By, Change, Coord, Decision, Effect, Intent, OpName, Outcome, Policy, SessionId,
-    Settled, Status, Surface, Verdict, Writer,
-};
+use cairn_types::{Body, By, Change, OpName, Outcome, Policy, SessionId, Settled, Status, Writer};
 use cairn_world::World;
 use std::sync::Arc;
 
@@ -35,37 +32,15 @@ impl Client {
             [one] => one.path.clone(),
             many => format!("{} files", many.len()),
         };
-        let mut recording = self.engine.prompted(&format!("note {target}"), Writer::System);
+        let (input, by) = ("{}".to_owned(), By::Gate("system".to_owned()));
+        let op = ClientOp { tool: "note", input, target, changes, by };
+        let (mut recording, at) = self.begin_op(&op, OpName::Edit, Writer::System);
         recording.contents.extend(contents);
-        let at = Coord { lap: self.engine.next_lap(), turn: 1, seq: 1 };
-        let input = recording.keep("{}");
         let result = recording.keep(told);
-        recording.facts.push(Body::Intent(Intent {
-            at,
-            call: String::new(),
-            writer: Writer::System,
-            surface: Surface::Client,
-            tool: "note".to_owned(),
-            input,
-            op: Some(OpName::Edit),
-            target,
-            subject: None,
-            effect: Effect::World,
-            repeatable: false,
-            of: None,
-            repairs: Vec::new(),
-            problem: None,
-            unclosed: false,
-            says: None,
-        }));
-        let by = By::Gate("system".to_owned());
-        recording.facts.push(Body::Decision(Decision::new(at, Verdict::Allow, by, Vec::new())));
-        let (begun, told, ran) = (changes.clone(), None, None);
-        recording.facts.push(Body::Begin(Begin { at, changes: begun, again: false, told, ran }));
         let noted = Outcome::told(at, (Status::OK, result), Settled::FoundDone);
-        recording.facts.push(Body::Outcome(Outcome { changes, ..noted }));
-        self.record(recording);
-        self.end();
+        recording.facts.push(Body::Outcome(Outcome { changes: op.changes, ..noted }));
+        self.journal.record(recording);
+        self.journal.record_what_follows();
         self.commit().await
     }
 }

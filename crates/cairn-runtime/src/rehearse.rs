@@ -3,7 +3,6 @@
 use crate::sent::Foreground;
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Reached, Recording};
-use cairn_store::SpooledFile;
 use cairn_types::{Action, Body, ContentRef, Coord, Reach, Status};
 use cairn_world::{OnOutput, Performed, Prepared};
 use std::sync::Arc;
@@ -17,11 +16,11 @@ impl Driver {
         at: Coord,
         action: &Action,
     ) -> Result<Prepared, RunError> {
-        let input = self.engine.op(at).map(|op| op.intent.input.hash);
-        if let Some(row) = self.engine.op(at).and_then(|op| op.intent.of) {
+        let input = self.engine().op(at).map(|op| op.intent.input.hash);
+        if let Some(row) = self.engine().op(at).and_then(|op| op.intent.of) {
             return Ok(self.would_of(row));
         }
-        let hosts = self.engine.hosts(at);
+        let hosts = self.engine().hosts(at);
         if let Some((of, with, prepared)) = self.prepared.take()
             && (of, Some(with)) == (at, input)
             && (prepared.ran.is_none() || prepared.reached_by == hosts || self.has_reached(at))
@@ -31,7 +30,7 @@ impl Driver {
         if rows::looks_at_rows(action) {
             self.flush().await?;
         }
-        match self.world.rehearses(action) && self.engine.runs_first(at) {
+        match self.world.rehearses(action) && self.engine().runs_first(at) {
             true => self.rehearse(at, action).await,
             false => self.would_in_reply(action, self.earlier_in_reply(at, action)?).await,
         }
@@ -39,12 +38,12 @@ impl Driver {
 
     /// Whether the op's command ran where it may have reached hosts, and nobody let it run again since.
     pub(crate) fn has_reached(&self, at: Coord) -> bool {
-        self.engine.op(at).is_some_and(|op| op.reached != Reached::Not)
+        self.engine().op(at).is_some_and(|op| op.reached != Reached::Not)
     }
 
     /// Keeps what was prepared until it is decided on.
     pub(crate) fn keep_prepared(&mut self, at: Coord, prepared: Prepared) {
-        let input = self.engine.op(at).map(|op| op.intent.input.hash);
+        let input = self.engine().op(at).map(|op| op.intent.input.hash);
         self.prepared = input.map(|input| (at, input, prepared));
     }
 
@@ -55,7 +54,7 @@ impl Driver {
         at: Coord,
         action: &Action,
     ) -> Result<Prepared, RunError> {
-        let hosts = self.engine.hosts(at);
+        let hosts = self.engine().hosts(at);
         if !hosts.is_empty() {
             let reach = Reach { at, hosts: hosts.clone() };
             self.record(Recording::of(Body::Reach(reach)))?;
@@ -120,7 +119,7 @@ impl Driver {
             Body::Outcome(outcome) => Some(outcome.at),
             _ => None,
         });
-        let row = refused.and_then(|at| self.engine.op(at)?.intent.of);
+        let row = refused.and_then(|at| self.engine().op(at)?.intent.of);
         if let Some(prepared) = row.and_then(|row| self.streams.ended(row)).cloned() {
             self.prepared = None;
             return self.with_what_it_printed(recording, &prepared);
@@ -143,16 +142,8 @@ impl Driver {
         prepared: &Prepared,
     ) -> Recording {
         let Some(ran) = &prepared.ran else { return recording };
-        self.keep_spooled(ran);
+        self.journal.keep_spooled(ran.spooled.clone());
         refused_having_printed(recording, ran)
-    }
-
-    /// Keeps what is too long for memory, with the next commit.
-    pub(crate) fn keep_spooled(&mut self, done: &Performed) {
-        if let Some(spooled) = done.spooled.clone() {
-            let (file, content) = (spooled.file, spooled.content);
-            self.pending.keep_file(SpooledFile { file, content });
-        }
     }
 }
 

@@ -99,8 +99,8 @@ impl Driver {
         if !actions.iter().any(looks_at_rows) {
             return Ok(None);
         }
-        let facts = self.store.facts(self.run_id(), 0)?;
-        let mut rows = fold(&facts, &self.engine);
+        let facts = self.store().facts(self.run_id(), 0)?;
+        let mut rows = fold(&facts, self.engine());
         for at in actions.iter().filter(|action| !is_plain(action)).filter_map(output_of) {
             if let (Some(row), Some(printed)) = (rows.get_mut(&at), self.streams.printed(at)) {
                 row.printed = Some(printed);
@@ -112,12 +112,12 @@ impl Driver {
     /// Why rows are not opened, where one of them must not be read by now.
     pub(crate) fn unopened(&self, at: Coord) -> Result<Option<Performed>, StoreError> {
         let is_open = |op: &&OpState| op.intent.op == Some(OpName::Open);
-        let op = self.engine.op(at).filter(is_open);
-        let opened = op.map(|op| self.engine.folded(&op.intent.target)).unwrap_or_default();
+        let op = self.engine().op(at).filter(is_open);
+        let opened = op.map(|op| self.engine().folded(&op.intent.target)).unwrap_or_default();
         if opened.is_empty() {
             return Ok(None);
         }
-        let rows = fold(&self.store.facts(self.run_id(), 0)?, &self.engine);
+        let rows = fold(&self.store().facts(self.run_id(), 0)?, self.engine());
         let is_kept_back = |at: &&Coord| rows.get(at).is_some_and(|row| row.is_kept_back);
         Ok(opened.iter().find(is_kept_back).map(|at| {
             let text = format!("{} shows what is kept from being read by the policy", address(*at));

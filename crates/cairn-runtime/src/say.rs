@@ -86,7 +86,7 @@ impl Driver {
             "run" if !is_write => Some(Err(not_for(post))),
             "run" if post.text.trim().is_empty() => Some(Err(nothing())),
             "run" => {
-                let place = (&self.store, &self.session);
+                let place = (self.store(), self.session_id());
                 Some(addressed(place, self.run_id(), &uri)?.map(To::Run))
             }
             scheme if !is_stream(scheme) => None,

@@ -61,7 +61,7 @@ impl Driver {
         }
         let unfit =
             || format!("{at} cannot go on in the background: the command itself is not allowed");
-        self.engine.sends(at).is_none().then(unfit)
+        self.engine().sends(at).is_none().then(unfit)
     }
 
     /// Waits for a command over an overlay, taking commands meanwhile; an abort reaches it. Gives it back
@@ -123,7 +123,7 @@ impl Driver {
         if done.status != Status::RUNNING {
             return self.settled_by(at, done, settled);
         }
-        let allowed = self.engine.sends(at).unwrap_or_default();
+        let allowed = self.engine().sends(at).unwrap_or_default();
         self.record(allowed)?;
         self.settled_by(at, done, Settled::Performed)
     }

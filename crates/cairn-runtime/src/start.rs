@@ -1,6 +1,6 @@
 //! Taking a run to drive it: a new one, or one that exists.
 
-use crate::pending::Pending;
+use crate::journal::Journal;
 use crate::schemes::Leads;
 use crate::{
     Command, Driver, Manner, Messages, RunError, Settings, Sink, Surroundings, clock, made, now_ms,
@@ -10,7 +10,7 @@ use cairn_engine::gates::Terms;
 use cairn_engine::policy::Rulebook;
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
-use cairn_store::{NewRun, NewSession, Store};
+use cairn_store::{HomeLock, NewRun, NewSession, Store};
 use cairn_surface::any::{self, Telling};
 use cairn_surface::native;
 use cairn_types::{
@@ -106,8 +106,8 @@ impl Driver {
 
     /// A fork that gets a prompt of its own does not first work its parent's to the end.
     fn leave_inherited_loop(&mut self) -> Result<(), RunError> {
-        if self.engine.lap().is_some_and(cairn_engine::Lap::is_inherited) {
-            let stop = self.engine.abort("forked here, with another prompt", Writer::Client);
+        if self.engine().lap().is_some_and(cairn_engine::Lap::is_inherited) {
+            let stop = self.engine().abort("forked here, with another prompt", Writer::Client);
             self.record(stop.unwrap_or_default())?;
         }
         Ok(())
@@ -133,13 +133,13 @@ impl Start {
             driver.leave_inherited_loop()?;
             let text = with_folders(&text, &driver.settings.folders);
             let shown = shown.into_iter().map(|s| (s.mime.to_owned(), s.name, s.bytes)).collect();
-            let recording = driver.engine.prompted_with(&text, shown, Writer::Client);
+            let recording = driver.engine().prompted_with(&text, shown, Writer::Client);
             driver.record(recording)?;
         }
-        let is_idle = matches!(driver.engine.step(), Step::Idle)
-            && driver.store.letters(driver.run_id())?.is_empty();
-        if is_idle && !driver.lease.was_end_not_shown() {
-            let state = stands(driver.engine.ended());
+        let is_idle = matches!(driver.engine().step(), Step::Idle)
+            && driver.store().letters(driver.run_id())?.is_empty();
+        if is_idle && !driver.journal.lease().was_end_not_shown() {
+            let state = stands(driver.engine().ended());
             return Err(RunError::NothingToDo { run: driver.run_id().clone(), state });
         }
         driver.shows_end_again = is_idle;
@@ -165,18 +165,24 @@ impl Start {
         let at = now_ms();
         let run = clock::new_run_id();
         let lease = self.store.lease(&run, &holder())?;
-        let mut pending = Pending::default();
-        let session = match self.session_here(new_session, &mut pending).await? {
-            Some(session) => session,
-            None => {
-                let id = clock::new_session_id();
-                pending.session = Some(NewSession { id: id.clone(), root: self.root.clone(), at });
-                id
-            }
+        let found = match new_session {
+            true => SessionOver::Missing(None),
+            false => session_over(&self.store, &self.root).await?,
         };
-        let parent = None;
-        pending.run =
-            Some(NewRun { id: run, session: session.clone(), name: name.clone(), parent, at });
+        let (session, making) = match found {
+            SessionOver::Existing(session) => (session, None),
+            SessionOver::Missing(lock) => (clock::new_session_id(), Some(lock)),
+        };
+        let scrubber = self.settings.scrubber.clone();
+        let engine = Engine::default();
+        let mut journal =
+            Journal::new(self.store.clone(), lease, session.clone(), engine, scrubber);
+        if let Some(lock) = making {
+            let (id, root) = (session.clone(), self.root.clone());
+            journal.begin_session(NewSession { id, root, at }, lock);
+        }
+        let (session_id, parent) = (session.clone(), None);
+        journal.begin_run(NewRun { id: run, session: session_id, name: name.clone(), parent, at });
         let mut recording = Recording::default();
         let (world, about) = (&self.world, &self.surroundings);
         let terms = Terms { mode: self.mode, approval: self.approval, flags: self.flags };
@@ -205,9 +211,9 @@ impl Start {
         };
         recording.facts.push(Body::Run(started));
         let since = self.store.newest_receipt(&session)?.unwrap_or_default();
-        recording.facts.push(Body::Drive(self.drive_fact(lease.epoch(), Some(since))));
-        let mut driver = self.driver(lease, session, Engine::default(), Messages::default(), inbox);
-        driver.pending = pending;
+        let drive = self.drive_fact(journal.lease().epoch(), Some(since));
+        recording.facts.push(Body::Drive(drive));
+        let mut driver = self.driver(journal, Messages::default(), inbox);
         recording.contents.extend(driver.schema_content());
         driver.record(recording)?;
         Ok(driver)
@@ -242,38 +248,13 @@ impl Start {
             None => Some(self.store.newest_receipt(&session)?.unwrap_or_default()),
         };
         let drive = self.drive_fact(lease.epoch(), since);
-        let mut driver = self.driver(lease, session, engine, messages, inbox);
+        let scrubber = self.settings.scrubber.clone();
+        let journal = Journal::new(self.store.clone(), lease, session, engine, scrubber);
+        let mut driver = self.driver(journal, messages, inbox);
         let contents = driver.schema_content();
         driver.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
         driver.note_lost()?;
         Ok(driver)
-    }
-
-    /// The session over this root, if there is one; else the right to make it, kept in `pending`.
-    async fn session_here(
-        &self,
-        new_session: bool,
-        pending: &mut Pending,
-    ) -> Result<Option<SessionId>, RunError> {
-        if new_session {
-            return Ok(None);
-        }
-        loop {
-            if let Some(session) = self.store.latest_session(&self.root)? {
-                return Ok(Some(session));
-            }
-            match pending.lock.take() {
-                // Looked again while holding the lock: there is none.
-                Some(lock) => {
-                    pending.lock = Some(lock);
-                    return Ok(None);
-                }
-                None => pending.lock = self.store.try_lock_sessions()?,
-            }
-            if pending.lock.is_none() {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        }
     }
 
     fn drive_fact(&self, epoch: u64, since: Option<String>) -> Drive {
@@ -311,33 +292,26 @@ impl Start {
 
     fn driver(
         self,
-        lease: cairn_store::Lease,
-        session: SessionId,
-        engine: Engine,
+        journal: Journal,
         messages: Messages,
         inbox: mpsc::UnboundedReceiver<Command>,
     ) -> Driver {
-        let mut schemes = schemes::of_session(&self.store, &session, &self.world);
+        let mut schemes = schemes::of_session(&self.store, journal.session(), &self.world);
         let leads = self.leads();
         schemes::add_web(&mut schemes, &self.settings.web, &leads);
         let own_rows = schemes::add_own_rows(&mut schemes, &self.store);
         let world = self.world.with_schemes(schemes);
         Driver {
-            store: self.store,
-            lease,
-            session,
-            engine,
+            journal,
             world: Arc::new(world),
             provider: self.provider,
             messages,
-            pending: Pending::default(),
             prepared: None,
             sink: self.sink,
             inbox,
             settings: self.settings,
             has_reserved: false,
             gone: false,
-            written: crate::Written::default(),
             told: Vec::new(),
             question: None,
             streams: crate::background::Streams::default(),
@@ -407,6 +381,31 @@ fn with_folders<'a>(prompt: &'a str, folders: &[String]) -> Cow<'a, str> {
             "{prompt}\n\nBesides the project, these folders are open; paths in them are absolute:\n{}",
             folders.join("\n")
         )),
+    }
+}
+
+/// The session over a root, or the right to make one.
+pub(crate) enum SessionOver {
+    /// There is one.
+    Existing(SessionId),
+    /// There is none, or another is wanted. Nobody else makes one while the lock is held.
+    Missing(Option<HomeLock>),
+}
+
+/// Finds the newest session over a root, or takes the right to make one.
+pub(crate) async fn session_over(store: &Store, root: &str) -> Result<SessionOver, RunError> {
+    loop {
+        if let Some(session) = store.latest_session(root)? {
+            return Ok(SessionOver::Existing(session));
+        }
+        if let Some(lock) = store.try_lock_sessions()? {
+            // Looked again while holding the lock.
+            return Ok(match store.latest_session(root)? {
+                Some(session) => SessionOver::Existing(session),
+                None => SessionOver::Missing(Some(lock)),
+            });
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
 

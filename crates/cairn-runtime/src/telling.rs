@@ -11,9 +11,9 @@ use cairn_types::{ContentRef, Coord, HookEvent, Status};
 impl Driver {
     /// Where it happens.
     pub(crate) fn place(&self) -> hooks::Place {
-        let Terms { mode, approval, .. } = self.engine.terms();
+        let Terms { mode, approval, .. } = self.engine().terms();
         hooks::Place {
-            session: self.session.clone(),
+            session: self.session_id().clone(),
             run: self.run_id().clone(),
             root: self.world.workspace().path().to_string_lossy().into_owned(),
             mode,
@@ -30,7 +30,7 @@ impl Driver {
     }
 
     fn what_of_lap(&self, event: HookEvent) -> Result<Option<What>, RunError> {
-        let engine = &self.engine;
+        let engine = self.engine();
         let turn = engine.lap().map_or(0, |lap| lap.turn);
         Ok(Some(match event {
             HookEvent::SessionStart => {
@@ -82,7 +82,7 @@ impl Driver {
 
     async fn what_of_op(&self, ask: &HookAsk, at: Coord) -> Result<Option<What>, RunError> {
         let event = ask.event;
-        let Some(op) = self.engine.op(at) else { return Ok(None) };
+        let Some(op) = self.engine().op(at) else { return Ok(None) };
         if event == HookEvent::UnknownTool {
             return Ok(self.senseless(op)?.map(What::UnknownTool));
         }
@@ -97,7 +97,7 @@ impl Driver {
         Ok(match event {
             HookEvent::PreToolUse => Some(What::PreToolUse(call)),
             HookEvent::PermissionRequest => {
-                let shown = match self.engine.would_ask_hosts(ask) {
+                let shown = match self.engine().would_ask_hosts(ask) {
                     Some(shown) => shown,
                     None => self.would_show(op, &call).await?,
                 };
@@ -168,7 +168,7 @@ impl Driver {
     }
 
     fn done(&self, at: Coord) -> Result<Option<Done>, RunError> {
-        let Some((done, result, _)) = self.engine.concluded(at) else { return Ok(None) };
+        let Some((done, result, _)) = self.engine().concluded(at) else { return Ok(None) };
         let text = self.text(Some(result))?;
         Ok(Some(Done { status: done.status, exit: done.exit, text, changes: done.changes }))
     }

@@ -33,13 +33,13 @@ pub(crate) struct Heard {
 impl Driver {
     /// What a reply on a text surface comes to. The answer that was asked for in plain words is one.
     pub(crate) fn heard(&self, text: &str, finish: Finish) -> Heard {
-        let lap = self.engine.lap();
+        let lap = self.engine().lap();
         if lap.is_some_and(cairn_engine::Lap::is_plain) {
             let (said, reasoning) = any::without_thoughts(text);
             return Heard { text: said.trim().to_owned(), reasoning, ..Heard::default() };
         }
-        let tools = packet::given(&self.engine);
-        let turn = packet::turn(&self.engine, &tools);
+        let tools = packet::given(self.engine());
+        let turn = packet::turn(self.engine(), &tools);
         let at = lap.map_or((0, 0), |lap| (lap.lap, lap.turn + 1));
         let reading = match finish {
             Finish::Length | Finish::Filtered => turn.read_cut(text, MOST_OPS),
@@ -51,7 +51,7 @@ impl Driver {
     /// Tells at once what a reply says besides what it asks for. Where some of it could not be read, that may be scraps.
     pub(crate) fn tell_prose(&self, heard: &Heard) {
         if !heard.text.trim().is_empty() && heard.unread.is_none() {
-            let text = self.settings.scrubber.text(&heard.text).into_owned();
+            let text = self.journal.scrubber().text(&heard.text).into_owned();
             self.sink.event(&Event::Text { offset: 0, text });
         }
     }
@@ -59,7 +59,7 @@ impl Driver {
     /// Tells a person what of a reply could not be read; the model is told with its next turn.
     pub(crate) fn tell_unread(&self, heard: &Heard) {
         if let Some(unread) = &heard.unread {
-            let unread = self.settings.scrubber.text(unread).into_owned();
+            let unread = self.journal.scrubber().text(unread).into_owned();
             self.sink.event(&Event::Notice(unread));
         }
     }
@@ -69,13 +69,13 @@ impl Driver {
         &mut self,
         mut recording: Recording,
     ) -> Result<Recording, RunError> {
-        let surface = self.engine.surface();
+        let surface = self.engine().surface();
         if recording.asks().is_none() || !surface.is_text() {
             return Ok(recording);
         }
         let mut visible = Vec::new();
         if surface != Surface::Envelope {
-            for path in self.messages.shows(&self.engine) {
+            for path in self.messages.shows(self.engine()) {
                 if let Some((shown, hash)) = self.as_it_stands(&path).await {
                     let content = recording.keep(shown);
                     visible.push(Visible { path, content, hash });
@@ -91,7 +91,7 @@ impl Driver {
 
     /// What a file or an entry says now, and the hash of all of it where that is all; nothing where it is gone, or may not be shown.
     async fn as_it_stands(&self, path: &str) -> Option<(String, Option<Hash>)> {
-        if !self.engine.may_show(path) {
+        if !self.engine().may_show(path) {
             return None;
         }
         let read =

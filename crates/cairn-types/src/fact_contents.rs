@@ -49,17 +49,7 @@ impl Body {
             Body::Performed(outcome) | Body::Outcome(outcome) => Some(outcome.at),
             Body::Hook(hooked) => hooked.at,
             Body::Stream(stream) => Some(stream.at),
-            Body::Run(_)
-            | Body::Drive(_)
-            | Body::Prompt(_)
-            | Body::Steer(_)
-            | Body::Abort(_)
-            | Body::Ask(_)
-            | Body::Reply(_)
-            | Body::Fault(_)
-            | Body::Delta(_)
-            | Body::End(_)
-            | Body::Unknown { .. } => None,
+            _ => None,
         }
     }
 
@@ -166,16 +156,7 @@ impl Body {
             }
             Body::Hook(hooked) => hooked.answer.input.iter().map(|input| input.hash).collect(),
             Body::Stream(stream) => stream.output.iter().map(|output| output.kept.hash).collect(),
-            Body::Run(_)
-            | Body::Steer(_)
-            | Body::Abort(_)
-            | Body::Ask(_)
-            | Body::Fault(_)
-            | Body::Proposal(_)
-            | Body::Reach(_)
-            | Body::Delta(_)
-            | Body::End(_)
-            | Body::Unknown { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Ops that a crash cut in the middle and that no driver went on with. Before rows are undone they are
 //! settled as they are found: its row records the changes that were made, and the missing ones are not made.
 
-use crate::act::entries_alone;
-use crate::{Client, RunError, holder};
-use cairn_engine::{Engine, Found, Recording};
+use crate::fork::last_drive;
+use crate::journal::{AfterCrash, Journal, Recovery};
+use crate::{RunError, holder};
+use cairn_engine::{Engine, Recording};
 use cairn_store::{Lease, Store};
-use cairn_types::{Body, Change, Coord, Drive, RunId};
-use cairn_world::{Probe, World};
+use cairn_types::{Body, Coord, Drive, RunId};
+use cairn_world::World;
 use std::sync::Arc;
 
 /// An op that began to change something and whose end nobody recorded.
@@ -39,40 +40,20 @@ pub async fn settle_interrupted_op(
 ) -> Result<Lease, RunError> {
     let facts = store.facts(lease.run(), 0)?;
     let engine = Engine::fold(&facts);
-    let begun = engine.interrupted_op().and_then(|op| Some((op.intent.at, op.begin.clone()?)));
-    let last_drive = facts.iter().rev().find_map(|fact| match &fact.body {
-        Body::Drive(drive) => Some(drive.clone()),
-        _ => None,
-    });
-    let (Some((at, begin)), Some(last_drive)) = (begun, last_drive) else { return Ok(lease) };
-    let drive =
-        Drive { epoch: lease.epoch(), holder: holder(), since: None, lost: None, ..last_drive };
-    let mut client = Client::over(store.clone(), world.clone(), lease, engine);
-    client.record(Recording::of(Body::Drive(drive)));
-    if begin.changes.iter().any(Change::is_stored) {
-        client.alone = Some(entries_alone(store).await?);
+    let at = engine.interrupted_op().map(|op| op.intent.at);
+    let session = engine.run().map(|run| run.session.clone());
+    let (Some(at), Some(session), Some(last)) = (at, session, last_drive(facts)) else {
+        return Ok(lease);
+    };
+    let drive = Drive { epoch: lease.epoch(), holder: holder(), since: None, lost: None, ..last };
+    let scrubber = world.scrubber().clone();
+    let mut journal = Journal::new(store.clone(), lease, session, engine, scrubber);
+    journal.record(Recording::of(Body::Drive(drive)));
+    let _entries_lock = journal.lock_entries_of(journal.begun_changes(at)).await?;
+    let after_crash = journal.settle_after_crash(at, world, Recovery::LeaveAsFound);
+    if let AfterCrash::Record(settled) = after_crash {
+        journal.record(settled);
     }
-    let mut settled = client.engine.left_as_found(at, look(world, &begin.changes));
-    for body in &mut settled.facts {
-        if let Body::Outcome(outcome) = body
-            && outcome.changes.is_empty()
-        {
-            outcome.changes = world.made(&begin.changes);
-        }
-    }
-    client.record(settled);
-    client.commit().await?;
-    Ok(client.lease)
-}
-
-/// What the disk shows of these changes. An entry changes with the outcome alone, so of an op that
-/// changes one there is always something missing.
-fn look(world: &World, changes: &[Change]) -> Found {
-    match world.probe(changes) {
-        Probe::Done if changes.iter().any(Change::is_stored) => Found::Partly,
-        Probe::Done => Found::Done,
-        Probe::NotDone => Found::NotDone,
-        Probe::Partly => Found::Partly,
-        Probe::Neither => Found::Unknown,
-    }
+    journal.flush().await?;
+    Ok(journal.into_lease())
 }

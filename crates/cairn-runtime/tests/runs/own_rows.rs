@@ -2,10 +2,10 @@
 //! moved and removed by nobody; nobody else's.
 
 use crate::kit::{Told, block_on, rules, script, start, store};
-use cairn_runtime::{Driver, Pause, Place, Start};
-use cairn_store::{Batch, NewRun, Store};
+use cairn_runtime::{Driver, Pause, Place, Start, make_fork};
+use cairn_store::Store;
 use cairn_testkit::{ModelServer, TempHome};
-use cairn_types::{Body, ForkPoint, RunId};
+use cairn_types::{Body, RunId};
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::Arc;
@@ -284,18 +284,7 @@ fn the_output_of_a_command_that_runs_is_read_in_parts_and_copied_too() {
 fn forked(store: &Store, parent: &RunId) -> RunId {
     let row = store.run(parent).unwrap().unwrap();
     let id: RunId = "r1k8f3q0c7w2n5b".parse().unwrap();
-    let lease = store.lease(&id, "a test").unwrap();
-    let point = ForkPoint { run: parent.clone(), n: row.last_n };
-    let run =
-        NewRun { id: id.clone(), session: row.session, name: None, parent: Some(point), at: 1 };
-    let batch = Batch {
-        lease: lease.key(),
-        session: None,
-        run: Some(run),
-        facts: Vec::new(),
-        contents: Vec::new(),
-    };
-    block_on(store.commit(batch)).unwrap();
+    block_on(make_fork(store, &row, row.last_n, (id.clone(), None))).unwrap();
     id
 }
 

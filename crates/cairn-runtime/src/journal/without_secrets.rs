@@ -1,7 +1,6 @@
-//! The one door to the log: what a recording says is recorded with a marker in the place of each
-//! secret, once, before it is a fact, before the model is sent it, before a receipt commits to it. What
-//! files hold, what came from a file by its bytes, and the arguments of a call stay exact: whether a
-//! call may be performed as it was written is `calls`'s to say.
+//! What is recorded has a marker in the place of each secret, once, before it is a fact, before the model is sent it,
+//! before a receipt commits to it. What files hold, what came from a file by its bytes, and the arguments of a call stay
+//! exact: whether a call may be performed as it was written is `calls`'s to say.
 
 use cairn_engine::Recording;
 use cairn_text::scrub::Scrubber;
@@ -10,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The recording without secrets.
-pub(crate) fn scrubbed(scrubber: &Scrubber, mut recording: Recording) -> Recording {
+pub(super) fn without_secrets(scrubber: &Scrubber, mut recording: Recording) -> Recording {
     let Recording { facts, contents } = &mut recording;
     let mut changed = HashMap::new();
     let mut more = Vec::new();
@@ -58,7 +57,8 @@ mod tests {
             rule: Some(format!("exec login --with {secret}")),
             ..Decision::new(at, Verdict::Allow, By::Nobody, Vec::new())
         };
-        let recording = scrubbed(&Scrubber::default(), Recording::of(Body::Decision(decision)));
+        let recording =
+            without_secrets(&Scrubber::default(), Recording::of(Body::Decision(decision)));
         let [Body::Decision(decision)] = &recording.facts[..] else { panic!("{recording:?}") };
         let rule = decision.rule.clone().unwrap_or_default();
         assert!(rule.starts_with("exec login --with ") && !rule.contains(&secret), "{rule}");
