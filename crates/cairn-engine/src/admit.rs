@@ -2,6 +2,7 @@
 
 use crate::gates::{Asked, Leave, Refusal, Terms, Told};
 use crate::hooks::HookAsk;
+use crate::judgements::PolicyVersion;
 use crate::policy::{Case, RemovedPaths, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
@@ -295,12 +296,15 @@ impl Engine {
         self.drive.as_ref().is_some_and(|drive| drive.approval == Approval::Ask)
     }
 
-    /// What the gates say about an op, given how far it reaches as far as that was found out.
+    /// What the gates say about an op, given how far it reaches as far as that was found out. They are asked again
+    /// only when the op, its effect or the policy has changed since they were asked last.
     pub(crate) fn leave(&self, op: &OpState, reach: &Reach) -> Leave {
-        let leave = match self.put(op, reach) {
+        let version = PolicyVersion::at(self.policy_changes, &self.rules, self.now);
+        let evaluate = || match self.put(op, reach) {
             Some(asked) => asked.leave(),
             None => Leave::Granted(Vec::new(), By::Gate("mode".to_owned())),
         };
+        let leave = self.judgements.recall_or_evaluate(op.intent.at, reach, version, evaluate);
         // What began cannot be changed or answered any more, so hooks are not asked about it.
         let too_late = op.begin.is_some()
             && match leave {
@@ -399,6 +403,12 @@ impl Engine {
     pub fn decides_again(&self, decision: &Decision) -> Option<Vec<GateVerdict>> {
         let op = self.op(decision.at).filter(|op| op.intent.surface != Surface::Client)?;
         Some(self.leave(op, &Reach::from(decision)).gates().to_vec())
+    }
+
+    /// How often the gates were asked about ops of this run, in this process.
+    #[must_use]
+    pub fn gate_evaluations(&self) -> u64 {
+        self.judgements.evaluations()
     }
 
     /// The terms of the present driver.

@@ -14,6 +14,7 @@ pub mod gates;
 mod hooks;
 mod hosts;
 mod in_reply;
+mod judgements;
 mod letters;
 mod offers;
 pub mod policy;

@@ -3,6 +3,7 @@
 use crate::duplicate::PureCalls;
 use crate::hooks::{OfLap, OfOp, OfRun};
 use crate::in_reply::SinceReply;
+use crate::judgements::{Judgements, may_change_policy};
 use crate::policy::Rulebook;
 use crate::rails::{Came, Rails};
 use crate::sent::Sent;
@@ -63,6 +64,9 @@ pub struct Engine {
     pub(crate) folds: u64,
     /// What each loop that ended used up.
     pub(crate) spent: BTreeMap<u32, Spent>,
+    /// How many facts have come that may change what the gates say.
+    pub(crate) policy_changes: u64,
+    pub(crate) judgements: Judgements,
 }
 
 /// The running loop.
@@ -168,6 +172,7 @@ impl Engine {
     pub fn apply(&mut self, fact: &Fact) {
         self.pass(fact);
         (self.last_n, self.now) = (fact.n, fact.at);
+        self.policy_changes += u64::from(may_change_policy(&fact.body));
         if self.id.as_ref() != Some(&fact.run) {
             self.enter(&fact.run);
         }
@@ -242,6 +247,7 @@ impl Engine {
     /// done, not what waits to be done, nor words given for the parent.
     fn enter(&mut self, run: &RunId) {
         if self.id.replace(run.clone()).is_some() {
+            self.policy_changes += 1;
             self.queue.clear();
             self.answers.clear();
             self.take_rules();

@@ -125,6 +125,12 @@ impl Rulebook {
         removed.exceeds(self.policy.little)
     }
 
+    /// How many of the rules have expired by a time.
+    pub(crate) fn count_expired(&self, now: u64) -> usize {
+        let expired = |rule: &&PolicyRule| rule.until.is_some_and(|until| until <= now);
+        self.policy.rules.iter().filter(expired).count()
+    }
+
     /// As it was recorded.
     #[must_use]
     pub fn policy(&self) -> &Policy {

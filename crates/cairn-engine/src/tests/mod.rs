@@ -6,6 +6,7 @@ mod ceilings;
 mod choices;
 mod consult;
 mod crashes;
+mod gate_counts;
 mod hook_events;
 mod hook_hosts;
 mod hooks;
