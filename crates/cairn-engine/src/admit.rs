@@ -3,10 +3,11 @@
 use crate::gates::{Asked, Leave, Refusal, Terms, Told};
 use crate::hooks::HookAsk;
 use crate::judgements::PolicyVersion;
+use crate::op::OpState;
 use crate::policy::{Case, RemovedPaths, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
-use crate::state::{Engine, OpState};
+use crate::state::Engine;
 use crate::surface::Marks;
 use crate::{schemes, words};
 use cairn_surface::native;
@@ -114,7 +115,7 @@ impl Recording {
     }
 
     pub(crate) fn indeterminate(op: &OpState) -> Recording {
-        let told = match op.begin.as_ref().is_some_and(|begin| !begin.changes.is_empty()) {
+        let told = match op.begin().is_some_and(|begin| !begin.changes.is_empty()) {
             true => words::INDETERMINATE_FILE,
             false => words::INDETERMINATE,
         };
@@ -123,7 +124,7 @@ impl Recording {
 
     pub(crate) fn granted(op: &OpState, gates: Vec<GateVerdict>, by: By) -> Recording {
         let mut decision = Decision::new(op.intent.at, Verdict::Allow, by, gates);
-        if let Some(proposal) = &op.proposal {
+        if let Some(proposal) = op.question() {
             decision.proposal = Some(proposal.id.clone());
             decision.shown_hash = Some(proposal.shown_hash);
         }
@@ -151,7 +152,7 @@ pub(crate) fn outcome(
     settled: Settled,
 ) -> Outcome {
     let is_done = matches!(settled, Settled::FoundDone | Settled::SaidDone);
-    let begin = op.begin.as_ref().filter(|_| is_done);
+    let begin = op.begin().filter(|_| is_done);
     let ran = begin.and_then(|begin| begin.ran.clone());
     let (exit, output, layers) =
         ran.map_or((None, None, Vec::new()), |ran| (ran.exit, ran.output, ran.layers));
@@ -306,7 +307,7 @@ impl Engine {
         };
         let leave = self.judgements.recall_or_evaluate(op.intent.at, reach, version, evaluate);
         // What began cannot be changed or answered any more, so hooks are not asked about it.
-        let too_late = op.begin.is_some()
+        let too_late = op.begin().is_some()
             && match leave {
                 Leave::Hook(_) | Leave::Answered(..) => true,
                 Leave::Granted(..) | Leave::Ask(_) => self.step_accepting(op).is_some(),
@@ -358,7 +359,7 @@ impl Engine {
     pub(crate) fn not_finished(&self, op: &OpState) -> Option<Recording> {
         let reach = Reach::begun(op)?;
         let asked = self.put(op, &reach)?;
-        let by_person = op.decision.as_ref().is_some_and(|decision| !decision.is_by_gates());
+        let by_person = op.decision().is_some_and(|decision| !decision.is_by_gates());
         let (gates, refusal) = match self.leave(op, &reach) {
             Leave::Refused(gates, refusal)
                 if refusal.is_final && refusal.status != Status::LIMIT =>
@@ -443,7 +444,7 @@ impl Engine {
     #[must_use]
     pub fn runs_first(&self, at: Coord) -> bool {
         let Some(op) = self.op(at) else { return false };
-        match &op.proposal {
+        match op.question() {
             Some(question) => question.items.iter().any(|item| item.change.is_some()),
             None => matches!(self.leave(op, &Reach::default()), Leave::Granted(..)),
         }
@@ -457,7 +458,7 @@ impl Engine {
         if !hosts.is_empty() {
             return self.before_hosts(op, hosts);
         }
-        if op.word.is_some() {
+        if op.allowed_by.is_some() {
             return None;
         }
         let is_asked = matches!(self.leave(op, &Reach::from(prepared)), Leave::Ask(_));
@@ -498,7 +499,7 @@ impl Engine {
     #[must_use]
     pub fn refused_now(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
         let op = self.op(at)?;
-        let last = op.settling_decision.as_ref().or(op.decision.as_ref());
+        let last = op.newest_decision();
         let by_gates = last.is_some_and(Decision::is_by_gates);
         let reach = Reach::from(prepared);
         let refused = |gates, refusal| {
@@ -524,7 +525,7 @@ impl Engine {
     pub fn is_undone(&self, at: Coord) -> bool {
         let Some(op) = self.op(at) else { return true };
         let writes = |begin: &cairn_types::Begin| !begin.changes.is_empty();
-        op.begin.as_ref().is_none_or(|begin| writes(begin) && op.settling.is_none())
+        op.begin().is_none_or(|begin| writes(begin) && op.doubt().is_none())
     }
 
     /// Names in a decision the paths besides those asked for without which it would be another.

@@ -1,6 +1,7 @@
 //! What a run knows of what is around it: up to where it has looked, and what only it can have done.
 
-use crate::state::{Engine, OpState};
+use crate::op::OpState;
+use crate::state::Engine;
 use cairn_types::OpName;
 
 impl Engine {
@@ -15,7 +16,7 @@ impl Engine {
     #[must_use]
     pub fn worked_directly(&self) -> bool {
         let is_direct = |op: &OpState| {
-            let begun = op.begin.as_ref();
+            let begun = op.begin();
             op.intent.op == Some(OpName::Exec)
                 && !op.intent.subject.as_ref().is_some_and(|subject| subject.beside)
                 && begun.is_some_and(|begin| begin.ran.is_none() && begin.changes.is_empty())

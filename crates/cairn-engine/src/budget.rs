@@ -2,7 +2,8 @@
 //! says is here; that it is refused is a gate's word.
 
 use crate::admit::Recording;
-use crate::state::{Engine, OpState};
+use crate::op::OpState;
+use crate::state::Engine;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{Body, Budgets, End, Exceeded, Intent, Outcome, PicoUsd, Rail, Settled, Status};
@@ -49,7 +50,8 @@ impl Engine {
         // Reads are let through side by side: those before this one count as made.
         let earlier =
             self.lap.as_ref()?.ops.iter().take_while(|other| other.intent.at < op.intent.at);
-        let open = earlier.filter(|other| other.status.is_none() && tool_of(&other.intent) == tool);
+        let open =
+            earlier.filter(|other| other.status().is_none() && tool_of(&other.intent) == tool);
         let made = self.made(tool) + open.count() as u64;
         let told = match budgets.on_exceeded {
             Exceeded::Block => words::no_calls_left(tool, most),

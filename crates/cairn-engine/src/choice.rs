@@ -83,7 +83,7 @@ impl Engine {
     #[must_use]
     pub fn stand_for_texts(&self, at: Coord, changes: &[Change]) -> bool {
         let Some(op) = self.op(at) else { return true };
-        let (Some(decision), Some(proposal)) = (&op.decision, &op.proposal) else { return true };
+        let (Some(decision), Some(proposal)) = (op.decision(), op.question()) else { return true };
         decision.texts.iter().all(|text| {
             let shown = proposal.items.iter().filter_map(|item| item.change.as_ref());
             let shown = shown.into_iter().find(|change| change.path == text.path);

@@ -2,8 +2,9 @@
 //! of them. Whether anybody can be asked is a gate's word.
 
 use crate::admit::{Recording, outcome};
+use crate::op::OpState;
 use crate::propose::{DecideError, Word, proposal};
-use crate::state::{Engine, OpState};
+use crate::state::Engine;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{

@@ -1,7 +1,8 @@
 //! Calls that were made before: of a tool that reads and changes nothing, the same arguments have the
 //! same result, so the model is given that instead of another call.
 
-use crate::state::{Engine, OpState};
+use crate::op::OpState;
+use crate::state::Engine;
 use cairn_surface::native;
 use cairn_types::{ContentRef, Coord, Effect, Hash, Outcome, Settled};
 use std::collections::HashMap;

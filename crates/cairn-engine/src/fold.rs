@@ -1,7 +1,8 @@
 //! What a run shows of its own rows: `fold` leaves of a result only where it stands, `open` shows it again.
 //! Nothing is lost by it, and a row can be read by its address all the same.
 
-use crate::state::{Engine, OpState};
+use crate::op::OpState;
+use crate::state::Engine;
 use crate::view::Item;
 use cairn_text::glob::{self, PathGlob};
 use cairn_types::{Coord, OpName, Outcome, Place, RunId, Status};

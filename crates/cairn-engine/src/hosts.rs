@@ -4,9 +4,10 @@
 use crate::admit::{Prepared, Recording};
 use crate::gates::Terms;
 use crate::hooks::HookAsk;
+use crate::op::OpState;
 use crate::propose::proposal;
 use crate::reach::Reach;
-use crate::state::{Engine, OpState};
+use crate::state::Engine;
 use cairn_types::{
     Body, By, Coord, Decision, HookWord, ProposalItem, ProposalKind, RuleWord, Verdict,
 };

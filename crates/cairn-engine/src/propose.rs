@@ -3,9 +3,10 @@
 
 use crate::admit::{Part, Prepared, Recording};
 use crate::choice::{self, Misfit, NewText};
+use crate::op::{Doubt, OpState, Stage};
 use crate::policy::{Rule, RuleError, Rulebook};
 use crate::reach::{Reach, counts};
-use crate::state::{Engine, OpState};
+use crate::state::Engine;
 use crate::{offers, words};
 use cairn_types::{
     Body, By, Change, Coord, Decision, EditedText, Effect, Hash, ItemChoice, Mode, OpName,
@@ -143,7 +144,7 @@ impl Engine {
     /// when it is still as shown.
     #[must_use]
     pub fn put_afresh(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
-        let op = self.op(at).filter(|op| op.begin.is_none() && op.decision.is_none())?;
+        let op = self.op(at).filter(|op| matches!(op.stage, Stage::Requested | Stage::Held(_)))?;
         if let Some(unseen) = self.unseen(op, prepared) {
             return Some(unseen);
         }
@@ -154,8 +155,10 @@ impl Engine {
     #[must_use]
     pub fn is_as_shown(&self, at: Coord, shown: &str) -> bool {
         let Some(op) = self.op(at) else { return true };
-        match (&op.settling, &op.proposal) {
-            (Some(question), _) => question.shown_hash == Hash::of(unfinished(shown).as_bytes()),
+        match (op.doubt(), op.question()) {
+            (Some(Doubt { question, .. }), _) => {
+                question.shown_hash == Hash::of(unfinished(shown).as_bytes())
+            }
             (None, Some(question)) => question.shown_hash == Hash::of(shown.as_bytes()),
             (None, None) => true,
         }
@@ -165,7 +168,7 @@ impl Engine {
     #[must_use]
     pub fn not_as_shown(&self, at: Coord) -> Recording {
         match self.op(at) {
-            Some(op) if op.begin.is_some() => Recording::indeterminate(op),
+            Some(op) if op.begin().is_some() => Recording::indeterminate(op),
             Some(op) => Recording::not_performed(op, Status::CONFLICT, words::NOT_AS_SHOWN),
             None => Recording::default(),
         }
@@ -221,12 +224,9 @@ impl Engine {
         }
         let none = || DecideError::NoSuchProposal(id.clone());
         let lap = self.lap.as_ref().ok_or_else(none)?;
-        let questions = lap.ops.iter().flat_map(|op| [(op, &op.proposal), (op, &op.settling)]);
-        let (op, proposal) = questions
-            .filter_map(|(op, proposal)| Some((op, proposal.as_ref()?)))
-            .find(|(_, proposal)| proposal.id == *id)
-            .ok_or_else(none)?;
-        if op.status.is_some() { Err(none()) } else { Ok((op, proposal)) }
+        let open = lap.ops.iter().filter(|op| op.status().is_none());
+        let mut questions = open.filter_map(|op| Some((op, op.newest_question()?)));
+        questions.find(|(_, proposal)| proposal.id == *id).ok_or_else(none)
     }
 }
 

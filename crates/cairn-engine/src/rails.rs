@@ -1,7 +1,7 @@
 //! Rails: what ends a loop that gets nowhere. A fold over a loop's settled turns; the model is told
 //! what failed, and never that anybody counts.
 
-use crate::state::OpState;
+use crate::op::OpState;
 use cairn_types::{By, Hash, Outcome, Rail, Settled, Status, Verdict};
 use std::collections::VecDeque;
 
@@ -36,14 +36,14 @@ enum Struck {
 
 /// What of an outcome makes it the same as another, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Came {
+pub struct ResultDigest {
     result: Hash,
     settled: Settled,
 }
 
-impl Came {
+impl ResultDigest {
     /// Words that name the row itself are left out: they are never the same twice.
-    pub(crate) fn of(outcome: &Outcome) -> Came {
+    pub(crate) fn of_outcome(outcome: &Outcome) -> ResultDigest {
         let told = outcome.own.unwrap_or(outcome.result.hash);
         let result = match (outcome.status, &outcome.output) {
             (Status::RUNNING | Status::CANCELLED, _) => Hash::of(b""),
@@ -54,7 +54,7 @@ impl Came {
         let status = if outcome.status.is_success() { 0 } else { outcome.status.0 };
         let mut all = result.to_string();
         all.push_str(&format!(" {status} {:?}", outcome.exit));
-        Came { result: Hash::of(all.as_bytes()), settled: outcome.settled }
+        ResultDigest { result: Hash::of(all.as_bytes()), settled: outcome.settled }
     }
 }
 
@@ -71,7 +71,7 @@ impl Rails {
             self.turns.pop_front();
         }
         let failed = ops.iter().find(|op| op.strikes()).map(|op| {
-            let status = op.status.unwrap_or(Status::FAILED);
+            let status = op.status().unwrap_or(Status::FAILED);
             Struck::Op(format!("{} {}, {status}", op.intent.at, op.intent.tool))
         });
         let silent = is_silent.then_some(Struck::Silent);
@@ -133,8 +133,8 @@ fn same(ops: &[OpState]) -> Hash {
     let lines: Vec<String> = ops
         .iter()
         .map(|op| {
-            let came = op.came.map(|came| came.result.to_string()).unwrap_or_default();
-            format!("{} {} {came}\n", op.intent.tool, op.intent.input.hash)
+            let result = op.result().map(|digest| digest.result.to_string()).unwrap_or_default();
+            format!("{} {} {result}\n", op.intent.tool, op.intent.input.hash)
         })
         .collect();
     Hash::of(lines.concat().as_bytes())
@@ -143,7 +143,7 @@ fn same(ops: &[OpState]) -> Hash {
 impl OpState {
     /// Whether a person said no to it.
     fn was_refused(&self) -> bool {
-        self.decision.as_ref().is_some_and(|decision| {
+        self.decision().is_some_and(|decision| {
             decision.verdict == Verdict::Refuse && matches!(decision.by, By::Person(_))
         })
     }
@@ -151,9 +151,9 @@ impl OpState {
     /// Whether it could not act, and that is nobody's doing but the model's. What is cancelled
     /// follows from something else; what a crash left unknown says nothing about the model.
     fn strikes(&self) -> bool {
-        let unknown = self.came.is_some_and(|came| came.settled == Settled::Indeterminate);
+        let unknown = self.result().is_some_and(|digest| digest.settled == Settled::Indeterminate);
         let excused = matches!(
-            self.status,
+            self.status(),
             None | Some(
                 Status::REFUSED
                     | Status::NOT_FOUND
@@ -163,7 +163,7 @@ impl OpState {
                     | Status::NOT_IMPLEMENTED
             )
         );
-        let failed = self.status.is_some_and(|status| !status.is_success());
+        let failed = self.status().is_some_and(|status| !status.is_success());
         failed && !excused && !unknown && !self.was_refused()
     }
 }

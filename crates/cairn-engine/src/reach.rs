@@ -2,8 +2,8 @@
 //! change, and how much it would remove. Gates look at it; decisions and questions keep it.
 
 use crate::admit::Prepared;
+use crate::op::OpState;
 use crate::policy::RemovedPaths;
-use crate::state::OpState;
 use cairn_types::{Change, ChangeKind, Decision, Proposal, Removed, is_precious};
 
 /// How far an op reaches.
@@ -48,8 +48,8 @@ impl Reach {
 
     /// What an op was about to change when it began.
     pub(crate) fn begun(op: &OpState) -> Option<Reach> {
-        let removed = op.decision.as_ref().map(|decision| decision.removed).unwrap_or_default();
-        Some(Reach::of(&op.begin.as_ref()?.changes, removed))
+        let removed = op.decision().map(|decision| decision.removed).unwrap_or_default();
+        Some(Reach::of(&op.begin()?.changes, removed))
     }
 }
 

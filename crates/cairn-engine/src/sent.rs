@@ -4,8 +4,9 @@
 
 use crate::admit::{Prepared, Recording};
 use crate::gates::{Leave, Refusal};
+use crate::op::OpState;
 use crate::reach::Reach;
-use crate::state::{Engine, Lap, OpState};
+use crate::state::{Engine, Lap};
 use crate::step::Step;
 use cairn_types::{
     Body, By, Coord, Decision, Intent, Outcome, ProposalKind, Stream, StreamState, Verdict,
@@ -34,8 +35,8 @@ impl Engine {
     /// follows. Absent where it may not, since nobody and nothing lets the command itself run.
     #[must_use]
     pub fn sends(&self, at: Coord) -> Option<Recording> {
-        let op = self.op(at).filter(|op| op.status.is_none() && op.begin.is_none())?;
-        if op.decision.as_ref().is_some_and(|decision| decision.verdict == Verdict::Allow) {
+        let op = self.op(at).filter(|op| op.status().is_none() && op.begin().is_none())?;
+        if op.decision().is_some_and(|decision| decision.verdict == Verdict::Allow) {
             return Some(Recording::default());
         }
         match self.leave(op, &Reach::default()) {
@@ -78,7 +79,7 @@ impl Engine {
     /// An op was asked for: if it is what a command in the background changed, that is no longer open.
     pub(crate) fn proposes_sent(&mut self, intent: &Intent) {
         let sent = intent.of.and_then(|row| self.sent.remove(&row));
-        self.in_op(intent.at, |op| op.word = sent.and_then(|sent| sent.word));
+        self.in_op(intent.at, |op| op.allowed_by = sent.and_then(|sent| sent.word));
     }
 
     /// Nothing of the newest turn is open: the first command that is over becomes an op of that turn.
@@ -103,7 +104,7 @@ impl Engine {
         prepared: &Prepared,
         leave: &Leave,
     ) -> Option<Recording> {
-        let by = op.word.clone()?;
+        let by = op.allowed_by.clone()?;
         match leave {
             Leave::Refused(_, Refusal { is_final: true, .. }) => None,
             _ if self.guards(prepared) => Some(self.guarded(op.intent.at)),
@@ -115,7 +116,7 @@ impl Engine {
 impl OpState {
     /// Who allowed the command itself, having been asked about it and not about what it changed.
     fn word_on_command(&self) -> Option<By> {
-        let (question, decision) = (self.proposal.as_ref()?, self.decision.as_ref()?);
+        let (question, decision) = (self.question()?, self.decision()?);
         let is_it = question.kind == ProposalKind::Exec
             && decision.proposal.as_ref() == Some(&question.id)
             && decision.verdict == Verdict::Allow

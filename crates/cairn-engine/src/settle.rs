@@ -1,8 +1,9 @@
 //! An op began and nobody saw it end. What becomes of it.
 
 use crate::admit::Recording;
+use crate::op::{OpState, Reached};
 use crate::propose::{proposal, unfinished};
-use crate::state::{Engine, Lap, OpState, Reached};
+use crate::state::{Engine, Lap};
 use crate::words;
 use cairn_types::{Begin, Coord, ProposalItem, ProposalKind, Settled, Status};
 
@@ -55,8 +56,8 @@ impl Engine {
         // A command that ran over an overlay has ended before it began to count; with nothing to be made of
         // it, it is done.
         let has_ran = |begin: &Begin| begin.ran.is_some() && begin.changes.is_empty();
-        let found = if op.begin.as_ref().is_some_and(has_ran) { Found::Done } else { found };
-        let is_write = op.begin.as_ref().is_some_and(|begin| !begin.changes.is_empty());
+        let found = if op.begin().is_some_and(has_ran) { Found::Done } else { found };
+        let is_write = op.begin().is_some_and(|begin| !begin.changes.is_empty());
         match (found, stopped) {
             (Found::Done, _) => Settlement::Record(settled_as_done(op)),
             (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
@@ -85,8 +86,7 @@ impl Engine {
     #[must_use]
     pub fn interrupted_op(&self) -> Option<&OpState> {
         let changes = |op: &&OpState| {
-            op.hooks.performed.is_none()
-                && op.begin.as_ref().is_some_and(|begin| !begin.changes.is_empty())
+            op.performed().is_none() && op.begin().is_some_and(|begin| !begin.changes.is_empty())
         };
         self.lap.as_ref().and_then(|lap| self.open_ops(lap).find(changes))
     }
@@ -108,7 +108,7 @@ impl Engine {
 
 /// The outcome of an op that was interrupted and is found done.
 fn settled_as_done(op: &OpState) -> Recording {
-    match op.begin.as_ref().and_then(|begin| begin.told) {
+    match op.begin().and_then(|begin| begin.told) {
         Some(told) => Recording::found_done(op, told),
         None => Recording::settled(op, Status::OK, words::FOUND_DONE, Settled::FoundDone),
     }

@@ -1,19 +1,20 @@
 //! The fold: what a run's recorded facts add up to.
 
 use crate::duplicate::PureCalls;
-use crate::hooks::{OfLap, OfOp, OfRun};
+use crate::hooks::{OfLap, OfRun};
 use crate::in_reply::SinceReply;
 use crate::judgements::{Judgements, may_change_policy};
+use crate::op::{OpState, Reached};
 use crate::policy::Rulebook;
-use crate::rails::{Came, Rails};
+use crate::rails::Rails;
 use crate::sent::Sent;
 use crate::streams::Spent;
 use crate::surface::OfSurface;
 use crate::view::Item;
 use cairn_types::{
-    Begin, Body, By, ContentRef, Coord, Decision, Drive, End, Fact, Hash, Intent, Mode, OpName,
-    Outcome, PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, ProposalKind, Remember, Reply,
-    RuleFrom, RuleWord, RunId, RunStarted, Seen, Status, Usage, Verdict,
+    Body, By, ContentRef, Coord, Decision, Drive, End, Fact, Hash, Intent, Mode, OpName, Outcome,
+    PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, Remember, Reply, RuleFrom, RuleWord, RunId,
+    RunStarted, Seen, Status, Usage, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -111,54 +112,6 @@ pub struct Lap {
     pub(crate) since_reply: SinceReply,
 }
 
-/// Whether a command ran where it may have reached hosts. What it did there is not done twice, unless
-/// somebody lets it run again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Reached {
-    /// It did not.
-    #[default]
-    Not,
-    /// It did, under the present driver, which has what came of it.
-    Here,
-    /// It did, under an earlier driver, and what came of it is gone with that one.
-    Lost,
-}
-
-/// An op of the newest reply, as far as it has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpState {
-    /// What was asked for.
-    pub intent: Intent,
-    /// The question put to a person, the last time.
-    pub proposal: Option<Proposal>,
-    /// How often it was put.
-    pub questions: u32,
-    /// The word on it.
-    pub decision: Option<Decision>,
-    /// That it began, the last time.
-    pub begin: Option<Begin>,
-    /// How often it began.
-    pub begins: u32,
-    /// The question what became of it.
-    pub settling: Option<Proposal>,
-    /// The word on that.
-    pub settling_decision: Option<Decision>,
-    /// Hosts that a person let it reach.
-    pub hosts: Vec<String>,
-    /// Whether a person was asked which hosts it may reach.
-    pub asked_hosts: bool,
-    /// Whether its command ran where it may have reached hosts.
-    pub reached: Reached,
-    /// Its command had begun to run over an overlay when somebody said something: words do not skip it.
-    pub(crate) has_run: bool,
-    /// Whose word on a command in the background covers what it changed.
-    pub(crate) word: Option<By>,
-    /// Its status, once it has one.
-    pub status: Option<Status>,
-    pub(crate) came: Option<Came>,
-    pub(crate) hooks: OfOp,
-}
-
 impl Engine {
     /// The state of a run that has these facts.
     #[must_use]
@@ -214,13 +167,13 @@ impl Engine {
                 self.in_lap(|lap| lap.asked_for(intent));
                 self.proposes_sent(intent);
             }
-            Body::Proposal(proposal) => self.opened(proposal),
+            Body::Proposal(proposal) => self.in_op(proposal.at, |op| op.took_proposal(proposal)),
             Body::Decision(decision) => self.took_decision(decision),
             Body::Reach(reach) => self.in_op(reach.at, |op| op.reached = Reached::Here),
-            Body::Begin(begin) => self.in_op(begin.at, |op| op.began(begin)),
+            Body::Begin(begin) => self.in_op(begin.at, |op| op.took_begin(begin)),
             Body::Performed(done) => {
                 self.note_running(done);
-                self.in_op(done.at, |op| op.hooks.performed = Some(done.clone()));
+                self.in_op(done.at, |op| op.took_performed(done));
             }
             Body::Outcome(outcome) => self.took_outcome(outcome),
             Body::Hook(hooked) => self.took_hook(hooked),
@@ -318,38 +271,13 @@ impl Engine {
         }
     }
 
-    fn opened(&mut self, proposal: &Proposal) {
-        self.in_op(proposal.at, |op| op.hooks.opened());
-        self.in_op(proposal.at, |op| match proposal.kind {
-            ProposalKind::Indeterminate => op.settling = Some(proposal.clone()),
-            ProposalKind::Edit
-            | ProposalKind::Exec
-            | ProposalKind::Look
-            | ProposalKind::Network
-            | ProposalKind::Question
-            | ProposalKind::Plan => {
-                op.proposal = Some(proposal.clone());
-                op.questions += 1;
-            }
-        });
-    }
-
     fn took_decision(&mut self, decision: &Decision) {
         if let Some(proposal) = &decision.proposal {
             let word = (decision.verdict, decision.by.clone(), self.now);
             self.decided.insert(proposal.clone(), word);
         }
         let mut op_name = None;
-        self.in_op(decision.at, |op| {
-            if op.begin.is_some() {
-                op.settling_decision = Some(decision.clone());
-            } else if !decision.hosts.is_empty() {
-                op.heard_of_hosts(decision);
-            } else {
-                op_name = op.intent.op;
-                op.decision = Some(decision.clone());
-            }
-        });
+        self.in_op(decision.at, |op| op_name = op.took_decision(decision));
         let mut rules = decision.remembered();
         if let (true, true, Some(op)) = (
             rules.is_empty() && decision.hosts.is_empty(),
@@ -379,16 +307,15 @@ impl Engine {
     }
 
     fn took_outcome(&mut self, outcome: &Outcome) {
+        self.note_running(outcome);
         let (mut call, mut is_look, mut of, mut shows) = (None, false, None, None);
         self.in_op(outcome.at, |op| {
             of = op.intent.of;
-            op.status = Some(outcome.status);
-            op.came = Some(Came::of(outcome));
+            op.took_outcome(outcome);
             call = Some(op.intent.call.clone());
             is_look = op.is_shown();
             shows = op.shows();
         });
-        self.note_running(outcome);
         self.in_lap(|lap| lap.since_reply.took(outcome));
         self.saw(outcome, is_look);
         self.count_call(outcome);
@@ -413,7 +340,7 @@ impl Engine {
     /// A command in the background runs from when it is first recorded: it may be over before hooks
     /// had their word and its row is settled.
     fn note_running(&mut self, done: &Outcome) {
-        let is_known = self.op(done.at).is_some_and(|op| op.hooks.performed.is_some());
+        let is_known = self.op(done.at).is_some_and(|op| op.performed().is_some());
         // Words for whoever listens say by the same status that the work goes on.
         let is_said = self.op(done.at).is_some_and(|op| op.intent.op == Some(OpName::Send));
         if done.status == Status::RUNNING && !is_known && !is_said {
@@ -520,12 +447,7 @@ impl Lap {
         self.owes_intents = false;
         match self.op_mut(intent.at) {
             None => self.ops.push(OpState::new(intent)),
-            Some(op) => {
-                op.intent = intent.clone();
-                (op.proposal, op.decision) = (None, None);
-                (op.hosts, op.asked_hosts, op.reached) = (Vec::new(), false, Reached::Not);
-                op.hooks.became_another();
-            }
+            Some(op) => op.became(intent),
         }
     }
 
@@ -551,48 +473,7 @@ impl Lap {
     }
 
     pub(crate) fn has_open_ops(&self) -> bool {
-        self.ops.iter().any(|op| op.status.is_none())
-    }
-}
-
-impl OpState {
-    /// A person said which hosts it may reach. The question about the op itself is still to come.
-    fn heard_of_hosts(&mut self, decision: &Decision) {
-        (self.proposal, self.asked_hosts) = (None, true);
-        if decision.verdict == Verdict::Allow {
-            self.hosts.clone_from(&decision.hosts);
-            // It shall run again with them.
-            self.reached = Reached::Not;
-        }
-    }
-
-    /// It begins, once more. A word about an earlier beginning says nothing about this one.
-    fn began(&mut self, begin: &Begin) {
-        self.begin = Some(begin.clone());
-        self.begins += 1;
-        self.settling = None;
-        self.settling_decision = None;
-    }
-
-    fn new(intent: &Intent) -> OpState {
-        OpState {
-            intent: intent.clone(),
-            proposal: None,
-            questions: 0,
-            decision: None,
-            begin: None,
-            begins: 0,
-            settling: None,
-            settling_decision: None,
-            hosts: Vec::new(),
-            asked_hosts: false,
-            reached: Reached::Not,
-            has_run: false,
-            word: None,
-            status: None,
-            came: None,
-            hooks: OfOp::default(),
-        }
+        self.ops.iter().any(|op| op.status().is_none())
     }
 }
 
@@ -693,7 +574,7 @@ impl Engine {
     #[must_use]
     pub fn open_question(&self) -> Option<&Proposal> {
         let op = self.open_ops(self.lap.as_ref()?).next()?;
-        let question = op.settling.as_ref().or(op.proposal.as_ref())?;
+        let question = op.newest_question()?;
         (!self.decided.contains_key(&question.id)).then_some(question)
     }
 

@@ -3,9 +3,10 @@
 use crate::admit::Recording;
 use crate::gates::Leave;
 use crate::hooks::HookAsk;
+use crate::op::{Begun, Decided, OpState, Reached, Stage};
 use crate::propose::propose_look;
 use crate::reach::Reach;
-use crate::state::{Engine, Lap, OpState, Reached};
+use crate::state::{Engine, Lap};
 use crate::words;
 use cairn_types::{
     Ask, Body, By, Coord, Decision, Effect, End, Finish, OpName, Proposal, ProposalKind, Rail,
@@ -165,68 +166,76 @@ impl Engine {
         Some((Rail::Cost, why))
     }
 
-    /// This op is the first without an outcome.
+    /// This op is the first without an outcome: what its stage needs.
     fn step_op(&self, lap: &Lap, op: &OpState) -> Step {
-        if let Some(outcome) = &op.hooks.performed {
-            return self.step_performed(lap, op, outcome);
+        match &op.stage {
+            Stage::Requested => {
+                self.step_not_done(lap, op).unwrap_or_else(|| self.step_requested(lap, op))
+            }
+            Stage::Held(question) => {
+                let not_done = self.step_not_done(lap, op);
+                not_done.unwrap_or_else(|| self.step_held(lap, op, question))
+            }
+            Stage::Decided(decided) => self
+                .step_watched(lap, op)
+                .or_else(|| self.step_not_done(lap, op))
+                .unwrap_or_else(|| self.step_decided(lap, op, decided)),
+            Stage::Begun(begun) => {
+                let watched = self.step_watched(lap, op);
+                watched.unwrap_or_else(|| self.step_begun(lap, op, begun))
+            }
+            Stage::Performed { outcome, .. } => self.step_performed(lap, op, outcome),
+            Stage::Settled { .. } => self.step_turn(lap),
         }
-        if let Some(step) = self.step_watched(lap, op) {
-            return step;
-        }
-        if op.begin.is_some() {
-            return self.step_begun(lap, op);
-        }
+    }
+
+    /// Why an op that has not begun is not done, whatever was decided about it.
+    fn step_not_done(&self, lap: &Lap, op: &OpState) -> Option<Step> {
         if op.reached == Reached::Lost && !lap.waits_for_hosts(op) {
-            return Step::Record(Recording::indeterminate(op));
+            return Some(Step::Record(Recording::indeterminate(op)));
         }
         if let Some(problem) = &op.intent.problem {
-            return self.step_problem(lap, op, problem);
+            return Some(self.step_problem(lap, op, problem));
         }
-        if let Some((status, told)) = lap.not_performed(op).or_else(|| self.false_success(lap, op))
-        {
-            return Step::Record(Recording::not_performed(op, status, told));
+        let (status, why) = lap.not_performed(op).or_else(|| self.false_success(lap, op))?;
+        Some(Step::Record(Recording::not_performed(op, status, why)))
+    }
+
+    /// Nobody has said anything yet: the gates do, on the op as it was requested.
+    fn step_requested(&self, lap: &Lap, op: &OpState) -> Step {
+        let is_look = op.intent.effect.is_read_only();
+        match self.leave(op, &Reach::default()) {
+            Leave::Hook(ask) => Step::Hook(ask),
+            Leave::Answered(gates, result) => Step::Record(self.answered(op, gates, result)),
+            Leave::Granted(..) if is_look => self.neighbouring_reads(lap),
+            Leave::Ask(_) if is_look && !op.is_consult() => {
+                self.before_question(op).map_or_else(|| Step::Record(propose_look(op)), Step::Hook)
+            }
+            Leave::Refused(gates, refusal) if refusal.is_final || is_look => {
+                Step::Record(Recording::refused(op, gates, refusal))
+            }
+            Leave::Granted(..) | Leave::Ask(_) | Leave::Refused(..) => Step::Prepare(op.at()),
         }
-        if let Some(question) = op.question_of_hosts() {
+    }
+
+    /// A question was put. With another driver than the one that put it, the gates may answer it.
+    fn step_held(&self, lap: &Lap, op: &OpState, question: &Proposal) -> Step {
+        if question.kind == ProposalKind::Network {
             return match self.asks() || self.terms().flags.someone {
                 true => self.step_question(op),
                 false => Step::Record(hosts_refused(op, question)),
             };
         }
-        match (&op.decision, &op.proposal) {
-            (Some(decision), proposal) => match decision.verdict {
-                Verdict::Allow => self.step_unasked(op),
-                _ => None,
-            }
-            .unwrap_or_else(|| self.step_decided(lap, op, (decision, proposal.as_ref()))),
-            (None, proposal) => self.step_gates(lap, op, proposal.as_ref()),
-        }
-    }
-
-    /// Nobody has said anything yet: the gates do.
-    fn step_gates(&self, lap: &Lap, op: &OpState, proposal: Option<&Proposal>) -> Step {
-        let at = op.intent.at;
-        let reach = proposal.map(Reach::from).unwrap_or_default();
-        match (self.leave(op, &reach), proposal) {
-            (Leave::Hook(ask), _) => Step::Hook(ask),
-            (Leave::Answered(gates, result), _) => Step::Record(self.answered(op, gates, result)),
-            (Leave::Granted(..), _) if op.intent.effect.is_read_only() => {
-                self.neighbouring_reads(lap)
-            }
-            (Leave::Ask(_), None) if op.intent.effect.is_read_only() && !op.is_consult() => {
-                self.before_question(op).map_or_else(|| Step::Record(propose_look(op)), Step::Hook)
-            }
-            (Leave::Refused(gates, refusal), None)
-                if refusal.is_final || op.intent.effect.is_read_only() =>
-            {
-                Step::Record(Recording::refused(op, gates, refusal))
-            }
-            (_, None) => Step::Prepare(at),
-            (Leave::Ask(_), Some(_)) => self.step_question(op),
-            // The question was put by an earlier driver; with this one it answers itself.
-            (Leave::Refused(gates, refusal), Some(_)) => {
+        let reach = Reach::from(question);
+        match self.leave(op, &reach) {
+            Leave::Hook(ask) => Step::Hook(ask),
+            Leave::Answered(gates, result) => Step::Record(self.answered(op, gates, result)),
+            Leave::Granted(..) if op.intent.effect.is_read_only() => self.neighbouring_reads(lap),
+            Leave::Ask(_) => self.step_question(op),
+            Leave::Refused(gates, refusal) => {
                 Step::Record(self.also(op, &reach, Recording::refused(op, gates, refusal)))
             }
-            (Leave::Granted(gates, by), Some(_)) => {
+            Leave::Granted(gates, by) => {
                 Step::Record(self.also(op, &reach, Recording::granted(op, gates, by)))
             }
         }
@@ -238,8 +247,7 @@ impl Engine {
         let is_plain = |op: &&OpState| {
             op.intent.effect.is_read_only()
                 && op.intent.problem.is_none()
-                && op.decision.is_none()
-                && op.hooks.performed.is_none()
+                && matches!(op.stage, Stage::Requested | Stage::Held(_))
         };
         let mut reads = Vec::new();
         for op in self.open_ops(lap).take_while(is_plain) {
@@ -255,62 +263,61 @@ impl Engine {
         Step::Read(reads)
     }
 
-    fn step_decided(
-        &self,
-        lap: &Lap,
-        op: &OpState,
-        (decision, proposal): (&Decision, Option<&Proposal>),
-    ) -> Step {
-        let at = op.intent.at;
+    fn step_decided(&self, lap: &Lap, op: &OpState, decided: &Decided) -> Step {
+        let decision = &decided.decision;
+        if decision.verdict == Verdict::Allow
+            && let Some(step) = self.step_unasked(op)
+        {
+            return step;
+        }
         if op.is_consult() {
             return Step::Record(self.consulted_on(op, decision));
         }
-        let by_nobody = decision.is_by_gates();
-        let (status, told) = match (decision.verdict, &decision.by) {
-            (Verdict::Allow, _) => {
-                // Allowed under another driver, perhaps: this one's gates are asked again.
-                return match self.leave(op, &Reach::from(decision)) {
-                    Leave::Refused(gates, refusal) if refusal.is_final => {
-                        Step::Record(Recording::refused(op, gates, refusal))
-                    }
-                    Leave::Ask(_) | Leave::Refused(..) if by_nobody => {
-                        // A question that gates answered is not one that somebody can answer.
-                        let open = proposal.filter(|p| !self.decided.contains_key(&p.id));
-                        self.step_gates(lap, op, open)
-                    }
-                    _ if op.intent.effect.is_read_only() => Step::Read(vec![at]),
-                    _ => self.step_accepting(op).unwrap_or(Step::Act { at, again: false }),
-                };
-            }
+        let (status, why) = match (decision.verdict, &decision.by) {
+            (Verdict::Allow, _) => return self.step_allowed(lap, op, decision),
             (Verdict::Refuse, By::Nobody) => (Status::REFUSED, words::NOBODY),
             (Verdict::Refuse, _) => (Status::REFUSED, words::REFUSED),
             (Verdict::Cancel | Verdict::Skip | Verdict::Happened | Verdict::Answer, _) => {
                 (Status::CANCELLED, words::WITHDRAWN)
             }
         };
-        Step::Record(Recording::not_performed(op, status, told))
+        Step::Record(Recording::not_performed(op, status, why))
+    }
+
+    /// It was allowed, perhaps under another driver: this one's gates have their word as well.
+    fn step_allowed(&self, lap: &Lap, op: &OpState, decision: &Decision) -> Step {
+        let at = op.at();
+        match self.leave(op, &Reach::from(decision)) {
+            Leave::Refused(gates, refusal) if refusal.is_final => {
+                Step::Record(Recording::refused(op, gates, refusal))
+            }
+            Leave::Ask(_) | Leave::Refused(..) if decision.is_by_gates() => {
+                self.step_requested(lap, op)
+            }
+            _ if op.intent.effect.is_read_only() => Step::Read(vec![at]),
+            _ => self.step_accepting(op).unwrap_or(Step::Act { at, again: false }),
+        }
     }
 
     /// It began. While it is being performed nobody asks; so this is after a crash.
-    fn step_begun(&self, lap: &Lap, op: &OpState) -> Step {
-        let at = op.intent.at;
+    fn step_begun(&self, lap: &Lap, op: &OpState, begun: &Begun) -> Step {
+        let at = op.at();
         let stopped = lap.is_aborted() || !self.may_act();
-        match (&op.settling_decision, &op.settling) {
-            (Some(decision), _) => match decision.verdict {
-                Verdict::Allow if stopped => Step::Settle(at),
-                Verdict::Allow => Step::Act { at, again: true },
-                Verdict::Happened => Step::Record(Recording::settled(
-                    op,
-                    Status::OK,
-                    words::SAID_DONE,
-                    Settled::SaidDone,
-                )),
-                Verdict::Refuse | Verdict::Cancel | Verdict::Skip | Verdict::Answer => {
-                    Step::Record(Recording::indeterminate(op))
-                }
-            },
-            (None, Some(_)) if self.asks() && !stopped => self.step_question(op),
-            (None, _) => Step::Settle(at),
+        let Some(doubt) = &begun.doubt else { return Step::Settle(at) };
+        match doubt.decision.as_ref().map(|decision| decision.verdict) {
+            None if self.asks() && !stopped => self.step_question(op),
+            None => Step::Settle(at),
+            Some(Verdict::Allow) if stopped => Step::Settle(at),
+            Some(Verdict::Allow) => Step::Act { at, again: true },
+            Some(Verdict::Happened) => Step::Record(Recording::settled(
+                op,
+                Status::OK,
+                words::SAID_DONE,
+                Settled::SaidDone,
+            )),
+            Some(Verdict::Refuse | Verdict::Cancel | Verdict::Skip | Verdict::Answer) => {
+                Step::Record(Recording::indeterminate(op))
+            }
         }
     }
 }
@@ -327,12 +334,6 @@ impl OpState {
     pub fn is_shown(&self) -> bool {
         let tells = matches!(self.intent.op, Some(OpName::Open | OpName::Fold | OpName::Send));
         self.intent.effect == Effect::Read && !tells
-    }
-
-    /// The open question which hosts it may reach.
-    fn question_of_hosts(&self) -> Option<&Proposal> {
-        let question = self.proposal.as_ref().filter(|_| self.decision.is_none())?;
-        (question.kind == ProposalKind::Network).then_some(question)
     }
 }
 
@@ -358,16 +359,16 @@ impl Lap {
             return None;
         }
         let answered = |earlier: &OpState| {
-            let by = earlier.decision.as_ref().map(|decision| &decision.by);
+            let by = earlier.decision().map(|decision| &decision.by);
             earlier.is_consult() && matches!(by, Some(By::Person(_)))
         };
         if self.ops.iter().take_while(|earlier| earlier.intent.at < op.intent.at).any(answered) {
             return Some((Status::CANCELLED, words::BEFORE_ANSWER.to_owned()));
         }
         let stuck = self.ops.iter().find(|earlier| {
-            !earlier.is_look() && earlier.status.is_some_and(|status| !status.is_success())
+            !earlier.is_look() && earlier.status().is_some_and(|status| !status.is_success())
         })?;
-        let status = stuck.status.unwrap_or(Status::FAILED);
+        let status = stuck.status().unwrap_or(Status::FAILED);
         Some((Status::CANCELLED, words::cascade(stuck.intent.at, status)))
     }
 }

@@ -1,6 +1,7 @@
 //! What differs by surface: how a turn ends, when a claim of success counts, and what of a reply is told next.
 
-use crate::state::{Engine, Lap, OpState};
+use crate::op::OpState;
+use crate::state::{Engine, Lap};
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{Ask, ContentRef, Effect, OpName, Reply, Status, Surface, ToolUse, Visible};
@@ -150,7 +151,7 @@ impl Engine {
     /// it, so that it is known what it speaks of.
     pub(crate) fn open_ops<'a>(&self, lap: &'a Lap) -> impl Iterator<Item = &'a OpState> {
         let is_text = self.surface().is_text();
-        let open = lap.ops.iter().filter(|op| op.status.is_none());
+        let open = lap.ops.iter().filter(|op| op.status().is_none());
         let comes_last = move |op: &&OpState| is_text && op.is_last_word();
         open.clone().filter(move |op| !comes_last(op)).chain(open.filter(comes_last))
     }
@@ -168,7 +169,7 @@ impl Engine {
         let acts = |other: &&OpState| !other.is_look();
         let failed = lap.ops.iter().filter(|op| op.would_act()).find_map(|other| {
             other
-                .status
+                .status()
                 .filter(|status| !status.is_success())
                 .map(|status| (other.intent.at, status))
         });

@@ -90,9 +90,9 @@ impl Driver {
         // What a command wanted to reach is asked about, not what it would do.
         let is_network = |question: &Proposal| question.kind == ProposalKind::Network;
         let settled = |op: &cairn_engine::OpState| {
-            op.begin.is_some()
+            op.begin().is_some()
                 || op.intent.effect.is_read_only()
-                || op.proposal.as_ref().is_some_and(is_network)
+                || op.question().is_some_and(is_network)
         };
         if self.engine().op(at).is_none_or(settled) {
             return Ok(true);
@@ -213,7 +213,7 @@ impl Driver {
     /// Settles an op that acted. One that panicked is settled as after a crash, but not tried again: it
     /// would only panic once more.
     async fn settle_acted(&mut self, at: Coord, performed: Performed) -> Result<(), RunError> {
-        let is_begun = self.engine().op(at).is_some_and(|op| op.begin.is_some());
+        let is_begun = self.engine().op(at).is_some_and(|op| op.begin().is_some());
         match (performed.panicked, is_begun) {
             (false, _) => self.settled_by(at, performed, Settled::Performed),
             (true, false) => self.settled_by(at, performed, Settled::NotPerformed),

@@ -13,7 +13,7 @@ impl Driver {
         at: Coord,
         prepared: Prepared,
     ) -> Result<(Prepared, bool), RunError> {
-        let decided = self.engine().op(at).and_then(|op| op.decision.as_ref());
+        let decided = self.engine().op(at).and_then(|op| op.decision());
         let Some(decision) = decided.filter(|decision| decision.is_choice()) else {
             return Ok((prepared, false));
         };

@@ -175,7 +175,7 @@ impl Client {
         at: Coord,
         performed: Performed,
     ) -> Option<(Performed, Settled)> {
-        let is_begun = self.journal.engine().op(at).is_some_and(|op| op.begin.is_some());
+        let is_begun = self.journal.engine().op(at).is_some_and(|op| op.begin().is_some());
         match (performed.panicked, is_begun) {
             (false, _) => Some((performed, Settled::Performed)),
             (true, false) => Some((performed, Settled::NotPerformed)),

@@ -435,7 +435,7 @@ impl Driver {
 
     pub(crate) fn open_proposal(&self, at: Coord) -> Option<Proposal> {
         let op = self.engine().op(at)?;
-        op.settling.as_ref().or(op.proposal.as_ref()).cloned()
+        op.newest_question().cloned()
     }
 
     /// Until when this question waits. One that an earlier driver put is told again first.

@@ -50,7 +50,8 @@ impl Driver {
                 What::TurnStart(Request { turn: turn + 1, model, messages, bytes })
             }
             HookEvent::TurnEnd => {
-                let came = |op: &OpState| Some((op.intent.at, op.intent.tool.clone(), op.status?));
+                let came =
+                    |op: &OpState| Some((op.intent.at, op.intent.tool.clone(), op.status()?));
                 let ops = engine.lap().into_iter().flat_map(|lap| &lap.ops).filter_map(came);
                 What::TurnEnd { turn, ops: ops.collect() }
             }
@@ -105,7 +106,7 @@ impl Driver {
                 Some(What::PermissionRequest { call, shown, hosts })
             }
             HookEvent::Decided => self.word(op)?.map(|word| What::Decided(call, word)),
-            HookEvent::Accepting => op.decision.as_ref().map(|decision| {
+            HookEvent::Accepting => op.decision().map(|decision| {
                 let by = decision.by.to_string();
                 What::Accepting { call, by }
             }),
@@ -157,7 +158,7 @@ impl Driver {
 
     /// The newest word on the op that answers a question.
     fn word(&self, op: &OpState) -> Result<Option<Word>, RunError> {
-        let decision = op.settling_decision.as_ref().or(op.decision.as_ref());
+        let decision = op.newest_decision();
         let Some((decision, proposal)) = decision.and_then(|d| Some((d, d.proposal.as_ref()?)))
         else {
             return Ok(None);

@@ -2,7 +2,8 @@
 
 use super::HookAsk;
 use crate::admit::{Recording, outcome};
-use crate::state::{Engine, Lap, OpState};
+use crate::op::OpState;
+use crate::state::{Engine, Lap};
 use crate::step::Step;
 use cairn_types::{HookEvent, Hooked, Problem, Settled, Status, Surface};
 

@@ -12,13 +12,14 @@ pub use misread::Misread;
 pub(crate) use ops::HooksSaid;
 
 use crate::admit::{Recording, intent};
-use crate::state::{Engine, OpState, Reached};
+use crate::op::{OpState, Reached};
+use crate::state::Engine;
 use crate::view::Item;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
     Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, Manifest,
-    Outcome, Problem, Surface,
+    Problem, Surface,
 };
 use std::collections::BTreeSet;
 
@@ -89,8 +90,6 @@ pub(crate) struct OfOp {
     accepting: Vec<Hooked>,
     /// After it was performed.
     after: Vec<Hooked>,
-    /// What happened, while hooks that look at results are asked.
-    pub(crate) performed: Option<Outcome>,
 }
 
 impl OfOp {

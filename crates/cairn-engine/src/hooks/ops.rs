@@ -4,8 +4,9 @@
 use super::{HookAsk, OfOp, tool_of};
 use crate::admit::Recording;
 use crate::gates::Leave;
+use crate::op::{Decided, OpState, Stage};
 use crate::reach::Reach;
-use crate::state::{Engine, Lap, OpState};
+use crate::state::{Engine, Lap};
 use crate::step::Step;
 use crate::words;
 use cairn_types::{ContentRef, HookEvent, HookWord, Hooked, Status};
@@ -134,7 +135,7 @@ impl Engine {
         let again = op.hooks.is_changed();
         let is_first =
             |one: &Hooked| one.event == HookEvent::PermissionRequest && one.again == again;
-        let is_open = op.proposal.is_none() && op.decision.is_none();
+        let is_open = matches!(op.stage, Stage::Requested);
         let has_begun = op.hooks.before.iter().any(is_first);
         self.before_question(op).filter(|_| is_open && has_begun)
     }
@@ -180,9 +181,15 @@ impl Engine {
 
     /// The newest question about the op was decided: who looks at that.
     pub(crate) fn step_watched(&self, lap: &Lap, op: &OpState) -> Option<Step> {
-        let (decision, question) = match op.begin {
-            Some(_) => (op.settling_decision.as_ref()?, op.settling.as_ref()?),
-            None => (op.decision.as_ref()?, op.proposal.as_ref()?),
+        let (decision, question) = match &op.stage {
+            Stage::Decided(Decided { question, decision }) => (decision, question.as_ref()?),
+            Stage::Begun(begun) => {
+                let doubt = begun.doubt.as_ref()?;
+                (doubt.decision.as_ref()?, &doubt.question)
+            }
+            Stage::Requested | Stage::Held(_) | Stage::Performed { .. } | Stage::Settled { .. } => {
+                return None;
+            }
         };
         if decision.proposal.as_ref() != Some(&question.id) || lap.is_aborted() {
             return None;

@@ -1,7 +1,8 @@
 //! Hooks after an op: who looks at a result, and what they make of it before its row is recorded.
 
 use super::{HookAsk, HooksSaid, OfOp, tool_of};
-use crate::state::{Engine, Lap, OpState};
+use crate::op::OpState;
+use crate::state::{Engine, Lap};
 use crate::step::Step;
 use crate::words;
 use cairn_types::{Body, ContentRef, Coord, HookEvent, Hooked, Outcome, Settled, Status};
@@ -53,8 +54,8 @@ impl Engine {
     /// it. Absent when the op was not performed or its row is settled.
     #[must_use]
     pub fn concluded(&self, at: Coord) -> Option<(Outcome, ContentRef, Vec<ContentRef>)> {
-        let hooks = &self.op(at)?.hooks;
-        let outcome = hooks.performed.clone()?;
+        let op = self.op(at)?;
+        let (hooks, outcome) = (&op.hooks, op.performed()?.clone());
         let given = hooks.after.iter().rev().find_map(|one| one.answer.substitute);
         let late = hooks.after.iter().flat_map(added);
         let result = given.unwrap_or(outcome.result);
@@ -67,7 +68,7 @@ impl Engine {
     pub fn unshown(&self, at: Coord) -> Option<&'static str> {
         let op = self.op(at)?;
         let is_stopped = self.lap.as_ref().is_some_and(Lap::is_aborted);
-        let is_unheard = self.unheard(op, op.hooks.performed.as_ref()?).is_some();
+        let is_unheard = self.unheard(op, op.performed()?).is_some();
         (is_stopped && is_unheard).then_some(words::UNHEARD)
     }
 }

@@ -161,7 +161,7 @@ fn happen(sim: &mut Sim, happening: &Happening) {
         }
         (Happening::Word(verdict), Step::Await(at)) => {
             let op = sim.engine.op(at).unwrap();
-            let open = op.settling.as_ref().or(op.proposal.as_ref()).unwrap();
+            let open = op.newest_question().unwrap();
             let word = word(&open.id.0, *verdict, Some("words"));
             match sim.engine.decided(&word, 0) {
                 Ok(recording) => sim.record(recording),

@@ -45,7 +45,7 @@ fn where_yolo_is_never_no_answer_is_for_every_command() {
     sim.go();
     sim.prepared(at(1, 1, 1));
     sim.go();
-    assert_eq!(sim.engine.op(at(1, 1, 1)).unwrap().proposal.clone().unwrap().offers, ["exec x"]);
+    assert_eq!(sim.engine.op(at(1, 1, 1)).unwrap().question().cloned().unwrap().offers, ["exec x"]);
     let mut said = word("p1.1.1", Verdict::Allow, None);
     for rule in [None, Some("exec *"), Some("*")] {
         (said.remember, said.rule) = (Remember::Run, rule.map(str::to_owned));

@@ -12,7 +12,7 @@ fn put(sim: &mut Sim, call: (&str, &str)) {
     let Ok(Action::Consult(consult)) = cairn_surface::native::parse(call.0, call.1).action else {
         panic!("{call:?}")
     };
-    let open = sim.engine.lap().unwrap().ops.iter().find(|op| op.status.is_none()).unwrap();
+    let open = sim.engine.lap().unwrap().ops.iter().find(|op| op.status().is_none()).unwrap();
     let recording = sim.engine.consulted(open.intent.at, &consult);
     sim.record(recording);
     assert!(matches!(sim.go(), Step::Await(_)), "{:?}", sim.said);

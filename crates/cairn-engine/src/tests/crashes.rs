@@ -116,10 +116,7 @@ fn a_word_about_one_beginning_says_nothing_about_the_next() {
     assert_eq!(sim.go(), Step::Settle(at(1, 1, 1)), "cut off again: it is not simply run again");
     found(&mut sim, Found::Unknown);
     assert_eq!(sim.go(), Step::Await(at(1, 1, 1)));
-    assert_eq!(
-        sim.engine.op(at(1, 1, 1)).unwrap().settling.as_ref().unwrap().id.0,
-        "p1.1.1.again2"
-    );
+    assert_eq!(sim.engine.op(at(1, 1, 1)).unwrap().doubt().unwrap().question.id.0, "p1.1.1.again2");
 }
 
 #[test]

@@ -190,7 +190,7 @@ impl Sim {
 
     fn decide(&mut self, at: Coord, verdict: Verdict, words: Option<&str>) {
         let op = self.engine.op(at).unwrap();
-        let open = op.settling.as_ref().or(op.proposal.as_ref()).unwrap();
+        let open = op.newest_question().unwrap();
         let word = word(&open.id.0, verdict, words);
         let recording = self.engine.decided(&word, 0).unwrap();
         self.record(recording);

@@ -533,7 +533,7 @@ fn what_a_person_remembers_holds_in_this_run_and_no_further() {
     sim.go();
     sim.prepared(at(1, 1, 1));
     sim.go();
-    let open = sim.engine.op(at(1, 1, 1)).unwrap().proposal.clone().unwrap();
+    let open = sim.engine.op(at(1, 1, 1)).unwrap().question().cloned().unwrap();
     assert_eq!(open.offers, ["exec x", "exec"]);
     let mut said = word(&open.id.0, Verdict::Allow, None);
     (said.remember, said.rule) = (Remember::Run, Some("exec x".into()));
@@ -553,7 +553,7 @@ fn what_a_person_remembers_holds_in_this_run_and_no_further() {
     sim.prepared(at(1, 2, 2));
     assert_eq!(sim.go(), Step::Await(at(1, 2, 2)));
     said.rule = Some("eat x".into());
-    said.proposal = sim.engine.op(at(1, 2, 2)).unwrap().proposal.clone().unwrap().id;
+    said.proposal = sim.engine.op(at(1, 2, 2)).unwrap().question().cloned().unwrap().id;
     let refused = sim.engine.decided(&said, 0).unwrap_err().to_string();
     assert!(refused.starts_with("400: \"eat x\" is not a rule"), "{refused}");
 }

@@ -146,7 +146,7 @@ fn check_covered(path: &str, rules: &[&str], expected: Option<Status>) {
     assert_eq!(sim.go(), Step::Prepare(at(1, 1, 2)));
     prepare(&mut sim, at(1, 1, 2), &changed(path));
     let step = sim.go();
-    let status = sim.engine.op(at(1, 1, 2)).unwrap().status;
+    let status = sim.engine.op(at(1, 1, 2)).unwrap().status();
     assert_eq!(status, expected, "{step:?}");
     assert_eq!(step == Step::Act { at: at(1, 1, 2), again: false }, expected.is_none());
 }

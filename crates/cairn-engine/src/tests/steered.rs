@@ -64,8 +64,8 @@ fn words_withdraw_no_question_about_what_a_command_changed_and_no_yes_to_it() {
         }
         finish(&mut sim);
         assert!(matches!(sim.go(), Step::AskModel { turn: 2, .. }));
-        assert_eq!(sim.engine.op(at(1, 1, 1)).unwrap().status, Some(Status::OK));
-        assert_eq!(sim.engine.op(at(1, 1, 2)).unwrap().status, Some(Status::CANCELLED));
+        assert_eq!(sim.engine.op(at(1, 1, 1)).unwrap().status(), Some(Status::OK));
+        assert_eq!(sim.engine.op(at(1, 1, 2)).unwrap().status(), Some(Status::CANCELLED));
     }
 }
 

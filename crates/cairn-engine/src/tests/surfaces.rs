@@ -235,7 +235,7 @@ fn an_op_without_an_end_is_refused_where_it_stood_last_or_was_cut_and_asked_abou
     let mut sim = unclosed(Approval::Yolo, false, Finish::Stop);
     sim.go();
     sim.prepared(at(1, 1, 1));
-    assert_eq!(sim.engine.op(at(1, 1, 1)).unwrap().status, Some(Status::REFUSED));
+    assert_eq!(sim.engine.op(at(1, 1, 1)).unwrap().status(), Some(Status::REFUSED));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn a_last_word_that_was_skipped_was_not_said() {
     let mut sim = replied(&[READ, LAST]);
     steer(&mut sim);
     assert!(matches!(sim.go(), Step::AskModel { turn: 2, .. }), "{:?}", sim.said);
-    assert_eq!(sim.engine.op(at(1, 1, 2)).unwrap().status, Some(Status::CANCELLED));
+    assert_eq!(sim.engine.op(at(1, 1, 2)).unwrap().status(), Some(Status::CANCELLED));
 }
 
 // keeps: last-word

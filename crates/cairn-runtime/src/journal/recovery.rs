@@ -51,7 +51,7 @@ impl Journal {
 
     /// The changes that an op said it would make when it began.
     pub(crate) fn begun_changes(&self, at: Coord) -> &[Change] {
-        let begun = self.engine.op(at).and_then(|op| op.begin.as_ref());
+        let begun = self.engine.op(at).and_then(|op| op.begin());
         begun.map(|begin| begin.changes.as_slice()).unwrap_or_default()
     }
 }

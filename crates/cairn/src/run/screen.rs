@@ -388,7 +388,7 @@ impl State {
     /// Rows whose ops an earlier driver left open are named, too.
     fn remember_open_ops(&mut self, driver: &Driver) {
         let open = driver.engine().lap().map(|lap| lap.ops.as_slice()).unwrap_or_default();
-        for op in open.iter().filter(|op| op.status.is_none()) {
+        for op in open.iter().filter(|op| op.status().is_none()) {
             self.requested(&op.intent);
         }
     }

@@ -1,0 +1,332 @@
+//! One op of the newest reply: what was asked for, and how far it has come. What to do next with an op depends on
+//! its stage alone; the rest of its state counts and remembers.
+
+use crate::hooks::OfOp;
+use crate::rails::ResultDigest;
+use cairn_types::{
+    Begin, By, Coord, Decision, Hash, Intent, OpName, Outcome, Proposal, ProposalKind, Status,
+    Verdict,
+};
+
+/// An op of the newest reply, as far as it has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpState {
+    /// What was asked for.
+    pub intent: Intent,
+    /// How far it has come.
+    pub stage: Stage,
+    /// How often a person was asked about it.
+    pub(crate) questions: u32,
+    /// How often it began.
+    pub(crate) begins: u32,
+    /// Hosts that a person let it reach.
+    pub hosts: Vec<String>,
+    /// Whether a person was asked which hosts it may reach.
+    pub(crate) asked_hosts: bool,
+    /// Whether its command ran where it may have reached hosts.
+    pub reached: Reached,
+    /// Its command had begun to run over an overlay when a person said something: a steer does not skip it.
+    pub(crate) has_run: bool,
+    /// Who allowed the command in the background whose changes this op is.
+    pub(crate) allowed_by: Option<By>,
+    pub(crate) hooks: OfOp,
+}
+
+/// How far an op has come. Each stage holds what was recorded on the way to it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// It was asked for and is not decided on.
+    #[default]
+    Requested,
+    /// A question about it waits for an answer.
+    Held(Proposal),
+    /// A person or the gates decided on it.
+    Decided(Decided),
+    /// It began, and its end is not recorded.
+    Begun(Begun),
+    /// It was performed; hooks look at the result.
+    Performed {
+        /// What happened.
+        outcome: Outcome,
+        /// The stage before.
+        before: Box<Stage>,
+    },
+    /// It has an outcome.
+    Settled {
+        /// The status of its row.
+        status: Status,
+        /// What its row says, as far as the rails look at it.
+        result: ResultDigest,
+        /// The stage before.
+        before: Box<Stage>,
+    },
+}
+
+/// A decision on an op, and the question it answers, if there was one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The question; none where the gates decided by themselves.
+    pub question: Option<Proposal>,
+    /// The decision.
+    pub decision: Decision,
+}
+
+/// The beginning of an op, the newest if it began more than once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Begun {
+    /// What it was about to change.
+    pub begin: Begin,
+    /// Who let it.
+    pub decided: Option<Decided>,
+    /// The question how it ended, where a crash left that unknown.
+    pub doubt: Option<Doubt>,
+}
+
+/// The question how an op ended that began and was not seen to end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// The question.
+    pub question: Proposal,
+    /// The answer, once there is one.
+    pub decision: Option<Decision>,
+}
+
+/// Whether a command ran where it may have reached hosts. What it did there is not done twice, unless a person lets
+/// it run again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reached {
+    /// It did not.
+    #[default]
+    Not,
+    /// It did, under the present driver, which has what came of it.
+    Here,
+    /// It did, under an earlier driver, and what came of it is gone with that one.
+    Lost,
+}
+
+impl Stage {
+    fn decided(&self) -> Option<&Decided> {
+        match self {
+            Stage::Requested | Stage::Held(_) => None,
+            Stage::Decided(decided) => Some(decided),
+            Stage::Begun(begun) => begun.decided.as_ref(),
+            Stage::Performed { before, .. } | Stage::Settled { before, .. } => before.decided(),
+        }
+    }
+
+    fn begun(&self) -> Option<&Begun> {
+        match self {
+            Stage::Requested | Stage::Held(_) | Stage::Decided(_) => None,
+            Stage::Begun(begun) => Some(begun),
+            Stage::Performed { before, .. } | Stage::Settled { before, .. } => before.begun(),
+        }
+    }
+
+    /// A question about the op was put.
+    fn after_proposal(self, proposal: &Proposal) -> Stage {
+        let question = proposal.clone();
+        match self {
+            Stage::Requested | Stage::Held(_) | Stage::Decided(_) => Stage::Held(question),
+            Stage::Begun(begun) => {
+                let doubt = Some(Doubt { question, decision: None });
+                Stage::Begun(Begun { doubt, ..begun })
+            }
+            ended @ (Stage::Performed { .. } | Stage::Settled { .. }) => ended,
+        }
+    }
+
+    /// The op was decided on.
+    fn after_decision(self, decision: &Decision) -> Stage {
+        let decision = decision.clone();
+        match self {
+            Stage::Requested => Stage::Decided(Decided { question: None, decision }),
+            Stage::Held(question) => Stage::Decided(Decided { question: Some(question), decision }),
+            Stage::Decided(decided) => Stage::Decided(Decided { decision, ..decided }),
+            Stage::Begun(mut begun) => {
+                if let Some(doubt) = &mut begun.doubt {
+                    doubt.decision = Some(decision);
+                }
+                Stage::Begun(begun)
+            }
+            ended @ (Stage::Performed { .. } | Stage::Settled { .. }) => ended,
+        }
+    }
+
+    /// The op begins. An answer about an earlier beginning says nothing about this one.
+    fn after_begin(self, begin: &Begin) -> Stage {
+        let decided = match self {
+            Stage::Decided(decided) => Some(decided),
+            Stage::Begun(begun) => begun.decided,
+            Stage::Requested | Stage::Held(_) | Stage::Performed { .. } | Stage::Settled { .. } => {
+                None
+            }
+        };
+        Stage::Begun(Begun { begin: begin.clone(), decided, doubt: None })
+    }
+
+    /// The stage that an outcome keeps: what is only performed is settled, and nothing is settled twice.
+    fn before_outcome(self) -> Box<Stage> {
+        match self {
+            Stage::Performed { before, .. } | Stage::Settled { before, .. } => before,
+            stage => Box::new(stage),
+        }
+    }
+}
+
+impl OpState {
+    pub(crate) fn new(intent: &Intent) -> OpState {
+        OpState {
+            intent: intent.clone(),
+            stage: Stage::Requested,
+            questions: 0,
+            begins: 0,
+            hosts: Vec::new(),
+            asked_hosts: false,
+            reached: Reached::Not,
+            has_run: false,
+            allowed_by: None,
+            hooks: OfOp::default(),
+        }
+    }
+
+    /// Its coordinate.
+    #[must_use]
+    pub fn at(&self) -> Coord {
+        self.intent.at
+    }
+
+    /// The hash of its arguments.
+    #[must_use]
+    pub fn input(&self) -> Hash {
+        self.intent.input.hash
+    }
+
+    /// The question put last on whether it may be done, answered or not.
+    #[must_use]
+    pub fn question(&self) -> Option<&Proposal> {
+        match &self.stage {
+            Stage::Held(question) => Some(question),
+            stage => stage.decided()?.question.as_ref(),
+        }
+    }
+
+    /// Who decided that it may be done or not, and how.
+    #[must_use]
+    pub fn decision(&self) -> Option<&Decision> {
+        self.stage.decided().map(|decided| &decided.decision)
+    }
+
+    /// That it began, the last time.
+    #[must_use]
+    pub fn begin(&self) -> Option<&Begin> {
+        self.stage.begun().map(|begun| &begun.begin)
+    }
+
+    /// The question how it ended, where a crash left that unknown.
+    #[must_use]
+    pub fn doubt(&self) -> Option<&Doubt> {
+        self.stage.begun()?.doubt.as_ref()
+    }
+
+    /// The newest question about it, answered or not.
+    #[must_use]
+    pub fn newest_question(&self) -> Option<&Proposal> {
+        self.doubt().map(|doubt| &doubt.question).or_else(|| self.question())
+    }
+
+    /// The newest decision on it.
+    #[must_use]
+    pub fn newest_decision(&self) -> Option<&Decision> {
+        self.doubt().and_then(|doubt| doubt.decision.as_ref()).or_else(|| self.decision())
+    }
+
+    /// What happened, while hooks look at the result.
+    #[must_use]
+    pub fn performed(&self) -> Option<&Outcome> {
+        match &self.stage {
+            Stage::Performed { outcome, .. } => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// Its status, once it has one.
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        match self.stage {
+            Stage::Settled { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+
+    /// What its row says, once it has an outcome.
+    pub(crate) fn result(&self) -> Option<ResultDigest> {
+        match self.stage {
+            Stage::Settled { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+
+    /// The open question which hosts it may reach.
+    pub(crate) fn question_of_hosts(&self) -> Option<&Proposal> {
+        match &self.stage {
+            Stage::Held(question) if question.kind == ProposalKind::Network => Some(question),
+            _ => None,
+        }
+    }
+
+    /// A hook made another op of it: nothing said about the earlier one counts.
+    pub(crate) fn became(&mut self, intent: &Intent) {
+        self.intent = intent.clone();
+        self.stage = Stage::Requested;
+        (self.hosts, self.asked_hosts, self.reached) = (Vec::new(), false, Reached::Not);
+        self.hooks.became_another();
+    }
+
+    pub(crate) fn took_proposal(&mut self, proposal: &Proposal) {
+        self.hooks.opened();
+        self.questions += u32::from(proposal.kind != ProposalKind::Indeterminate);
+        self.stage = std::mem::take(&mut self.stage).after_proposal(proposal);
+    }
+
+    /// The op was decided on. Returns the kind of op that an answer is remembered for: none where the decision is
+    /// about something else than whether this op may be done.
+    pub(crate) fn took_decision(&mut self, decision: &Decision) -> Option<OpName> {
+        let has_begun = self.begin().is_some();
+        if !has_begun && !decision.hosts.is_empty() {
+            self.took_answer_on_hosts(decision);
+            return None;
+        }
+        self.stage = std::mem::take(&mut self.stage).after_decision(decision);
+        self.intent.op.filter(|_| !has_begun)
+    }
+
+    /// A person said which hosts it may reach. The question about the op itself is still to come.
+    fn took_answer_on_hosts(&mut self, decision: &Decision) {
+        self.stage = Stage::Requested;
+        self.asked_hosts = true;
+        if decision.verdict == Verdict::Allow {
+            self.hosts.clone_from(&decision.hosts);
+            // Its command runs again with them.
+            self.reached = Reached::Not;
+        }
+    }
+
+    pub(crate) fn took_begin(&mut self, begin: &Begin) {
+        self.begins += 1;
+        self.stage = std::mem::take(&mut self.stage).after_begin(begin);
+    }
+
+    pub(crate) fn took_performed(&mut self, outcome: &Outcome) {
+        let before = std::mem::take(&mut self.stage).before_outcome();
+        self.stage = Stage::Performed { outcome: outcome.clone(), before };
+    }
+
+    pub(crate) fn took_outcome(&mut self, outcome: &Outcome) {
+        let before = std::mem::take(&mut self.stage).before_outcome();
+        self.stage = Stage::Settled {
+            status: outcome.status,
+            result: ResultDigest::of_outcome(outcome),
+            before,
+        };
+    }
+}
