@@ -3,7 +3,6 @@
 
 use crate::batch::{Batch, Committed, LeaseKey, NewRun, NewSession, Tally};
 use crate::checkpoint;
-use crate::course::Course;
 use crate::fact::FactRow;
 use crate::heads::HeadLine;
 use crate::home::Home;
@@ -11,7 +10,7 @@ use crate::keys::Keys;
 use crate::lease::holder_of;
 use crate::mint::Mint;
 use crate::packed::Packed;
-use crate::run::RunState;
+use crate::run::{RunState, read_fact_order};
 use crate::{StoreError, answers, entries, mail, money, subscriptions};
 use cairn_types::{Body, Fact, Origin, Outcome, Prompt, Steer};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -160,9 +159,9 @@ impl Append<'_> {
     ) -> Result<Vec<(u64, String)>, StoreError> {
         let mint = Mint { conn: self.conn, home: self.home, keys: self.keys, batch };
         let mut receipts = Vec::new();
-        let mut course = match run.course.take() {
-            Some(course) => course,
-            None => Course::of(self.conn, &run.id)?,
+        let mut order = match run.order.take() {
+            Some(order) => order,
+            None => read_fact_order(self.conn, &run.id)?,
         };
         for (index, (fact, row)) in batch.facts.iter().zip(&batch.rows).enumerate() {
             if fact.run != run.id {
@@ -173,10 +172,10 @@ impl Append<'_> {
                 let run = run.id.clone();
                 return Err(StoreError::OutOfOrder { run, expected, found: fact.n });
             }
-            if let Some(why) = course.refuses(&fact.body) {
-                return Err(batch.refuse(&why));
+            if let Err(misplaced) = order.check_next(&fact.body) {
+                return Err(batch.refuse(&misplaced.to_string()));
             }
-            course.take(&fact.body);
+            order.advance(&fact.body);
             tally.wrote(row.insert(self.conn)?);
             run.last_n = fact.n;
             run.last_at = fact.at;
@@ -213,7 +212,7 @@ impl Append<'_> {
                 _ => {}
             }
         }
-        run.course = Some(course);
+        run.order = Some(order);
         Ok(receipts)
     }
 

@@ -11,7 +11,6 @@ mod bundle;
 mod check;
 mod checkpoint;
 mod contents;
-mod course;
 mod digest;
 mod entries;
 mod error;

@@ -2,10 +2,9 @@
 
 use crate::StoreError;
 use crate::batch::{NewRun, Tally};
-use crate::course::Course;
 use crate::digest::{Tail, ZERO};
-use crate::fact::bad_column;
-use cairn_types::{ForkPoint, Head, RunId, SessionId};
+use crate::fact::{COLUMNS, FactRow, bad_column};
+use cairn_types::{FactOrder, ForkPoint, Head, RunId, SessionId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Everything a commit knows of a run.
@@ -30,8 +29,8 @@ pub(crate) struct RunState {
     pub(crate) tail_from: u64,
     /// The hash of the facts from there.
     pub(crate) tail: Tail,
-    /// Where it stands in its course; absent until that is found out.
-    pub(crate) course: Option<Course>,
+    /// Its place in the order of facts; absent until that is read from them.
+    pub(crate) order: Option<FactOrder>,
     /// When it came with an imported session, after which it is never written; 0 if it did not.
     pub(crate) imported: u64,
 }
@@ -55,7 +54,7 @@ impl RunState {
             tail: Tail::from_bytes(&tail).ok_or_else(unusable)?,
             imported: row.get(11)?,
             // What cannot be read is found out anew.
-            course: row.get::<_, Option<String>>(12)?.as_deref().and_then(Course::from_text),
+            order: row.get::<_, Option<String>>(12)?.as_deref().and_then(FactOrder::from_text),
         })
     }
 
@@ -108,7 +107,7 @@ impl RunState {
             tail_from: fork_n + 1,
             tail: Tail::first(new.parent.as_ref())?,
             imported: 0,
-            course: None,
+            order: None,
         };
         state.insert(conn, new)?;
         tally.wrote(256);
@@ -155,7 +154,7 @@ impl RunState {
             self.tail_from,
             self.tail.to_bytes(),
             self.imported,
-            self.course.as_ref().map(Course::to_text),
+            self.order.as_ref().map(FactOrder::to_text),
             self.id.as_str()
         ])?;
         Ok(())
@@ -218,6 +217,27 @@ pub(crate) fn lineage(conn: &Connection, run: &RunId) -> Result<Vec<(RunId, u64)
         }
     }
     Ok(lineage)
+}
+
+/// Reads a run's place in the order of facts. Those of ops are read of the newest turn alone: before it nothing is
+/// open.
+pub(crate) fn read_fact_order(conn: &Connection, run: &RunId) -> Result<FactOrder, StoreError> {
+    let of_ops = "'intent', 'decision', 'reach', 'begin', 'outcome'";
+    let newest = "SELECT max(n) FROM facts WHERE run = ?1 AND n <= ?2 AND kind = 'reply'";
+    let sql = format!(
+        "SELECT {COLUMNS} FROM facts WHERE run = ?1 AND n <= ?2 AND (kind NOT IN ({of_ops})
+         OR n > coalesce(({newest}), 0)) ORDER BY n"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut order = FactOrder::default();
+    for (run, bound) in lineage(conn, run)?.into_iter().rev() {
+        order.enter_fork();
+        let mut rows = statement.query(params![run.as_str(), bound])?;
+        while let Some(row) = rows.next()? {
+            order.advance(&FactRow::read(row)?.into_fact()?.body);
+        }
+    }
+    Ok(order)
 }
 
 /// The last receipt at or before a fork point.

@@ -10,6 +10,7 @@ mod content;
 pub mod delta;
 mod fact;
 mod fact_contents;
+mod fact_order;
 mod hook;
 mod id;
 mod letter;
@@ -45,6 +46,7 @@ pub use fact::{
     StoredFact,
 };
 pub use fact_contents::{FactText, changed_contents_in, contents_in, hashes_in};
+pub use fact_order::{FactOrder, MisplacedFact};
 pub use hook::{
     HookAnswer, HookEvent, HookMay, HookPlan, HookSays, HookWord, Hooked, NoSuchEvent,
     is_event_elsewhere,

@@ -229,6 +229,7 @@ proptest! {
         }
         check_every_call_is_answered(&sim);
         check_decisions_again(&sim);
+        check_order(&sim);
     }
 }
 
@@ -242,6 +243,63 @@ fn check_decisions_again(sim: &Sim) {
         }
         engine.apply(fact);
     }
+}
+
+/// Every fact may follow those before it. One that is left out, recorded twice or recorded too early is noticed where
+/// what follows depends on it.
+fn check_order(sim: &Sim) {
+    let bodies: Vec<&Body> = sim.facts.iter().map(|fact| &fact.body).collect();
+    assert_eq!(first_misplaced(&bodies), None);
+    for (n, body) in bodies.iter().enumerate() {
+        let is_ended = |at: Coord| {
+            let mut later = bodies[n..].iter();
+            later.any(|body| matches!(body, Body::Outcome(outcome) if outcome.at == at))
+        };
+        let without = || [&bodies[..n], &bodies[n + 1..]].concat();
+        let twice = || [&bodies[..=n], &bodies[n..]].concat();
+        let illegal = match body {
+            Body::Run(_) | Body::Prompt(_) | Body::Outcome(_) | Body::Ask(_) | Body::Reply(_) => {
+                Some(twice())
+            }
+            Body::Intent(intent) if is_first_intent(&bodies[..n], intent.at) => {
+                is_ended(intent.at).then(without)
+            }
+            // A beginning before the decision that allows it.
+            Body::Begin(begin) if !is_begun(&bodies[..n], begin.at) => {
+                let allowed = bodies[..n].iter().position(|body| decides(body, begin.at));
+                allowed.map(|first| {
+                    let mut early = without();
+                    early.insert(first, body);
+                    early
+                })
+            }
+            _ => None,
+        };
+        if let Some(facts) = illegal {
+            assert!(first_misplaced(&facts).is_some(), "{n}: {body:?}");
+        }
+    }
+}
+
+fn first_misplaced(bodies: &[&Body]) -> Option<MisplacedFact> {
+    let mut order = FactOrder::default();
+    bodies.iter().find_map(|body| {
+        let misplaced = order.check_next(body).err();
+        order.advance(body);
+        misplaced
+    })
+}
+
+fn is_first_intent(before: &[&Body], at: Coord) -> bool {
+    !before.iter().any(|body| matches!(body, Body::Intent(earlier) if earlier.at == at))
+}
+
+fn is_begun(before: &[&Body], at: Coord) -> bool {
+    before.iter().any(|body| matches!(body, Body::Begin(begin) if begin.at == at))
+}
+
+fn decides(body: &Body, at: Coord) -> bool {
+    matches!(body, Body::Decision(decision) if decision.at == at && decision.hosts.is_empty())
 }
 
 /// In the transcript, each call is followed by exactly one result before anything else is said.

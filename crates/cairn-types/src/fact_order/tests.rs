@@ -1,6 +1,7 @@
 //! Orders of facts that can be, and such as cannot.
 
 use super::*;
+use crate::RunId;
 use serde_json::{Value, json};
 
 /// A fact in short: `ask 1 2` is that the model is asked for turn 2 of loop 1, `op 1/2/3 host` an intent.
@@ -55,7 +56,7 @@ fn at(text: &str) -> Value {
 }
 
 fn read(kind: &str, fields: Value) -> Body {
-    let stored = cairn_types::StoredFact {
+    let stored = crate::StoredFact {
         run: RunId::new(1, 1),
         n: 1,
         at: 1,
@@ -64,24 +65,24 @@ fn read(kind: &str, fields: Value) -> Body {
         v: 1,
         body: fields,
     };
-    let body = cairn_types::Fact::try_from(stored).unwrap().body;
+    let body = crate::Fact::try_from(stored).unwrap().body;
     assert!(!matches!(body, Body::Unknown { .. }), "{body:?}");
     body
 }
 
 /// Takes facts in order; gives why the first that may not follow may not.
 fn check(shorts: &str, expected: Option<&str>) {
-    let mut course = Course::default();
+    let mut order = FactOrder::default();
     let mut refused = None;
     for short in shorts.split(", ") {
         let body = body(short);
-        refused = course.refuses(&body);
+        refused = order.check_next(&body).err().map(|misplaced| misplaced.to_string());
         if refused.is_some() {
             break;
         }
-        course.take(&body);
-        let kept = Course::from_text(&course.to_text());
-        assert_eq!(kept.as_ref(), Some(&course), "what is kept comes back");
+        order.advance(&body);
+        let kept = FactOrder::from_text(&order.to_text());
+        assert_eq!(kept.as_ref(), Some(&order), "what is kept comes back");
     }
     match (refused, expected) {
         (Some(refused), Some(expected)) => assert!(refused.contains(expected), "{refused}"),
@@ -91,7 +92,7 @@ fn check(shorts: &str, expected: Option<&str>) {
 
 // keeps: course
 #[test]
-fn a_loop_goes_its_course_and_no_fact_stands_where_it_cannot_have_been() {
+fn a_loop_goes_its_order_and_no_fact_stands_where_it_cannot_have_been() {
     const TURN: &str = "run native, drive, prompt 1, ask 1 1, reply 1 1";
     for (then, refused) in [
         ("end 1", None),

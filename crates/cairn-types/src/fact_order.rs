@@ -1,18 +1,12 @@
-//! A run's course: which loop is open, which turn, and how far each op of it has come. Says which fact
-//! may follow, so that no run's log tells an order of things that cannot have been. What facts mean
-//! besides is the engine's.
+//! Which fact may follow which in a run: the open loop, its turn, and how far each op of that turn has come. The
+//! store refuses facts that come out of order. What facts mean is the engine's to say; it does not ask here, so this
+//! stays a second opinion.
 
-use crate::StoreError;
-use crate::fact::{COLUMNS, FactRow};
-use crate::run::lineage;
-use cairn_types::{
-    Body, Change, Coord, Effect, Hooked, Intent, Outcome, RunId, Settled, Surface, Verdict,
-};
-use rusqlite::{Connection, params};
+use crate::{Body, Change, Coord, Effect, Hooked, Intent, Outcome, Settled, Surface, Verdict};
 
-/// Where a run stands.
+/// The place of a run in the order of its facts: enough to say whether the next one may follow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Course {
+pub struct FactOrder {
     /// It has its first fact.
     begun: bool,
     /// A driver has taken it; a fork's parent's does not count.
@@ -30,13 +24,23 @@ pub(crate) struct Course {
     /// The model is being asked.
     asked: bool,
     /// The ops of the open loop's newest turn, by their place in it.
-    ops: Vec<Op>,
+    ops: Vec<OpProgress>,
+}
+
+/// A fact came where it cannot follow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a fact of it, {kind}, cannot follow: {why}")]
+pub struct MisplacedFact {
+    /// The fact's kind.
+    pub kind: String,
+    /// What is wrong with its place.
+    pub why: String,
 }
 
 /// How far an op has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Op {
-    /// Nobody asked for it.
+enum OpProgress {
+    /// It was not asked for.
     #[default]
     None,
     /// A look was asked for.
@@ -52,67 +56,54 @@ enum Op {
 }
 
 /// Each with its letter.
-const OPS: [(Op, char); 6] = [
-    (Op::None, '-'),
-    (Op::Look, 'l'),
-    (Op::Change, 'c'),
-    (Op::Allowed, 'a'),
-    (Op::Begun, 'b'),
-    (Op::Settled, 's'),
+const OP_LETTERS: [(OpProgress, char); 6] = [
+    (OpProgress::None, '-'),
+    (OpProgress::Look, 'l'),
+    (OpProgress::Change, 'c'),
+    (OpProgress::Allowed, 'a'),
+    (OpProgress::Begun, 'b'),
+    (OpProgress::Settled, 's'),
 ];
 
-/// So many ops of one turn are told apart; a model's reply is capped far below.
+/// How many ops of one turn are told apart; a model's reply is capped far below.
 const MOST_OPS: u32 = 10_000;
 
-impl Course {
-    /// As it is kept: five numbers, the yeses in bits, and a letter for each op.
-    pub(crate) fn to_text(&self) -> String {
+impl FactOrder {
+    /// The text it is stored as: the flags as bits, four numbers, and a letter for each op.
+    #[must_use]
+    pub fn to_text(&self) -> String {
         let yes = [self.begun, self.driven, self.client, self.asked];
         let bits = yes.into_iter().rev().fold(0u8, |bits, yes| bits << 1 | u8::from(yes));
-        let letter = |op: &Op| OPS.iter().find(|(one, _)| one == op).map_or('-', |(_, l)| *l);
+        let letter =
+            |op: &OpProgress| OP_LETTERS.iter().find(|(one, _)| one == op).map_or('-', |(_, l)| *l);
         let ops: String = self.ops.iter().map(letter).collect();
-        let Course { laps, open, waits, turn, .. } = self;
+        let FactOrder { laps, open, waits, turn, .. } = self;
         format!("{bits} {laps} {open} {waits} {turn} {ops}")
     }
 
-    /// What was kept; absent when it is not that.
-    pub(crate) fn from_text(text: &str) -> Option<Course> {
+    /// Reads the stored text; `None` if it is malformed.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<FactOrder> {
         let mut words = text.split(' ');
         let bits: u8 = words.next()?.parse().ok()?;
         let mut number = || words.next()?.parse::<u32>().ok();
         let (laps, open, waits, turn) = (number()?, number()?, number()?, number()?);
-        let op = |letter: char| OPS.iter().find(|(_, l)| *l == letter).map(|(op, _)| *op);
+        let op = |letter: char| OP_LETTERS.iter().find(|(_, l)| *l == letter).map(|(op, _)| *op);
         let ops = words.next()?.chars().map(op).collect::<Option<_>>()?;
         let yes = |bit: u8| bits & (1 << bit) != 0;
         let (begun, driven, client, asked) = (yes(0), yes(1), yes(2), yes(3));
-        Some(Course { begun, driven, client, laps, open, waits, turn, asked, ops })
+        Some(FactOrder { begun, driven, client, laps, open, waits, turn, asked, ops })
     }
 
-    /// Where a run stands by its facts. Those of ops are read of the newest turn alone: before it
-    /// nothing is open.
-    pub(crate) fn of(conn: &Connection, run: &RunId) -> Result<Course, StoreError> {
-        let of_ops = "'intent', 'decision', 'reach', 'begin', 'outcome'";
-        let newest = "SELECT max(n) FROM facts WHERE run = ?1 AND n <= ?2 AND kind = 'reply'";
-        let sql = format!(
-            "SELECT {COLUMNS} FROM facts WHERE run = ?1 AND n <= ?2 AND (kind NOT IN ({of_ops})
-             OR n > coalesce(({newest}), 0)) ORDER BY n"
-        );
-        let mut statement = conn.prepare_cached(&sql)?;
-        let mut course = Course::default();
-        for (run, bound) in lineage(conn, run)?.into_iter().rev() {
-            // A fork shares what was done, not what waits to be done, nor who drives.
-            (course.waits, course.driven) = (0, false);
-            let mut rows = statement.query(params![run.as_str(), bound])?;
-            while let Some(row) = rows.next()? {
-                course.take(&FactRow::read(row)?.into_fact()?.body);
-            }
-        }
-        Ok(course)
+    /// The order of a fork's own facts after its parent's: it shares what was done, not what waits to be done, nor
+    /// who drives.
+    pub fn enter_fork(&mut self) {
+        (self.waits, self.driven) = (0, false);
     }
 
-    /// Why this fact may not follow, if it may not.
-    pub(crate) fn refuses(&self, body: &Body) -> Option<String> {
-        let refused = match body {
+    /// Whether a fact may come next.
+    pub fn check_next(&self, body: &Body) -> Result<(), MisplacedFact> {
+        let misplaced = match body {
             Body::Run(_) => self.begun.then(|| "it begins twice".to_owned()),
             Body::Drive(_) => (!self.begun).then(|| "it is driven before it begins".to_owned()),
             _ if !self.driven => Some("nobody drives it".to_owned()),
@@ -135,7 +126,8 @@ impl Course {
             Body::Decision(decision) => self.closed(decision.at),
             Body::Reach(reach) => self.closed(reach.at),
             Body::Begin(begin) => self.closed(begin.at).or_else(|| {
-                let may = matches!(self.op(begin.at), Op::Allowed | Op::Begun);
+                let may =
+                    matches!(self.progress(begin.at), OpProgress::Allowed | OpProgress::Begun);
                 (!may).then(|| format!("{} begins and nobody allowed it", begin.at))
             }),
             Body::Performed(outcome) | Body::Outcome(outcome) => {
@@ -143,7 +135,10 @@ impl Course {
             }
             Body::Hook(_) | Body::Stream(_) | Body::Unknown { .. } => None,
         };
-        refused.map(|why| format!("a fact of it, {}, cannot follow: {why}", body.kind()))
+        match misplaced {
+            Some(why) => Err(MisplacedFact { kind: body.kind().to_owned(), why }),
+            None => Ok(()),
+        }
     }
 
     fn not_open(&self, lap: u32) -> Option<String> {
@@ -159,7 +154,8 @@ impl Course {
     }
 
     fn unsettled(&self) -> Option<String> {
-        let open = self.ops.iter().position(|op| !matches!(op, Op::None | Op::Settled))?;
+        let open =
+            self.ops.iter().position(|op| !matches!(op, OpProgress::None | OpProgress::Settled))?;
         Some(format!("op {} of turn {} has no outcome", open + 1, self.turn))
     }
 
@@ -170,16 +166,16 @@ impl Course {
     }
 
     fn not_asked(&self, intent: &Intent) -> Option<String> {
-        let late = matches!(self.op(intent.at), Op::Begun | Op::Settled);
+        let late = matches!(self.progress(intent.at), OpProgress::Begun | OpProgress::Settled);
         late.then(|| format!("{} is under way", intent.at))
     }
 
     /// Nothing more can become of it, or nobody asked for it.
     fn closed(&self, at: Coord) -> Option<String> {
-        self.not_in_turn(at).or_else(|| match self.op(at) {
-            Op::None => Some(format!("nobody asked for {at}")),
-            Op::Settled => Some(format!("{at} has its outcome")),
-            Op::Look | Op::Change | Op::Allowed | Op::Begun => None,
+        self.not_in_turn(at).or_else(|| match self.progress(at) {
+            OpProgress::None => Some(format!("nobody asked for {at}")),
+            OpProgress::Settled => Some(format!("{at} has its outcome")),
+            OpProgress::Look | OpProgress::Change | OpProgress::Allowed | OpProgress::Begun => None,
         })
     }
 
@@ -189,34 +185,36 @@ impl Course {
     fn not_performed(&self, outcome: &Outcome) -> Option<String> {
         let acted = outcome.settled != Settled::NotPerformed;
         let overlaid = || outcome.layers.iter().any(|layer| layer == Outcome::OVERLAY);
-        let began = match self.op(outcome.at) {
-            Op::Look | Op::Begun => true,
-            Op::Allowed if outcome.changes.is_empty() => overlaid() || outcome.letter.is_some(),
-            Op::Allowed => outcome.changes.iter().all(Change::is_stored),
-            Op::None | Op::Change | Op::Settled => false,
+        let began = match self.progress(outcome.at) {
+            OpProgress::Look | OpProgress::Begun => true,
+            OpProgress::Allowed if outcome.changes.is_empty() => {
+                overlaid() || outcome.letter.is_some()
+            }
+            OpProgress::Allowed => outcome.changes.iter().all(Change::is_stored),
+            OpProgress::None | OpProgress::Change | OpProgress::Settled => false,
         };
         (acted && !began).then(|| format!("{} did not begin", outcome.at))
     }
 
-    fn op(&self, at: Coord) -> Op {
+    fn progress(&self, at: Coord) -> OpProgress {
         let place = usize::try_from(at.seq).ok().and_then(|seq| seq.checked_sub(1));
         place.and_then(|place| self.ops.get(place)).copied().unwrap_or_default()
     }
 
-    fn set(&mut self, at: Coord, op: Op) {
+    fn set_progress(&mut self, at: Coord, op: OpProgress) {
         let Some(place) = usize::try_from(at.seq).ok().and_then(|seq| seq.checked_sub(1)) else {
             return;
         };
         if at.seq <= MOST_OPS && place >= self.ops.len() {
-            self.ops.resize(place + 1, Op::None);
+            self.ops.resize(place + 1, OpProgress::None);
         }
         if let Some(slot) = self.ops.get_mut(place) {
             *slot = op;
         }
     }
 
-    /// Takes a fact, whether it may follow or not.
-    pub(crate) fn take(&mut self, body: &Body) {
+    /// Moves past a fact, whether it may follow or not.
+    pub fn advance(&mut self, body: &Body) {
         match body {
             Body::Run(run) => (self.begun, self.client) = (true, run.surface == Surface::Client),
             Body::Drive(_) => self.driven = true,
@@ -228,18 +226,23 @@ impl Course {
             }
             Body::Intent(intent) => {
                 let is_look = intent.effect <= Effect::Read;
-                self.set(intent.at, if is_look { Op::Look } else { Op::Change });
+                self.set_progress(
+                    intent.at,
+                    if is_look { OpProgress::Look } else { OpProgress::Change },
+                );
             }
-            Body::Decision(decision) => match (self.op(decision.at), decision.verdict) {
-                (Op::Change | Op::Allowed, Verdict::Allow) => self.set(decision.at, Op::Allowed),
-                (Op::Allowed, _) => self.set(decision.at, Op::Change),
+            Body::Decision(decision) => match (self.progress(decision.at), decision.verdict) {
+                (OpProgress::Change | OpProgress::Allowed, Verdict::Allow) => {
+                    self.set_progress(decision.at, OpProgress::Allowed)
+                }
+                (OpProgress::Allowed, _) => self.set_progress(decision.at, OpProgress::Change),
                 _ => {}
             },
-            Body::Reach(reach) => self.set(reach.at, Op::Begun),
-            Body::Begin(begin) => self.set(begin.at, Op::Begun),
-            Body::Outcome(outcome) => self.set(outcome.at, Op::Settled),
+            Body::Reach(reach) => self.set_progress(reach.at, OpProgress::Begun),
+            Body::Begin(begin) => self.set_progress(begin.at, OpProgress::Begun),
+            Body::Outcome(outcome) => self.set_progress(outcome.at, OpProgress::Settled),
             Body::End(_) => self.ended(),
-            // Nobody answers any more.
+            // No answer is waited for any longer.
             Body::Fault(_) => self.asked = false,
             Body::Steer(_)
             | Body::Abort(_)
