@@ -43,7 +43,7 @@ pub enum Stage {
     /// A person or the gates decided on it.
     Decided(Decided),
     /// It began, and its end is not recorded.
-    Begun(Begun),
+    Begun(Box<Begun>),
     /// It was performed; hooks look at the result.
     Performed {
         /// What happened.
@@ -127,9 +127,9 @@ impl Stage {
         let question = proposal.clone();
         match self {
             Stage::Requested | Stage::Held(_) | Stage::Decided(_) => Stage::Held(question),
-            Stage::Begun(begun) => {
-                let doubt = Some(Doubt { question, decision: None });
-                Stage::Begun(Begun { doubt, ..begun })
+            Stage::Begun(mut begun) => {
+                begun.doubt = Some(Doubt { question, decision: None });
+                Stage::Begun(begun)
             }
             ended @ (Stage::Performed { .. } | Stage::Settled { .. }) => ended,
         }
@@ -161,7 +161,7 @@ impl Stage {
                 None
             }
         };
-        Stage::Begun(Begun { begin: begin.clone(), decided, doubt: None })
+        Stage::Begun(Box::new(Begun { begin: begin.clone(), decided, doubt: None }))
     }
 
     /// The stage that an outcome keeps: what is only performed is settled, and nothing is settled twice.

@@ -3,7 +3,7 @@
 use crate::StoreError;
 use crate::batch::{NewRun, Tally};
 use crate::digest::{Tail, ZERO};
-use crate::fact::{COLUMNS, FactRow, bad_column};
+use crate::fact::{self, FactRow, bad_column};
 use cairn_types::{FactOrder, ForkPoint, Head, RunId, SessionId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -225,8 +225,9 @@ pub(crate) fn read_fact_order(conn: &Connection, run: &RunId) -> Result<FactOrde
     let of_ops = "'intent', 'decision', 'reach', 'begin', 'outcome'";
     let newest = "SELECT max(n) FROM facts WHERE run = ?1 AND n <= ?2 AND kind = 'reply'";
     let sql = format!(
-        "SELECT {COLUMNS} FROM facts WHERE run = ?1 AND n <= ?2 AND (kind NOT IN ({of_ops})
-         OR n > coalesce(({newest}), 0)) ORDER BY n"
+        "SELECT {} FROM facts WHERE run = ?1 AND n <= ?2 AND (kind NOT IN ({of_ops})
+         OR n > coalesce(({newest}), 0)) ORDER BY n",
+        fact::COLUMNS
     );
     let mut statement = conn.prepare_cached(&sql)?;
     let mut order = FactOrder::default();
