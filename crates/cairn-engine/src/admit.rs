@@ -13,8 +13,9 @@ use crate::{schemes, words};
 use cairn_surface::native;
 use cairn_types::{
     Abort, Action, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish,
-    Flags, GateVerdict, Intent, Manifest, Media, Mode, OpName, Outcome, Post, Problem, Prompt,
-    Removed, Reply, Seen, Settled, Status, Steer, Subject, Surface, Verdict, Writer,
+    Flags, Gate, GateVerdict, GateWord, Intent, Manifest, Media, Mode, OpName, Outcome, Post,
+    Problem, Prompt, Removed, Reply, Seen, Settled, Status, Steer, Subject, Surface, Verdict,
+    Writer,
 };
 
 /// How much of files that were not seen is told at once, in bytes; one is always told.
@@ -303,7 +304,7 @@ impl Engine {
         let version = PolicyVersion::at(self.policy_changes, &self.rules, self.now);
         let evaluate = || match self.put(op, reach) {
             Some(asked) => asked.leave(),
-            None => Leave::Granted(Vec::new(), By::Gate("mode".to_owned())),
+            None => Leave::Granted(Vec::new(), By::Gate(Gate::Mode)),
         };
         let leave = self.judgements.recall_or_evaluate(op.intent.at, reach, version, evaluate);
         // What began cannot be changed or answered any more, so hooks are not asked about it.
@@ -390,8 +391,7 @@ impl Engine {
         gates: Vec<GateVerdict>,
         result: ContentRef,
     ) -> Recording {
-        let gate = gates.last().map_or("hooks", |last| last.gate.as_str());
-        let by = By::Gate(gate.to_owned());
+        let by = By::Gate(gates.last().map_or(Gate::Hooks, |last| last.gate.clone()));
         let decision = Decision::new(op.intent.at, Verdict::Skip, by, gates);
         let outcome = outcome(op, Status::OK, result, Settled::NotPerformed);
         let facts = vec![Body::Decision(decision), self.performed(outcome)];
@@ -617,7 +617,7 @@ impl Engine {
 
 /// The word of the gate `hooks` where it is too late to ask one.
 fn unhooked() -> Vec<GateVerdict> {
-    let (gate, verdict) = ("hooks".to_owned(), "refuse".to_owned());
+    let (gate, verdict) = (Gate::Hooks, GateWord::Refuse);
     vec![GateVerdict { gate, verdict, why: "one was not asked before it began".to_owned() }]
 }
 

@@ -7,8 +7,8 @@ use crate::hooks::{HookAsk, HooksSaid};
 use crate::policy::{Case, Judged, Rulebook};
 use crate::{schemes, words};
 use cairn_types::{
-    Approval, By, ContentRef, Effect, Flags, GateVerdict, HookWord, Manifest, Mode, OpName,
-    Removed, RuleFrom, RuleWord, Status, Writer, scheme_of,
+    Approval, By, ContentRef, Effect, Flags, Gate, GateVerdict, GateWord, HookWord, Manifest, Mode,
+    OpName, Removed, RuleFrom, RuleWord, Status, Writer, scheme_of,
 };
 
 /// Everything the gates look at.
@@ -100,14 +100,14 @@ pub struct Refusal {
 impl Refusal {
     /// Only a person allows it, and none did.
     pub(crate) fn unasked() -> Refusal {
-        let (by, told) = (By::Gate("policy".to_owned()), Told::Words(words::NOBODY.to_owned()));
+        let (by, told) = (By::Gate(Gate::Policy), Told::Words(words::NOBODY.to_owned()));
         Refusal { by, told, is_final: true, status: Status::REFUSED }
     }
 
     /// A hook would have to be asked, and it is too late for that.
     pub(crate) fn unhooked() -> Refusal {
         let told = Told::Words(words::HOOK_UNASKED.to_owned());
-        Refusal { by: By::Gate("hooks".to_owned()), told, is_final: true, status: Status::REFUSED }
+        Refusal { by: By::Gate(Gate::Hooks), told, is_final: true, status: Status::REFUSED }
     }
 }
 
@@ -131,23 +131,23 @@ enum Said {
     Wait(HookAsk),
 }
 
-/// A gate: its name, and what it says.
-type Gate = (&'static str, fn(&Asked<'_>) -> Said);
+/// A gate, and the function that says its word.
+type GateCheck = (Gate, fn(&Asked<'_>) -> Said);
 
 /// The chain, in order. The first refusal ends it.
-const CHAIN: [Gate; 7] = [
-    ("writer", writer),
-    ("mode", mode),
-    ("hooks", hooks),
-    ("policy", policy),
-    ("budget", budget),
-    ("duplicate", duplicate),
-    ("proposal", proposal),
+const CHAIN: [GateCheck; 7] = [
+    (Gate::Writer, writer),
+    (Gate::Mode, mode),
+    (Gate::Hooks, hooks),
+    (Gate::Policy, policy),
+    (Gate::Budget, budget),
+    (Gate::Duplicate, duplicate),
+    (Gate::Proposal, proposal),
 ];
 
-/// The names of all gates, in order.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    CHAIN.iter().map(|(name, _)| *name)
+/// All gates, in order.
+pub fn all_gates() -> impl Iterator<Item = Gate> {
+    CHAIN.into_iter().map(|(gate, _)| gate)
 }
 
 impl<'a> Asked<'a> {
@@ -232,25 +232,29 @@ impl<'a> Asked<'a> {
         let mut held = false;
         for (gate, says) in CHAIN {
             let (word, why, refusal) = match says(self) {
-                Said::Pass(why) => ("pass", why, None),
-                Said::Ask(why) => ("ask", why, None),
+                Said::Pass(why) => (GateWord::Pass, why, None),
+                Said::Ask(why) => (GateWord::Ask, why, None),
                 Said::Hold(why) => {
                     held = true;
-                    ("hold", why, None)
+                    (GateWord::Hold, why, None)
                 }
                 Said::Refuse { why, told, by } => {
-                    let is_final = gate != "proposal";
-                    let by = by.unwrap_or_else(|| By::Gate(gate.to_owned()));
-                    ("refuse", why, Some(Refusal { by, told, is_final, status: Status::REFUSED }))
+                    let is_final = gate != Gate::Proposal;
+                    let by = by.unwrap_or_else(|| By::Gate(gate.clone()));
+                    (
+                        GateWord::Refuse,
+                        why,
+                        Some(Refusal { by, told, is_final, status: Status::REFUSED }),
+                    )
                 }
                 Said::Spent { why, told } => {
-                    let (by, status) = (By::Gate(gate.to_owned()), Status::LIMIT);
+                    let (by, status) = (By::Gate(gate.clone()), Status::LIMIT);
                     let told = Told::Words(told);
-                    ("refuse", why, Some(Refusal { by, told, is_final: true, status }))
+                    (GateWord::Refuse, why, Some(Refusal { by, told, is_final: true, status }))
                 }
                 Said::Wait(ask) => return Leave::Hook(ask),
                 Said::Answer { why, result } => {
-                    gates.push(verdict(gate, "answer", why));
+                    gates.push(verdict(gate, GateWord::Answer, why));
                     return Leave::Answered(gates, result);
                 }
             };
@@ -273,16 +277,16 @@ impl<'a> Asked<'a> {
     fn granted_by(&self) -> By {
         match (self.judged.word, self.judged.from) {
             (RuleWord::Allow, Some(RuleFrom::Answer)) => By::Remembered,
-            (RuleWord::Allow, _) if self.is_waived => By::Gate("hooks".to_owned()),
-            (RuleWord::Allow, _) => By::Gate("policy".to_owned()),
+            (RuleWord::Allow, _) if self.is_waived => By::Gate(Gate::Hooks),
+            (RuleWord::Allow, _) => By::Gate(Gate::Policy),
             // Nothing else lets pass what the rules do not.
             (RuleWord::Ask | RuleWord::Deny, _) => By::Yolo,
         }
     }
 }
 
-fn verdict(gate: &str, word: &str, why: String) -> GateVerdict {
-    GateVerdict { gate: gate.to_owned(), verdict: word.to_owned(), why }
+fn verdict(gate: Gate, verdict: GateWord, why: String) -> GateVerdict {
+    GateVerdict { gate, verdict, why }
 }
 
 fn pass(why: &str) -> Said {

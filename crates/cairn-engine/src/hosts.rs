@@ -9,39 +9,39 @@ use crate::propose::proposal;
 use crate::reach::Reach;
 use crate::state::Engine;
 use cairn_types::{
-    Body, By, Coord, Decision, HookWord, ProposalItem, ProposalKind, RuleWord, Verdict,
+    Body, By, Coord, Decision, Gate, HookWord, HostAccess, ProposalItem, ProposalKind, RuleWord,
+    Verdict,
 };
 use std::net::IpAddr;
 
 impl Engine {
-    /// The hosts that an op's command may reach: those of rules, and those it was let. One with a `!` before it is not
-    /// reached, whatever else is said; one with a `?` only where it is let by its own name, which then stands there
-    /// with a `+`.
+    /// The hosts that an op's command may reach, by rules and by what a person let it, and those it is kept from.
     #[must_use]
-    pub fn hosts(&self, at: Coord) -> Vec<String> {
+    pub fn hosts(&self, at: Coord) -> Vec<HostAccess> {
         let mut hosts = match self.terms().flags.no_web {
             true => Vec::new(),
             false => self.rules.hosts(self.now),
         };
         hosts.extend(self.op(at).into_iter().flat_map(|op| op.hosts.iter().cloned()));
-        if !hosts.is_empty() {
-            hosts.extend(self.op(at).into_iter().flat_map(|op| self.kept_from(op)));
+        let mut access: Vec<HostAccess> = hosts.into_iter().map(HostAccess::Allowed).collect();
+        if let (Some(op), false) = (self.op(at), access.is_empty()) {
+            access.extend(self.kept_from(op));
         }
-        hosts.sort();
-        hosts.dedup();
-        hosts
+        access.sort_by_cached_key(HostAccess::to_string);
+        access.dedup();
+        access
     }
 
     /// The hosts that rules keep an op's command from, and those it was let although a rule asks about them.
-    fn kept_from(&self, op: &OpState) -> Vec<String> {
+    fn kept_from(&self, op: &OpState) -> Vec<HostAccess> {
         let nothing = Reach::default();
         let case = self.case(op, &nothing);
         let kept = case.map(|case| self.rules.kept_hosts(&case, self.now)).unwrap_or_default();
         let is_asked = kept.iter().any(|(word, _)| *word != RuleWord::Deny);
-        let named = op.hosts.iter().filter(|_| is_asked).map(|host| format!("+{host}"));
-        let kept = kept.iter().map(|(word, host)| match word {
-            RuleWord::Deny => format!("!{host}"),
-            RuleWord::Ask | RuleWord::Allow => format!("?{host}"),
+        let named = op.hosts.iter().filter(|_| is_asked).cloned().map(HostAccess::AllowedByName);
+        let kept = kept.into_iter().map(|(word, host)| match word {
+            RuleWord::Deny => HostAccess::Denied(host),
+            RuleWord::Ask | RuleWord::Allow => HostAccess::OnlyByName(host),
         });
         kept.chain(named).collect()
     }
@@ -76,7 +76,7 @@ impl Engine {
             (false, _) => return propose(op, hosts),
         };
         let gates = self.leave(op, &Reach::default()).gates().to_vec();
-        let by = By::Gate("hooks".to_owned());
+        let by = By::Gate(Gate::Hooks);
         let decision = Decision::new(op.intent.at, verdict, by, gates);
         Recording::of(Body::Decision(Decision { hosts: hosts.to_vec(), ..decision }))
     }

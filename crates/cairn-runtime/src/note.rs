@@ -4,7 +4,9 @@
 use crate::RunError;
 use crate::client::{Client, ClientOp};
 use cairn_store::Store;
-use cairn_types::{Body, By, Change, OpName, Outcome, Policy, SessionId, Settled, Status, Writer};
+use cairn_types::{
+    Body, By, Change, Gate, OpName, Outcome, Policy, SessionId, Settled, Status, Writer,
+};
 use cairn_world::World;
 use std::sync::Arc;
 
@@ -32,7 +34,7 @@ impl Client {
             [one] => one.path.clone(),
             many => format!("{} files", many.len()),
         };
-        let (input, by) = ("{}".to_owned(), By::Gate("system".to_owned()));
+        let (input, by) = ("{}".to_owned(), By::Gate(Gate::System));
         let op = ClientOp { tool: "note", input, target, changes, by };
         let (mut recording, at) = self.begin_op(&op, OpName::Edit, Writer::System);
         recording.contents.extend(contents);

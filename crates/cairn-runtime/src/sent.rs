@@ -4,7 +4,7 @@
 
 use crate::background::Running;
 use crate::{Driver, Event, RunError, rows};
-use cairn_types::{Coord, Outcome, Settled, Status, Stream, StreamState};
+use cairn_types::{Coord, SandboxLayer, Settled, Status, Stream, StreamState};
 use cairn_world::{Ended, Over, Performed, Prepared, Rehearsing};
 use futures_util::future::select_all;
 use tokio::sync::oneshot;
@@ -108,7 +108,7 @@ impl Driver {
              removing {row} ends it. What it changed is shown to the person when it is over, and you are \
              told then"
         );
-        let layers = vec![Outcome::OVERLAY.to_owned()];
+        let layers = vec![SandboxLayer::Overlay];
         let stream = Some(rows::command(self.run_id(), at));
         Performed { layers, stream, ..Performed::told(Status::RUNNING, text) }
     }

@@ -4,6 +4,7 @@
 use crate::confine::Confined;
 use crate::run::carry_out;
 use crate::{End, SandboxError, Spec, Wanted};
+use cairn_types::SandboxLayer;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub struct Over {
     /// How it ended.
     pub end: End,
     /// What held its processes and what it was kept in.
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
     /// How long it took, in milliseconds.
     pub ms: u64,
     /// The beginning of stderr, where it was taken apart.

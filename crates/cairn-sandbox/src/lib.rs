@@ -36,7 +36,7 @@ pub use signals::is_signal_ignored;
 pub use spool::{Seam, Spool, Spooled};
 pub use way_out::Wanted;
 
-use cairn_types::Hash;
+use cairn_types::{Hash, SandboxLayer};
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -143,7 +143,7 @@ pub struct Finished {
     /// How long it took, in milliseconds.
     pub ms: u64,
     /// What held its processes and what it was kept in: `pid-namespace`, `landlock` and so on.
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
     /// The beginning of stderr, where it was taken apart.
     pub errors: Vec<u8>,
     /// What it wanted to reach, where it has a way out.

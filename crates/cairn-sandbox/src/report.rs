@@ -1,6 +1,7 @@
 //! What a guardian tells us through its status pipe: five-byte records, each written at once.
 
 use crate::End;
+use cairn_types::SandboxLayer;
 use std::io;
 
 /// A record's length: its tag and a number.
@@ -42,18 +43,18 @@ pub(crate) const PROCESS_CAP: i32 = 1 << 9;
 pub(crate) const MEMORY_CAP: i32 = 1 << 10;
 
 /// What a confined command is kept in; the last two where they are to be had.
-pub(crate) const LAYERS: [&str; 11] = [
-    "user-namespace",
-    "mount-namespace",
-    "pid-namespace",
-    "network-namespace",
-    "ipc-namespace",
-    "own-proc",
-    "minimal-root",
-    "landlock",
-    "seccomp",
-    "process-cap",
-    "memory-cap",
+pub(crate) const LAYERS: [SandboxLayer; 11] = [
+    SandboxLayer::UserNamespace,
+    SandboxLayer::MountNamespace,
+    SandboxLayer::PidNamespace,
+    SandboxLayer::NetworkNamespace,
+    SandboxLayer::IpcNamespace,
+    SandboxLayer::OwnProc,
+    SandboxLayer::MinimalRoot,
+    SandboxLayer::Landlock,
+    SandboxLayer::Seccomp,
+    SandboxLayer::ProcessCap,
+    SandboxLayer::MemoryCap,
 ];
 
 const TAGS: [Tag; 12] = [
@@ -74,7 +75,7 @@ const TAGS: [Tag; 12] = [
 /// Everything a guardian told.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    pub(crate) layers: Vec<String>,
+    pub(crate) layers: Vec<SandboxLayer>,
     pub(crate) end: Option<End>,
     pub(crate) failed: Option<(Tag, io::Error)>,
     /// The stage of confining it that failed.
@@ -95,9 +96,9 @@ pub(crate) fn read(bytes: &[u8]) -> Report {
         let number = i32::from_le_bytes([chunk[1], chunk[2], chunk[3], chunk[4]]);
         let Some(tag) = TAGS.into_iter().find(|t| *t as u8 == chunk[0]) else { continue };
         match tag {
-            Tag::PidNamespace => report.layers.push("pid-namespace".to_owned()),
-            Tag::OwnProc => report.layers.push("own-proc".to_owned()),
-            Tag::Subreaper => report.layers.push("subreaper".to_owned()),
+            Tag::PidNamespace => report.layers.push(SandboxLayer::PidNamespace),
+            Tag::OwnProc => report.layers.push(SandboxLayer::OwnProc),
+            Tag::Subreaper => report.layers.push(SandboxLayer::Subreaper),
             Tag::NoSuchWay | Tag::NoDirectory | Tag::NoProcess | Tag::NoShell => {
                 report.failed = Some((tag, io::Error::from_raw_os_error(number)));
             }
@@ -106,7 +107,7 @@ pub(crate) fn read(bytes: &[u8]) -> Report {
             Tag::Left => report.left = true,
             Tag::Confined => {
                 let is_in = |n: &usize| number & (1 << n) != 0;
-                let names = (0..LAYERS.len()).filter(is_in).map(|n| LAYERS[n].to_owned());
+                let names = (0..LAYERS.len()).filter(is_in).map(|n| LAYERS[n].clone());
                 report.layers.extend(names);
             }
             Tag::NoLayer => {

@@ -7,6 +7,7 @@ use crate::report::{self, Report, Tag};
 use crate::start::{Started, start};
 use crate::way_out::WayOut;
 use crate::{End, Errors, Finished, Over, SandboxError, Spec, Wanted, Way};
+use cairn_types::SandboxLayer;
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
 use std::io;
@@ -111,14 +112,14 @@ fn ways(way: Way) -> &'static [Hold] {
     }
 }
 
-fn over(end: End, layers: Vec<String>, begun: Instant) -> Over {
+fn over(end: End, layers: Vec<SandboxLayer>, begun: Instant) -> Over {
     let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     Over { end, layers, ms, errors: Vec::new(), wanted: Wanted::default(), starved: 0 }
 }
 
 /// What a guardian's report comes to.
 enum Settled {
-    End(End, Vec<String>),
+    End(End, Vec<SandboxLayer>),
     TryNext(SandboxError),
     Problem(SandboxError),
 }

@@ -3,8 +3,9 @@
 
 use crate::{
     Approval, Ask, Budgets, Change, ContentRef, Coord, Decision, Delta, Effect, Fault, Flags, Hash,
-    HookPlan, Hooked, Letter, Manifest, Mode, OpName, Origin, PicoUsd, Policy, Proposal, Reply,
-    RunId, SessionId, Status, Stream, Subject, Surface, ToolUse, View, Writer,
+    HookPlan, Hooked, HostAccess, Letter, Manifest, Mode, OpName, Origin, PicoUsd, Policy,
+    Proposal, Reply, RunId, SandboxLayer, SessionId, Status, Stream, Subject, Surface, ToolUse,
+    View, Writer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -434,7 +435,7 @@ pub struct Reach {
     /// The op.
     pub at: Coord,
     /// The hosts.
-    pub hosts: Vec<String>,
+    pub hosts: Vec<HostAccess>,
 }
 
 /// `begin`: an effect is about to happen.
@@ -467,7 +468,7 @@ pub struct Ran {
     pub output: Option<CommandOutput>,
     /// The sandbox layers that were in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
 }
 
 /// `outcome`: what happened.
@@ -500,7 +501,7 @@ pub struct Outcome {
     pub seen: Vec<Seen>,
     /// The sandbox layers in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
     /// The address of the stream that it opened and that goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
@@ -514,9 +515,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The layer that keeps what a command changes from counting before it was looked at.
-    pub const OVERLAY: &str = "overlay";
-
     /// One that is all said by a status and a text.
     #[must_use]
     pub fn told(at: Coord, (status, result): (Status, ContentRef), settled: Settled) -> Outcome {
@@ -538,11 +536,17 @@ impl Outcome {
         }
     }
 
+    /// Whether its command ran over an overlay.
+    #[must_use]
+    pub fn ran_over_overlay(&self) -> bool {
+        self.layers.contains(&SandboxLayer::Overlay)
+    }
+
     /// Whether it goes on in the background because a person sent it there: only such a command runs there
     /// over an overlay.
     #[must_use]
     pub fn is_sent(&self) -> bool {
-        self.status == Status::RUNNING && self.layers.iter().any(|layer| layer == Self::OVERLAY)
+        self.status == Status::RUNNING && self.ran_over_overlay()
     }
 }
 

@@ -2,7 +2,8 @@
 //! exports or searches asks here, so a new kind of fact is described once.
 
 use crate::{
-    Body, Change, ContentRef, Coord, FileState, Hash, HookAnswer, Hooked, Media, Outcome, Reply,
+    Body, Change, ContentRef, Coord, FileState, Hash, HookAnswer, Hooked, HostAccess, Media,
+    Outcome, Reply,
 };
 use serde_json::Value;
 
@@ -108,7 +109,7 @@ impl Body {
             Body::Decision(decision) => {
                 texts![&mut decision.words, &mut decision.rule, &mut decision.hosts]
             }
-            Body::Reach(reach) => texts![&mut reach.hosts],
+            Body::Reach(reach) => texts![reach.hosts.iter_mut().map(HostAccess::host_mut)],
             Body::Begin(begin) => texts![&mut begin.told],
             Body::Performed(outcome) | Body::Outcome(outcome) => {
                 let said = outcome.letter.as_mut().map(|letter| &mut letter.text);

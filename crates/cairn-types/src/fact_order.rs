@@ -184,11 +184,10 @@ impl FactOrder {
     /// another run: nothing of it happens before its outcome.
     fn not_performed(&self, outcome: &Outcome) -> Option<String> {
         let acted = outcome.settled != Settled::NotPerformed;
-        let overlaid = || outcome.layers.iter().any(|layer| layer == Outcome::OVERLAY);
         let began = match self.progress(outcome.at) {
             OpProgress::Look | OpProgress::Begun => true,
             OpProgress::Allowed if outcome.changes.is_empty() => {
-                overlaid() || outcome.letter.is_some()
+                outcome.ran_over_overlay() || outcome.letter.is_some()
             }
             OpProgress::Allowed => outcome.changes.iter().all(Change::is_stored),
             OpProgress::None | OpProgress::Change | OpProgress::Settled => false,

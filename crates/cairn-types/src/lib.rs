@@ -11,10 +11,14 @@ pub mod delta;
 mod fact;
 mod fact_contents;
 mod fact_order;
+mod gate;
 mod hook;
+mod host_access;
 mod id;
+mod layer;
 mod letter;
 mod op;
+mod open_name;
 mod policy;
 mod private;
 mod proposal;
@@ -47,11 +51,14 @@ pub use fact::{
 };
 pub use fact_contents::{FactText, changed_contents_in, contents_in, hashes_in};
 pub use fact_order::{FactOrder, MisplacedFact};
+pub use gate::{Gate, GateVerdict, GateWord};
 pub use hook::{
     HookAnswer, HookEvent, HookMay, HookPlan, HookSays, HookWord, Hooked, NoSuchEvent,
     is_event_elsewhere,
 };
+pub use host_access::HostAccess;
 pub use id::{IdError, RunId, SessionId};
+pub use layer::SandboxLayer;
 pub use letter::{Letter, Origin};
 pub use op::{
     Approval, Coord, CoordError, Effect, Flags, Mode, NoSuchSurface, OpName, Surface, ToolUse,
@@ -60,8 +67,8 @@ pub use op::{
 pub use policy::{Policy, PolicyRule, Removed, RuleFrom, RuleWord, Subject};
 pub use private::{PRIVATE_IN_HOME, PRIVATE_OF_MACHINE, PrivatePlaces, SETTINGS_IN_HOME};
 pub use proposal::{
-    By, Decision, EditedText, GateVerdict, ItemChoice, Proposal, ProposalId, ProposalItem,
-    ProposalKind, Remember, Verdict,
+    By, Decision, EditedText, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind,
+    Remember, Verdict,
 };
 pub use protected::{
     is_guarded, is_in_dependency_folder, is_irreplaceable, is_precious, is_protected,

@@ -1,6 +1,6 @@
 //! Proposals: an op held until someone decides, and the decision, which names what was shown.
 
-use crate::{Change, ContentRef, Coord, Hash, Mode, Removed};
+use crate::{Change, ContentRef, Coord, Gate, GateVerdict, Hash, Mode, Removed};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -307,8 +307,8 @@ pub enum Remember {
 pub enum By {
     /// A person, by the name of their account.
     Person(String),
-    /// A gate, by its name.
-    Gate(String),
+    /// A gate.
+    Gate(Gate),
     /// `--yolo`.
     Yolo,
     /// A person's earlier word, remembered for this run.
@@ -335,16 +335,4 @@ pub struct EditedText {
     pub path: String,
     /// All that shall stand in it.
     pub content: ContentRef,
-}
-
-/// What one gate said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GateVerdict {
-    /// The gate.
-    pub gate: String,
-    /// `pass`, `ask`, `hold` or `refuse`.
-    pub verdict: String,
-    /// Why, in a few words.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
 }

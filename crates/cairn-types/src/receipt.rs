@@ -1,6 +1,6 @@
 //! Receipts and checkpoints as they are signed. `docs/receipts.md` is the specification.
 
-use crate::{RunId, SessionId};
+use crate::{RunId, SandboxLayer, SessionId};
 use serde::{Deserialize, Serialize};
 
 /// What a receipt's signature covers. All hashes here are SHA-256 in hex unless a field says
@@ -35,7 +35,7 @@ pub struct ReceiptPayload {
     /// What changed on disk.
     pub file_refs: Vec<FileRef>,
     /// The sandbox layers in force.
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
     /// Who decided.
     pub decided_by: String,
     /// The facts since the run's previous receipt, this outcome included.

@@ -1,7 +1,7 @@
 //! How a command in the background came to its end. That it began is its op's outcome, with status
 //! 102.
 
-use crate::{CommandOutput, Coord, Origin};
+use crate::{CommandOutput, Coord, Origin, SandboxLayer};
 use serde::{Deserialize, Serialize};
 
 /// `stream`: a command in the background is over.
@@ -19,7 +19,7 @@ pub struct Stream {
     pub output: Option<CommandOutput>,
     /// The sandbox layers that were in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
     /// What there is to say beyond the state and the exit code; empty when nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,

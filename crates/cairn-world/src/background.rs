@@ -5,7 +5,7 @@ use crate::output;
 use crate::read::Lines;
 use crate::settled::{Performed, Refusal};
 use cairn_sandbox::{End, Running, Spooled};
-use cairn_types::{CommandOutput, Read, Status, StreamState};
+use cairn_types::{CommandOutput, Read, SandboxLayer, Status, StreamState};
 use std::io;
 
 /// A command in the background. Dropping it ends it.
@@ -28,7 +28,7 @@ pub struct Over {
     /// The file behind `output.kept`, when there was too much for memory.
     pub spooled: Option<Spooled>,
     /// What held its processes.
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
     /// How long it ran, in milliseconds.
     pub ms: u64,
 }

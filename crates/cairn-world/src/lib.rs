@@ -97,8 +97,8 @@ use apply::List;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Action, Carry, Change, Exec, FileState, Find, Manifest, Post, Read, Status, UriError, built_in,
-    scheme_of,
+    Action, Carry, Change, Exec, FileState, Find, HostAccess, Manifest, Post, Read, Status,
+    UriError, built_in, scheme_of,
 };
 use caught::{caught, caught_while};
 use rehearse::{Known, Rehearsal};
@@ -411,7 +411,7 @@ impl World {
     pub async fn rehearse(
         &self,
         action: &Action,
-        (name, hosts): (&str, &[String]),
+        (name, hosts): (&str, &[HostAccess]),
         on_output: OnOutput,
     ) -> Result<Box<Rehearsing>, Box<Prepared>> {
         let Action::Exec(exec) = action else { return Err(Box::new(self.prepare(action))) };
@@ -420,7 +420,7 @@ impl World {
         started.unwrap_or_else(|refusal| Err(Box::new(unprepared(refusal))))
     }
 
-    fn overlay<'a>(&'a self, (name, hosts): (&'a str, &'a [String])) -> Rehearsal<'a> {
+    fn overlay<'a>(&'a self, (name, hosts): (&'a str, &'a [HostAccess])) -> Rehearsal<'a> {
         let (roots, settings, known) = (&self.roots, &self.settings, &self.known);
         Rehearsal { roots, settings, known, name, hosts }
     }

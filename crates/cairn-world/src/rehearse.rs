@@ -16,7 +16,8 @@ use cairn_sandbox::network::Reach;
 use cairn_sandbox::{Access, Confined, Context, Host, Level, Place, Running, Sandbox, Spec};
 use cairn_text::shell;
 use cairn_types::{
-    Aside, Change, ChangeKind, CommandLine, Exec, Joint, Outcome, Status, is_guarded,
+    Aside, Change, ChangeKind, CommandLine, Exec, HostAccess, Joint, SandboxLayer, Status,
+    is_guarded,
 };
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
@@ -77,7 +78,7 @@ pub(crate) struct Rehearsal<'a> {
     /// The name under which things are kept aside.
     pub(crate) name: &'a str,
     /// The hosts that it may reach.
-    pub(crate) hosts: &'a [String],
+    pub(crate) hosts: &'a [HostAccess],
 }
 
 impl Confine {
@@ -106,22 +107,21 @@ impl Confine {
 
 /// What commands may reach; whoever wants something else is told so. What is no host is none; what is kept
 /// from and is no host, such as `*`, is all of them.
-fn reach(sandbox: &Sandbox, hosts: &[String]) -> Option<Reach> {
+fn reach(sandbox: &Sandbox, hosts: &[HostAccess]) -> Option<Reach> {
     let mut reach = Reach::default();
     let (mut no_host, mut only_named) = (false, false);
-    for host in hosts {
-        let inner = host.get(1..).unwrap_or_default();
-        match host.chars().next() {
-            Some('!') => match inner.parse() {
+    for access in hosts {
+        match access {
+            HostAccess::Denied(host) => match host.parse() {
                 Ok(pattern) => reach.deny.push(pattern),
                 Err(_) => no_host = true,
             },
-            Some('?') => match inner.parse() {
+            HostAccess::OnlyByName(host) => match host.parse() {
                 Ok(pattern) => reach.ask.push(pattern),
                 Err(_) => only_named = true,
             },
-            Some('+') => reach.named.extend(inner.parse()),
-            _ => reach.allow.extend(host.parse()),
+            HostAccess::AllowedByName(host) => reach.named.extend(host.parse()),
+            HostAccess::Allowed(host) => reach.allow.extend(host.parse()),
         }
     }
     if only_named {
@@ -200,7 +200,7 @@ impl Rehearsal<'_> {
             Ok((spec, _scratches)) => {
                 let mut ran = exec::finish(spec, acting).await;
                 if !ran.layers.is_empty() {
-                    ran.layers.push(Outcome::OVERLAY.to_owned());
+                    ran.layers.push(SandboxLayer::Overlay);
                 }
                 ran
             }
@@ -299,7 +299,7 @@ pub(crate) fn settle(
         prepared.settled = Some(ran);
         return;
     }
-    ran.layers.push(Outcome::OVERLAY.to_owned());
+    ran.layers.push(SandboxLayer::Overlay);
     let found = match found {
         Ok(found) => found,
         Err(refusal) => {
@@ -511,7 +511,7 @@ mod tests {
             ..Found::default()
         };
         let mut ran = Performed::told(status, "done\nexit=0");
-        ran.layers.push("some".to_owned());
+        ran.layers.push(SandboxLayer::Landlock);
         let rehearsed = Rehearsed {
             scratches: Vec::new(),
             name: String::new(),

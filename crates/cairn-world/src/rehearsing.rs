@@ -9,7 +9,7 @@ use crate::rehearse::{Known, Rehearsed, beside, settle};
 use crate::roots::Roots;
 use crate::settled::{Performed, Prepared};
 use cairn_sandbox::{End, Finished, Running, SandboxError};
-use cairn_types::{Exec, Outcome, Read, StreamState};
+use cairn_types::{Exec, Read, SandboxLayer, StreamState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -119,7 +119,7 @@ impl Rehearsing {
         ran.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         if discards {
             if !ran.layers.is_empty() {
-                ran.layers.push(Outcome::OVERLAY.to_owned());
+                ran.layers.push(SandboxLayer::Overlay);
             }
             match ran.status.is_success() {
                 true => prepared.ran = Some(ran),

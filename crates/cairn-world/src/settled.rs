@@ -3,7 +3,7 @@
 use crate::parts::Part;
 use crate::rehearse::Rehearsed;
 use cairn_sandbox::Spooled;
-use cairn_types::{Change, CommandOutput, Letter, Removed, Seen, Status};
+use cairn_types::{Change, CommandOutput, HostAccess, Letter, Removed, SandboxLayer, Seen, Status};
 use std::sync::Arc;
 
 /// What an action would do.
@@ -31,7 +31,7 @@ pub struct Prepared {
     /// How the command ended whose changes these are.
     pub ran: Option<Performed>,
     /// The hosts that it was let reach.
-    pub reached_by: Vec<String>,
+    pub reached_by: Vec<HostAccess>,
     /// Those that it wanted to reach besides.
     pub wanted: Vec<String>,
     /// Where those changes are until they are made.
@@ -58,7 +58,7 @@ pub struct Performed {
     /// The files the text shows, as they were.
     pub seen: Vec<Seen>,
     /// What held a command's processes.
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
     /// The hosts that a command wanted to reach and could not.
     pub wanted: Vec<String>,
     /// The bytes behind `output.kept`, unless they are spooled.

@@ -7,6 +7,7 @@ use crate::run::Usage;
 use crate::{place, privacy};
 use anyhow::Result;
 use cairn_sandbox::{Can, Level, Own, Sandbox, Surroundings};
+use cairn_types::SandboxLayer;
 use cairn_world::{Confine, Runtime, Runtimes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ pub struct Found {
     /// The version of Landlock.
     pub landlock: i32,
     /// The layers that are in force.
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
 }
 
 /// The names of executors of which this key is set; the star is the key's own.

@@ -7,7 +7,7 @@ use crate::{cli, diff, log, model, named, place, run::Usage, to_wire};
 use anyhow::{Context, Result};
 use cairn_store::Store;
 use cairn_text::shown::clean;
-use cairn_types::{Address, Body, ContentRef, Coord, Fact, RowAddress};
+use cairn_types::{Address, Body, ContentRef, Coord, Fact, RowAddress, SandboxLayer};
 use json::Shown;
 use std::io::Write;
 use std::process::ExitCode;
@@ -166,7 +166,7 @@ fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
                 writeln!(out, "  {}", log::UNHEARD)?;
             }
             if !outcome.layers.is_empty() {
-                writeln!(out, "  layers: {}", outcome.layers.join(", "))?;
+                writeln!(out, "  layers: {}", SandboxLayer::join_names(&outcome.layers))?;
             }
             writeln!(out, "{}", text(&outcome.result)?)?;
             for change in &outcome.changes {

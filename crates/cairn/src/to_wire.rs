@@ -4,6 +4,8 @@ use cairn_protocol::{Change, Choice, Envelope, Event, Item, Problem, Usage};
 use cairn_runtime::Event as Told;
 use cairn_store::Store;
 use cairn_types as t;
+use cairn_types::HostAccess;
+use cairn_types::SandboxLayer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -99,9 +101,10 @@ fn of_fact(
         },
         t::Body::Proposal(proposal) => opened(proposal, text),
         t::Body::Decision(decision) => decided(decision, text),
-        t::Body::Reach(reach) => {
-            Event::OpReaching { op_at: reach.at.to_string(), hosts: reach.hosts.clone() }
-        }
+        t::Body::Reach(reach) => Event::OpReaching {
+            op_at: reach.at.to_string(),
+            hosts: reach.hosts.iter().map(HostAccess::to_string).collect(),
+        },
         t::Body::Begin(begin) => Event::OpBegan {
             op_at: begin.at.to_string(),
             changes: begin.changes.iter().map(change).collect(),
@@ -219,7 +222,7 @@ fn settled(outcome: &t::Outcome, text: String, receipt: &Option<String>) -> Even
         exit: outcome.exit,
         text,
         changes: outcome.changes.iter().map(change).collect(),
-        layers: outcome.layers.clone(),
+        layers: outcome.layers.iter().map(SandboxLayer::to_string).collect(),
         settled: word(&outcome.settled),
         receipt: receipt.clone(),
         ms: outcome.ms,

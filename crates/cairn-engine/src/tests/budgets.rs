@@ -133,7 +133,7 @@ fn a_pure_call_is_made_once_and_answered_from_then_on() {
         Body::Decision(decision) => Some((decision.at, decision.verdict, decision.by.clone())),
         _ => None,
     });
-    assert_eq!(made, Some((at(1, 2, 1), Verdict::Skip, By::Gate("duplicate".into()))));
+    assert_eq!(made, Some((at(1, 2, 1), Verdict::Skip, By::Gate(Gate::Duplicate))));
     assert!(sim.said.contains(&"1/2/1 → 200 NotPerformed".to_owned()), "{:?}", sim.said);
     // What reads, and what failed, is done again.
     sim.settle(at(1, 2, 2), Status::FAILED);

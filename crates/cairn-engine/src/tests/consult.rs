@@ -92,7 +92,7 @@ fn where_nobody_can_answer_the_agent_is_told_so_and_goes_on() {
             Body::Decision(decision) => Some(decision.by.clone()),
             _ => None,
         });
-        assert_eq!(by, Some(By::Gate("proposal".into())), "that is no want of approval");
+        assert_eq!(by, Some(By::Gate(Gate::Proposal)), "that is no want of approval");
     }
     // Whoever allowed everything beforehand is still asked what only they know.
     let someone = Flags { someone: true, ..none };

@@ -44,7 +44,7 @@ fn a_command_that_ran_and_left_nothing_to_make_is_done_and_never_run_again() {
         let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[BASH], Finish::Calls);
         sim.go();
         sim.prepared(at(1, 1, 1));
-        let layers = vec![Outcome::OVERLAY.to_owned()];
+        let layers = vec![SandboxLayer::Overlay];
         let mut recording = Recording::default();
         let told = Some(recording.keep("printed"));
         let ran = Some(Ran { exit: Some(3), output: None, layers: layers.clone() });

@@ -100,7 +100,7 @@ fn before_a_person_is_asked_every_hook_is_and_a_no_beats_a_yes() {
     hear(&mut sim, "PermissionRequest p", says_yes());
     hear(&mut sim, "PermissionRequest q", nothing());
     assert_eq!((wanted(&mut sim), questions(&sim)), (Step::Act { at: AT, again: false }, 0));
-    assert_eq!(sim.engine.op(AT).unwrap().decision().unwrap().by, By::Gate("hooks".into()));
+    assert_eq!(sim.engine.op(AT).unwrap().decision().unwrap().by, By::Gate(Gate::Hooks));
 
     let mut sim = asking(&ASKED, &[BASH]);
     hear(&mut sim, "PreToolUse a", nothing());

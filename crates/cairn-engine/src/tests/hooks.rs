@@ -234,7 +234,7 @@ fn a_hooks_yes_counts_only_where_no_rule_speaks_and_its_question_counts_everywhe
             leave.gates()[3..].iter().map(|g| format!("{} {}", g.gate, g.verdict)).collect();
         assert_eq!(said.join(", "), expected, "{rules:?} {says:?}");
         if let gates::Leave::Granted(_, by) = leave {
-            assert_eq!(by, By::Gate("hooks".into()), "the log says whose word it was");
+            assert_eq!(by, By::Gate(Gate::Hooks), "the log says whose word it was");
         }
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn is_sent(sim: &mut Sim, at: Coord) -> bool {
     let is_command = op.intent.op == Some(OpName::Exec) && op.intent.of.is_none();
     let Some(allowed) = sim.engine.sends(at).filter(|_| is_command) else { return false };
     sim.record(allowed);
-    let layers = vec![Outcome::OVERLAY.to_owned()];
+    let layers = vec![SandboxLayer::Overlay];
     let running = Outcome { status: Status::RUNNING, layers, ..outcome(at) };
     let body = sim.engine.performed(running);
     sim.record(Recording::of(body));

@@ -132,7 +132,7 @@ fn read_only_refuses_effects_and_nobody_refuses_what_needs_asking() {
             Body::Decision(decision) => Some(decision.by.clone()),
             _ => None,
         });
-        let by = if approval == Approval::Nobody { By::Nobody } else { By::Gate("mode".into()) };
+        let by = if approval == Approval::Nobody { By::Nobody } else { By::Gate(Gate::Mode) };
         assert_eq!(refusal, Some(by));
     }
 }

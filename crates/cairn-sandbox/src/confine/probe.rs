@@ -5,6 +5,7 @@ use super::{Access, Confined, Level, Place, Sandbox, Surroundings};
 use crate::own::Own;
 use crate::{End, Errors, Keep, SandboxError, Spec, Way};
 use cairn_types::PrivatePlaces;
+use cairn_types::SandboxLayer;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +24,7 @@ pub struct Can {
     /// The version of Landlock; 0 where there is none.
     pub landlock: i32,
     /// The layers that were in force.
-    pub layers: Vec<String>,
+    pub layers: Vec<SandboxLayer>,
 }
 
 /// How much memory what is tried may have.
@@ -43,7 +44,7 @@ pub async fn can(place: &Path) -> Can {
     Can { confine, overlay: overlaid.err(), landlock: landlock::version(), layers }
 }
 
-async fn attempt(place: &Path, overlaid: bool) -> Result<Vec<String>, SandboxError> {
+async fn attempt(place: &Path, overlaid: bool) -> Result<Vec<SandboxLayer>, SandboxError> {
     let start = |source| SandboxError::Start { step: "a directory to try it in", source };
     let own = Own::make(place).map_err(start)?;
     let path = |name: &str| -> std::io::Result<PathBuf> {

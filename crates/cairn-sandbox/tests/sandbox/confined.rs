@@ -141,7 +141,10 @@ async fn every_layer_is_named() {
     let ground = Ground::new(Level::Workspace);
     let finished = ground.run("true", ground.overlay()).await;
     for layer in ["user-namespace", "network-namespace", "minimal-root", "landlock", "seccomp"] {
-        assert!(finished.layers.iter().any(|named| named == layer), "{layer}: {finished:?}");
+        assert!(
+            finished.layers.iter().any(|named| named.as_str() == layer),
+            "{layer}: {finished:?}"
+        );
     }
 }
 

@@ -3,6 +3,7 @@
 use cairn_sandbox::{
     Carrying, Context, End, Errors, Filter, Host, Keep, Over, Running, Spec, Wanted, Way, run,
 };
+use cairn_types::SandboxLayer;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ impl Context for Elsewhere {
                 }
                 false => End::Exited(0),
             };
-            let (layers, wanted) = (vec!["elsewhere".to_owned()], Wanted::default());
+            let (layers, wanted) =
+                (vec![SandboxLayer::Other("elsewhere".to_owned())], Wanted::default());
             Ok(Over { end, layers, ms: 0, errors: Vec::new(), wanted, starved: 0 })
         })
     }
@@ -92,6 +94,9 @@ async fn a_command_in_the_background_of_another_context_is_looked_at_and_ended()
     }
     assert!(!running.is_over());
     let done = running.end().await.unwrap();
-    assert_eq!((done.end, done.layers), (End::Cancelled, vec!["elsewhere".to_owned()]));
+    assert_eq!(
+        (done.end, done.layers),
+        (End::Cancelled, vec![SandboxLayer::Other("elsewhere".to_owned())])
+    );
     assert_eq!([&done.head[..], &done.tail[..]].concat(), b"wait .");
 }

@@ -2,6 +2,7 @@
 
 use crate::confined::{Ground, finish};
 use cairn_sandbox::{Access, End, Finished, Level};
+use cairn_types::SandboxLayer;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -114,7 +115,7 @@ async fn helper_that_starts_many() {
     };
     let (first, second) = tokio::join!(many(300), many(300));
     let (first, second) = (first.unwrap(), second.unwrap());
-    if first.layers.iter().any(|layer| layer == "process-cap") {
+    if first.layers.contains(&SandboxLayer::ProcessCap) {
         let printed = |done: &Finished| String::from_utf8_lossy(&done.head).into_owned();
         assert_eq!((&*printed(&first), &*printed(&second)), ("300\n", "300\n"));
     }

@@ -2,6 +2,7 @@
 
 use crate::confined::{Ground, finish};
 use cairn_sandbox::{Access, End, Finished, Level};
+use cairn_types::SandboxLayer;
 use std::path::{Path, PathBuf};
 
 /// So much memory commands may have here.
@@ -14,7 +15,7 @@ fn takes(mebibytes: u32) -> String {
 /// Whether memory is bounded on this machine.
 #[allow(clippy::print_stderr, reason = "what cannot be shown here is said")]
 fn is_bounded(finished: &Finished) -> bool {
-    let is_bounded = finished.layers.iter().any(|layer| layer == "memory-cap");
+    let is_bounded = finished.layers.contains(&SandboxLayer::MemoryCap);
     if !is_bounded {
         eprintln!("not shown: no group can be made here");
     }

@@ -4,7 +4,7 @@
 use cairn_sandbox::{
     End, Errors, Finished, Host, Keep, Running, SandboxError, Spec, Way, run, shell,
 };
-use cairn_types::Hash;
+use cairn_types::{Hash, SandboxLayer};
 use futures_util::future::join_all;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -62,7 +62,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 fn layers(finished: &Finished) -> Vec<&str> {
-    finished.layers.iter().map(String::as_str).collect()
+    finished.layers.iter().map(SandboxLayer::as_str).collect()
 }
 
 /// The ways a command's time can be over.

@@ -4,6 +4,7 @@ use cairn_store::{
     Access, Batch, Committed, Kept, Lease, LeaseKey, NewRun, NewSession, Options, Store,
     StoreError, Verdict,
 };
+use cairn_types::SandboxLayer;
 use cairn_types::*;
 use std::path::Path;
 use tempfile::TempDir;
@@ -128,7 +129,7 @@ pub fn outcome_only(seq: u32, text: &str) -> Vec<(Body, Vec<u8>)> {
         output: None,
         changes: Vec::new(),
         seen: Vec::new(),
-        layers: vec!["landlock".to_owned()],
+        layers: vec![SandboxLayer::Landlock],
         stream: None,
         letter: None,
         settled: Settled::Performed,

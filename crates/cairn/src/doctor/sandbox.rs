@@ -4,6 +4,7 @@ use super::{Finding, note, ok, problem};
 use crate::sandbox::{self, Found};
 use crate::{place, run};
 use cairn_sandbox::Level;
+use cairn_types::SandboxLayer;
 
 pub(super) fn findings() -> Vec<Finding> {
     let config = place::root(None).and_then(|root| place::config(&root));
@@ -27,7 +28,7 @@ fn confined(level: Level, found: &Found) -> Finding {
             "commands run unconfined (sandbox.level is open), and could be confined",
             "leave out sandbox.level and CAIRN_SANDBOX, or set one to workspace",
         ),
-        (None, _) => ok(what, format!("level {word}: {}", found.layers.join(", "))),
+        (None, _) => ok(what, format!("level {word}: {}", SandboxLayer::join_names(&found.layers))),
         (Some(why), Level::Open) => note(
             what,
             format!("commands run unconfined (sandbox.level is open); they could not be: {why}"),
@@ -86,7 +87,7 @@ const FIX: &str =
 /// Whether a group could be made that bounds what commands take.
 fn memory(level: Level, found: &Found) -> Finding {
     let what = "memory";
-    match found.layers.iter().any(|layer| layer == "memory-cap") {
+    match found.layers.contains(&SandboxLayer::MemoryCap) {
         _ if level == Level::Open => note(what, "not bounded at level open", "see `sandbox`"),
         true => ok(what, "what commands take together is bounded (sandbox.memory)"),
         false if found.confine.is_some() => {

@@ -6,12 +6,12 @@ use crate::cli::{Explain, Rights};
 use crate::{hooks, membership, out::say, place, privacy, secrets};
 use anyhow::Result;
 use cairn_engine::CallBudget;
-use cairn_engine::gates::{Asked, Leave, Terms, names};
+use cairn_engine::gates::{Asked, Leave, Terms, all_gates};
 use cairn_engine::policy::{Case, OnHost, Rulebook};
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_tools::hooks::{Declared, HookEvent};
-use cairn_types::{Action, Approval, OpName, Removed, RuleWord, Writer};
+use cairn_types::{Action, Approval, Gate, OpName, Removed, RuleWord, Writer};
 use cairn_world::{Settings, Workspace, World};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ impl Ground {
     fn would_ask(&self, spoken: &Spoken, leave: &Leave) -> Vec<(HookEvent, Vec<String>)> {
         let changes = !spoken.effect.is_read_only();
         let events: &[HookEvent] = match leave {
-            Leave::Refused(gates, _) if !gates.iter().any(|said| said.gate == "hooks") => &[],
+            Leave::Refused(gates, _) if !gates.iter().any(|said| said.gate == Gate::Hooks) => &[],
             Leave::Refused(..) => &BEFORE[..1],
             Leave::Ask(_) if changes => &BEFORE,
             Leave::Ask(_) => &BEFORE[..4],
@@ -201,10 +201,10 @@ pub fn explain(args: &Explain) -> Result<ExitCode> {
         say!("{} is for people: it passes no gates, and no agent has a tool for it", spoken.tool);
         return Ok(ExitCode::SUCCESS);
     }
-    for (n, name) in names().enumerate() {
+    for (n, gate) in all_gates().enumerate() {
         match leave.gates().get(n) {
-            Some(said) => say!("{name:10} {:7} {}", said.verdict, clean(&said.why)),
-            None => say!("{name:10} {:7}", "–"),
+            Some(said) => say!("{gate:10} {:7} {}", said.verdict, clean(&said.why)),
+            None => say!("{gate:10} {:7}", "–"),
         }
     }
     if let Some(why) = &kept_out {
