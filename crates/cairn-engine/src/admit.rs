@@ -4,6 +4,7 @@ use crate::gates::{Asked, Leave, Refusal, Terms, Told};
 use crate::hooks::HookAsk;
 use crate::judgements::PolicyVersion;
 use crate::op::OpState;
+use crate::op_in_run::OpInRun;
 use crate::policy::{Case, RemovedPaths, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
@@ -298,112 +299,12 @@ impl Engine {
         self.drive.as_ref().is_some_and(|drive| drive.approval == Approval::Ask)
     }
 
-    /// What the gates say about an op, given how far it reaches as far as that was found out. They are asked again
-    /// only when the op, its effect or the policy has changed since they were asked last.
-    pub(crate) fn leave(&self, op: &OpState, reach: &Reach) -> Leave {
-        let version = PolicyVersion::at(self.policy_changes, &self.rules, self.now);
-        let evaluate = || match self.put(op, reach) {
-            Some(asked) => asked.leave(),
-            None => Leave::Granted(Vec::new(), By::Gate(Gate::Mode)),
-        };
-        let leave = self.judgements.recall_or_evaluate(op.intent.at, reach, version, evaluate);
-        // What began cannot be changed or answered any more, so hooks are not asked about it.
-        let too_late = op.begin().is_some()
-            && match leave {
-                Leave::Hook(_) | Leave::Answered(..) => true,
-                Leave::Granted(..) | Leave::Ask(_) => self.step_accepting(op).is_some(),
-                Leave::Refused(..) => false,
-            };
-        if too_late { Leave::Refused(unhooked(), Refusal::unhooked()) } else { leave }
-    }
-
-    /// The question that the gates are asked about an op; none where it names no op.
-    fn put<'a>(&self, op: &'a OpState, reach: &'a Reach) -> Option<Asked<'a>> {
-        let asked = Asked::new(self.case(op, reach)?, self.terms(), &self.rules, self.now);
-        Some(
-            asked
-                .knowing(self.schemes())
-                .hooked(self.hooks_said(op))
-                .within(self.call_budget(op))
-                .guessed(op.is_guessed())
-                .again(self.made_before(op)),
-        )
-    }
-
-    /// An op as rules see it; none where it names no op.
-    pub(crate) fn case<'a>(&self, op: &'a OpState, reach: &'a Reach) -> Option<Case<'a>> {
-        static NONE: Subject = Subject {
-            reads: Vec::new(),
-            writes: Vec::new(),
-            command: None,
-            text: None,
-            cwd: None,
-            hosts: Vec::new(),
-            beside: false,
-        };
-        Some(Case {
-            op: op.intent.op?,
-            tool: native::name_of(&op.intent.tool).unwrap_or(&op.intent.tool),
-            writer: op.intent.writer,
-            effect: op.intent.effect,
-            subject: op.intent.subject.as_ref().unwrap_or(&NONE),
-            changed: &reach.changed,
-            ignored: &reach.ignored,
-            gone: &reach.gone,
-            removed: reach.removed,
-        })
-    }
-
-    /// Why an op that a crash cut in the middle is not finished, if it is not: the present driver's
-    /// gates refuse it, or it is what only a person allows and none did. What would merely be asked
-    /// about today was allowed when it began, and a whole change is better than half of one.
-    pub(crate) fn not_finished(&self, op: &OpState) -> Option<Recording> {
-        let reach = Reach::begun(op)?;
-        let asked = self.put(op, &reach)?;
-        let by_person = op.decision().is_some_and(|decision| !decision.is_by_gates());
-        let (gates, refusal) = match self.leave(op, &reach) {
-            Leave::Refused(gates, refusal)
-                if refusal.is_final && refusal.status != Status::LIMIT =>
-            {
-                (gates, refusal)
-            }
-            Leave::Ask(gates) | Leave::Refused(gates, _) if asked.is_ceiling() && !by_person => {
-                (gates, Refusal::unasked())
-            }
-            _ => return None,
-        };
-        let told = Told::Words(match &refusal.told {
-            Told::Words(why) => words::not_finished(why),
-            Told::Kept(_) => words::PARTLY.to_owned(),
-        });
-        let refusal = Refusal { told, status: Status::FAILED, ..refusal };
-        let mut recording = self.also(op, &reach, Recording::refused(op, gates, refusal));
-        if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
-            outcome.settled = Settled::Indeterminate;
-        }
-        Some(recording)
-    }
-
-    /// A hook, or an earlier call, gave an op's result.
-    pub(crate) fn answered(
-        &self,
-        op: &OpState,
-        gates: Vec<GateVerdict>,
-        result: ContentRef,
-    ) -> Recording {
-        let by = By::Gate(gates.last().map_or(Gate::Hooks, |last| last.gate.clone()));
-        let decision = Decision::new(op.intent.at, Verdict::Skip, by, gates);
-        let outcome = outcome(op, Status::OK, result, Settled::NotPerformed);
-        let facts = vec![Body::Decision(decision), self.performed(outcome)];
-        Recording { facts, contents: Vec::new() }
-    }
-
     /// What the gates say now where they have said something before; nothing when the op is not
     /// open, or nobody asked them.
     #[must_use]
     pub fn decides_again(&self, decision: &Decision) -> Option<Vec<GateVerdict>> {
-        let op = self.op(decision.at).filter(|op| op.intent.surface != Surface::Client)?;
-        Some(self.leave(op, &Reach::from(decision)).gates().to_vec())
+        let op = self.op_in_run(decision.at).filter(|op| op.intent.surface != Surface::Client)?;
+        Some(op.leave(&Reach::from(decision)).gates().to_vec())
     }
 
     /// How often the gates were asked about ops of this run, in this process.
@@ -443,51 +344,51 @@ impl Engine {
     /// what it changed is what will be looked at. Otherwise the question is about the command itself.
     #[must_use]
     pub fn runs_first(&self, at: Coord) -> bool {
-        let Some(op) = self.op(at) else { return false };
+        let Some(op) = self.op_in_run(at) else { return false };
         match op.question() {
             Some(question) => question.items.iter().any(|item| item.change.is_some()),
-            None => matches!(self.leave(op, &Reach::default()), Leave::Granted(..)),
+            None => matches!(op.leave(&Reach::default()), Leave::Granted(..)),
         }
     }
 
     /// An op was prepared, and a person would be asked about it: the hook that is asked before.
     #[must_use]
     pub fn asks_first(&self, at: Coord, prepared: &Prepared) -> Option<HookAsk> {
-        let op = self.op(at)?;
-        let hosts = self.asked_hosts(op, prepared);
+        let op = self.op_in_run(at)?;
+        let hosts = op.asked_hosts(prepared);
         if !hosts.is_empty() {
-            return self.before_hosts(op, hosts);
+            return op.before_hosts(hosts);
         }
         if op.allowed_by.is_some() {
             return None;
         }
-        let is_asked = matches!(self.leave(op, &Reach::from(prepared)), Leave::Ask(_));
-        let ask = self.before_question(op).filter(|_| is_asked)?;
-        self.unseen(op, prepared).is_none().then_some(ask)
+        let is_asked = matches!(op.leave(&Reach::from(prepared)), Leave::Ask(_));
+        let ask = op.before_question().filter(|_| is_asked)?;
+        op.unseen(prepared).is_none().then_some(ask)
     }
 
     /// An op was prepared: it may run, is held, or is refused.
     #[must_use]
     pub fn prepared(&self, at: Coord, prepared: &Prepared) -> Recording {
-        let Some(op) = self.op(at) else { return Recording::default() };
-        let hosts = self.asked_hosts(op, prepared);
+        let Some(op) = self.op_in_run(at) else { return Recording::default() };
+        let hosts = op.asked_hosts(prepared);
         if !hosts.is_empty() {
-            return self.put_hosts(op, &hosts);
+            return op.put_hosts(&hosts);
         }
         let reach = Reach::from(prepared);
-        let leave = self.leave(op, &reach);
-        if let Some(covered) = self.covered(op, prepared, &leave) {
-            return self.also(op, &reach, covered);
+        let leave = op.leave(&reach);
+        if let Some(covered) = op.covered(prepared, &leave) {
+            return op.also(&reach, covered);
         }
         if let Leave::Refused(gates, refusal) = leave {
-            return self.also(op, &reach, Recording::refused(op, gates, refusal));
+            return op.also(&reach, Recording::refused(&op, gates, refusal));
         }
-        if let Some(unseen) = self.unseen(op, prepared) {
+        if let Some(unseen) = op.unseen(prepared) {
             return unseen;
         }
         match leave {
-            Leave::Granted(gates, by) => self.also(op, &reach, Recording::granted(op, gates, by)),
-            Leave::Ask(_) | Leave::Refused(..) => propose(op, prepared, &self.rules),
+            Leave::Granted(gates, by) => op.also(&reach, Recording::granted(&op, gates, by)),
+            Leave::Ask(_) | Leave::Refused(..) => propose(&op, prepared, &self.rules),
             // Asked before it was prepared.
             Leave::Hook(_) | Leave::Answered(..) => Recording::default(),
         }
@@ -498,12 +399,12 @@ impl Engine {
     /// by now.
     #[must_use]
     pub fn refused_now(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
-        let op = self.op(at)?;
+        let op = self.op_in_run(at)?;
         let last = op.newest_decision();
         let by_gates = last.is_some_and(Decision::is_by_gates);
         let reach = Reach::from(prepared);
         let refused = |gates, refusal| {
-            let mut recording = self.also(op, &reach, Recording::refused(op, gates, refusal));
+            let mut recording = op.also(&reach, Recording::refused(&op, gates, refusal));
             if let (Some(Body::Outcome(outcome)), false) =
                 (recording.facts.last_mut(), self.is_undone(at))
             {
@@ -511,7 +412,7 @@ impl Engine {
             }
             Some(recording)
         };
-        match self.leave(op, &reach) {
+        match op.leave(&reach) {
             Leave::Refused(gates, refusal) if refusal.is_final => refused(gates, refusal),
             // Of what has not begun they are asked before it is allowed.
             Leave::Hook(_) | Leave::Answered(..) => refused(unhooked(), Refusal::unhooked()),
@@ -526,57 +427,6 @@ impl Engine {
         let Some(op) = self.op(at) else { return true };
         let writes = |begin: &cairn_types::Begin| !begin.changes.is_empty();
         op.begin().is_none_or(|begin| writes(begin) && op.doubt().is_none())
-    }
-
-    /// Names in a decision the paths besides those asked for without which it would be another.
-    pub(crate) fn also(&self, op: &OpState, reach: &Reach, mut recording: Recording) -> Recording {
-        if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
-            decision.removed = reach.removed;
-            let removed = RemovedPaths::new(&reach.gone);
-            let same = |changed: &[String]| {
-                self.leave(op, &reach.limited_to(changed, &removed)).gates() == decision.gates
-            };
-            decision.also = match same(&[]) {
-                true => Vec::new(),
-                false => {
-                    let mut all = reach.changed.iter().chain(&reach.ignored);
-                    let one = all.find(|path| same(std::slice::from_ref(*path)));
-                    one.map_or_else(|| reach.changed.clone(), |path| vec![path.clone()])
-                }
-            };
-            decision.gone = reach.limited_to(&decision.also, &removed).gone;
-        }
-        recording
-    }
-
-    /// A file is edited only by a model that has seen it as it is. If it has not, it is shown, and
-    /// the edit is refused.
-    pub(crate) fn unseen(&self, op: &OpState, prepared: &Prepared) -> Option<Recording> {
-        if op.intent.op != Some(OpName::Edit) || op.intent.writer != Writer::Model {
-            return None;
-        }
-        let known = |change: &&Change| {
-            // An entry is rewritten by whoever knows its name; only files are seen first.
-            if change.entry().is_some() {
-                return true;
-            }
-            let is = change.before.as_ref().and_then(|state| state.hash);
-            is.is_none() || self.seen.get(&change.path) == is.as_ref()
-        };
-        let first = prepared.changes.iter().find(|change| !known(change))?;
-        let (why, now) = match self.seen.contains_key(&first.path) {
-            true => (words::stale(&first.path), "It is now:"),
-            false => (words::unread(&first.path), "It is:"),
-        };
-        if !prepared.changes.iter().all(|change| self.may_read(&change.path)) {
-            return Some(Recording::not_performed(op, Status::CONFLICT, why));
-        }
-        let told = format!("{why} {now}\n{}", shown_at_most(&prepared.fresh));
-        let mut recording = Recording::not_performed(op, Status::CONFLICT, told);
-        if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
-            outcome.seen = prepared.changes.iter().filter_map(seen_before).collect();
-        }
-        Some(recording)
     }
 
     /// Whether the model may be shown what a file or an entry says, without having asked for it.
@@ -612,6 +462,155 @@ impl Engine {
         let is_long = result.bytes > SHORT_RESULT && is_whole;
         let at = self.in_view.get(&result.hash).filter(|_| is_long)?;
         Some(words::same_as(*at))
+    }
+}
+
+impl OpInRun<'_> {
+    /// What the gates say about an op, given how far it reaches as far as that was found out. They are asked again
+    /// only when the op, its effect or the policy has changed since they were asked last.
+    pub(crate) fn leave(&self, reach: &Reach) -> Leave {
+        let version = PolicyVersion::at(self.run.policy_changes, &self.run.rules, self.run.now);
+        let evaluate = || match self.put(reach) {
+            Some(asked) => asked.leave(),
+            None => Leave::Granted(Vec::new(), By::Gate(Gate::Mode)),
+        };
+        let leave =
+            self.run.judgements.recall_or_evaluate(self.op.intent.at, reach, version, evaluate);
+        // What began cannot be changed or answered any more, so hooks are not asked about it.
+        let too_late = self.op.begin().is_some()
+            && match leave {
+                Leave::Hook(_) | Leave::Answered(..) => true,
+                Leave::Granted(..) | Leave::Ask(_) => self.step_accepting().is_some(),
+                Leave::Refused(..) => false,
+            };
+        if too_late { Leave::Refused(unhooked(), Refusal::unhooked()) } else { leave }
+    }
+
+    /// The question that the gates are asked about an op; none where it names no op.
+    fn put<'b>(&'b self, reach: &'b Reach) -> Option<Asked<'b>> {
+        let asked = Asked::new(self.case(reach)?, self.run.terms(), &self.run.rules, self.run.now);
+        Some(
+            asked
+                .knowing(self.run.schemes())
+                .hooked(self.hooks_said())
+                .within(self.call_budget())
+                .guessed(self.op.is_guessed())
+                .again(self.made_before()),
+        )
+    }
+
+    /// An op as rules see it; none where it names no op.
+    pub(crate) fn case<'b>(&'b self, reach: &'b Reach) -> Option<Case<'b>> {
+        static NONE: Subject = Subject {
+            reads: Vec::new(),
+            writes: Vec::new(),
+            command: None,
+            text: None,
+            cwd: None,
+            hosts: Vec::new(),
+            beside: false,
+        };
+        Some(Case {
+            op: self.op.intent.op?,
+            tool: native::name_of(&self.op.intent.tool).unwrap_or(&self.op.intent.tool),
+            writer: self.op.intent.writer,
+            effect: self.op.intent.effect,
+            subject: self.op.intent.subject.as_ref().unwrap_or(&NONE),
+            changed: &reach.changed,
+            ignored: &reach.ignored,
+            gone: &reach.gone,
+            removed: reach.removed,
+        })
+    }
+
+    /// Why an op that a crash cut in the middle is not finished, if it is not: the present driver's
+    /// gates refuse it, or it is what only a person allows and none did. What would merely be asked
+    /// about today was allowed when it began, and a whole change is better than half of one.
+    pub(crate) fn not_finished(&self) -> Option<Recording> {
+        let reach = Reach::begun(self.op)?;
+        let asked = self.put(&reach)?;
+        let by_person = self.op.decision().is_some_and(|decision| !decision.is_by_gates());
+        let (gates, refusal) = match self.leave(&reach) {
+            Leave::Refused(gates, refusal)
+                if refusal.is_final && refusal.status != Status::LIMIT =>
+            {
+                (gates, refusal)
+            }
+            Leave::Ask(gates) | Leave::Refused(gates, _) if asked.is_ceiling() && !by_person => {
+                (gates, Refusal::unasked())
+            }
+            _ => return None,
+        };
+        let told = Told::Words(match &refusal.told {
+            Told::Words(why) => words::not_finished(why),
+            Told::Kept(_) => words::PARTLY.to_owned(),
+        });
+        let refusal = Refusal { told, status: Status::FAILED, ..refusal };
+        let mut recording = self.also(&reach, Recording::refused(self.op, gates, refusal));
+        if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
+            outcome.settled = Settled::Indeterminate;
+        }
+        Some(recording)
+    }
+
+    /// A hook, or an earlier call, gave an op's result.
+    pub(crate) fn answered(&self, gates: Vec<GateVerdict>, result: ContentRef) -> Recording {
+        let by = By::Gate(gates.last().map_or(Gate::Hooks, |last| last.gate.clone()));
+        let decision = Decision::new(self.op.intent.at, Verdict::Skip, by, gates);
+        let outcome = outcome(self.op, Status::OK, result, Settled::NotPerformed);
+        let facts = vec![Body::Decision(decision), self.run.performed(outcome)];
+        Recording { facts, contents: Vec::new() }
+    }
+
+    /// Names in a decision the paths besides those asked for without which it would be another.
+    pub(crate) fn also(&self, reach: &Reach, mut recording: Recording) -> Recording {
+        if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
+            decision.removed = reach.removed;
+            let removed = RemovedPaths::new(&reach.gone);
+            let same = |changed: &[String]| {
+                self.leave(&reach.limited_to(changed, &removed)).gates() == decision.gates
+            };
+            decision.also = match same(&[]) {
+                true => Vec::new(),
+                false => {
+                    let mut all = reach.changed.iter().chain(&reach.ignored);
+                    let one = all.find(|path| same(std::slice::from_ref(*path)));
+                    one.map_or_else(|| reach.changed.clone(), |path| vec![path.clone()])
+                }
+            };
+            decision.gone = reach.limited_to(&decision.also, &removed).gone;
+        }
+        recording
+    }
+
+    /// A file is edited only by a model that has seen it as it is. If it has not, it is shown, and
+    /// the edit is refused.
+    pub(crate) fn unseen(&self, prepared: &Prepared) -> Option<Recording> {
+        if self.op.intent.op != Some(OpName::Edit) || self.op.intent.writer != Writer::Model {
+            return None;
+        }
+        let known = |change: &&Change| {
+            // An entry is rewritten by whoever knows its name; only files are seen first.
+            if change.entry().is_some() {
+                return true;
+            }
+            let is = change.before.as_ref().and_then(|state| state.hash);
+            is.is_none() || self.run.seen.get(&change.path) == is.as_ref()
+        };
+        let first = prepared.changes.iter().find(|change| !known(change))?;
+        let (why, now) = match self.run.seen.contains_key(&first.path) {
+            true => (words::stale(&first.path), "It is now:"),
+            false => (words::unread(&first.path), "It is:"),
+        };
+        if !prepared.changes.iter().all(|change| self.run.may_read(&change.path)) {
+            return Some(Recording::not_performed(self.op, Status::CONFLICT, why));
+        }
+        let told = format!("{why} {now}\n{}", shown_at_most(&prepared.fresh));
+        let mut recording = Recording::not_performed(self.op, Status::CONFLICT, told);
+        if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
+            outcome.seen = prepared.changes.iter().filter_map(seen_before).collect();
+        }
+        Some(recording)
     }
 }
 

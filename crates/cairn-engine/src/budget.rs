@@ -2,7 +2,7 @@
 //! says is here; that it is refused is a gate's word.
 
 use crate::admit::Recording;
-use crate::op::OpState;
+use crate::op_in_run::OpInRun;
 use crate::state::Engine;
 use crate::words;
 use cairn_surface::native;
@@ -40,26 +40,6 @@ impl Engine {
             let tool = tool_of(&op.intent).to_owned();
             *self.calls.entry(tool).or_default() += 1;
         }
-    }
-
-    /// The budget of the op's tool, where it has one.
-    pub(crate) fn call_budget(&self, op: &OpState) -> Option<CallBudget> {
-        let budgets = &self.drive.as_ref().filter(|_| op.intent.of.is_none())?.budgets;
-        let tool = tool_of(&op.intent);
-        let most = *budgets.calls.get(tool)?;
-        // Reads are let through side by side: those before this one count as made.
-        let earlier =
-            self.lap.as_ref()?.ops.iter().take_while(|other| other.intent.at < op.intent.at);
-        let open =
-            earlier.filter(|other| other.status().is_none() && tool_of(&other.intent) == tool);
-        let made = self.made(tool) + open.count() as u64;
-        let told = match budgets.on_exceeded {
-            Exceeded::Block => words::no_calls_left(tool, most),
-            Exceeded::Steer => {
-                format!("{}; {}", words::no_calls_left(tool, most), self.left(budgets))
-            }
-        };
-        Some(CallBudget { most, made, told })
     }
 
     /// What the running loop may still cost, where it has a cap.
@@ -126,5 +106,32 @@ impl Engine {
             [] => "tools without a number can still be called".to_owned(),
             _ => format!("left are {}, and tools without a number", left.join(", ")),
         }
+    }
+}
+
+impl OpInRun<'_> {
+    /// The budget of the op's tool, where it has one.
+    pub(crate) fn call_budget(&self) -> Option<CallBudget> {
+        let budgets = &self.run.drive.as_ref().filter(|_| self.op.intent.of.is_none())?.budgets;
+        let tool = tool_of(&self.op.intent);
+        let most = *budgets.calls.get(tool)?;
+        // Reads are let through side by side: those before this one count as made.
+        let earlier = self
+            .run
+            .lap
+            .as_ref()?
+            .ops
+            .iter()
+            .take_while(|other| other.intent.at < self.op.intent.at);
+        let open =
+            earlier.filter(|other| other.status().is_none() && tool_of(&other.intent) == tool);
+        let made = self.run.made(tool) + open.count() as u64;
+        let told = match budgets.on_exceeded {
+            Exceeded::Block => words::no_calls_left(tool, most),
+            Exceeded::Steer => {
+                format!("{}; {}", words::no_calls_left(tool, most), self.run.left(budgets))
+            }
+        };
+        Some(CallBudget { most, made, told })
     }
 }

@@ -32,20 +32,20 @@ impl Engine {
         prepared: &crate::Prepared,
         by: By,
     ) -> Result<Recording, Recording> {
-        let Some(op) = self.op(at) else { return Err(Recording::default()) };
+        let Some(op) = self.op_in_run(at) else { return Err(Recording::default()) };
         if let Some(problem) = &op.intent.problem {
             let told: ContentRef = problem.message;
-            return Err(Recording::outcome_by_ref(op, problem.status, told));
+            return Err(Recording::outcome_by_ref(&op, problem.status, told));
         }
         let reach = Reach::from(prepared);
-        match self.leave(op, &reach) {
+        match op.leave(&reach) {
             // There is nobody else to ask, and that is no reason not to do it.
             Leave::Granted(gates, _)
             | Leave::Ask(gates)
             | Leave::Refused(gates, Refusal { is_final: false, .. }) => {
-                Ok(self.also(op, &reach, Recording::granted(op, gates, by)))
+                Ok(op.also(&reach, Recording::granted(&op, gates, by)))
             }
-            Leave::Refused(gates, refusal) => Err(Recording::refused(op, gates, refusal)),
+            Leave::Refused(gates, refusal) => Err(Recording::refused(&op, gates, refusal)),
             Leave::Hook(_) | Leave::Answered(..) => Err(Recording::default()),
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::admit::{Recording, outcome};
 use crate::op::OpState;
+use crate::op_in_run::OpInRun;
 use crate::propose::{DecideError, Word, proposal};
 use crate::state::Engine;
 use crate::words;
@@ -93,21 +94,27 @@ impl Engine {
         }
     }
 
+    fn told(&self, outcome: Outcome) -> Recording {
+        Recording::of(self.performed(outcome))
+    }
+}
+
+impl OpInRun<'_> {
     /// What the agent is told of a person's word on what it put to them.
-    pub(crate) fn consulted_on(&self, op: &OpState, decision: &Decision) -> Recording {
-        let is_plan = native::name_of(&op.intent.tool) == Some(native::PRESENT_PLAN);
+    pub(crate) fn consulted_on(&self, decision: &Decision) -> Recording {
+        let is_plan = native::name_of(&self.op.intent.tool) == Some(native::PRESENT_PLAN);
         let (status, told, settled) = match (decision.verdict, &decision.by) {
             (Verdict::Cancel, By::Nobody) => {
                 (Status::REFUSED, words::NOBODY_ANSWERS, Settled::NotPerformed)
             }
             (Verdict::Answer, _) => {
                 let answer = decision.words.unwrap_or_else(|| ContentRef::of(b""));
-                return self.told(outcome(op, Status::OK, answer, Settled::Performed));
+                return self.run.told(outcome(self.op, Status::OK, answer, Settled::Performed));
             }
             (Verdict::Allow, _) if decision.mode.is_some_and(Mode::may_act) => {
                 (Status::OK, words::APPROVED_TO_ACT, Settled::Performed)
             }
-            (Verdict::Allow, _) if !self.may_act() => {
+            (Verdict::Allow, _) if !self.run.may_act() => {
                 (Status::OK, words::APPROVED_ONLY, Settled::Performed)
             }
             (Verdict::Allow, _) => (Status::OK, words::APPROVED, Settled::Performed),
@@ -124,11 +131,7 @@ impl Engine {
         };
         let mut recording = Recording::default();
         let result = recording.keep(told);
-        recording.facts = self.told(outcome(op, status, result, settled)).facts;
+        recording.facts = self.run.told(outcome(self.op, status, result, settled)).facts;
         recording
-    }
-
-    fn told(&self, outcome: Outcome) -> Recording {
-        Recording::of(self.performed(outcome))
     }
 }

@@ -2,6 +2,7 @@
 //! same result, so the model is given that instead of another call.
 
 use crate::op::OpState;
+use crate::op_in_run::OpInRun;
 use crate::state::Engine;
 use cairn_surface::native;
 use cairn_types::{ContentRef, Coord, Effect, Hash, Outcome, Settled};
@@ -34,9 +35,11 @@ impl Engine {
             self.pure.0.entry(key).or_insert(made);
         }
     }
+}
 
+impl OpInRun<'_> {
     /// The same call, where it was made before.
-    pub(crate) fn made_before(&self, op: &OpState) -> Option<Made> {
-        self.pure.0.get(&key(op)?).copied()
+    pub(crate) fn made_before(&self) -> Option<Made> {
+        self.run.pure.0.get(&key(self.op)?).copied()
     }
 }

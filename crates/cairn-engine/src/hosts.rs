@@ -5,6 +5,7 @@ use crate::admit::{Prepared, Recording};
 use crate::gates::Terms;
 use crate::hooks::HookAsk;
 use crate::op::OpState;
+use crate::op_in_run::OpInRun;
 use crate::propose::proposal;
 use crate::reach::Reach;
 use crate::state::Engine;
@@ -24,21 +25,32 @@ impl Engine {
         };
         hosts.extend(self.op(at).into_iter().flat_map(|op| op.hosts.iter().cloned()));
         let mut access: Vec<HostAccess> = hosts.into_iter().map(HostAccess::Allowed).collect();
-        if let (Some(op), false) = (self.op(at), access.is_empty()) {
-            access.extend(self.kept_from(op));
+        if let (Some(op), false) = (self.op_in_run(at), access.is_empty()) {
+            access.extend(op.kept_from());
         }
         access.sort_by_cached_key(HostAccess::to_string);
         access.dedup();
         access
     }
 
+    /// What a person would be shown, for a hook that is asked before.
+    #[must_use]
+    pub fn would_ask_hosts(&self, ask: &HookAsk) -> Option<String> {
+        let op = ask.at.and_then(|at| self.op(at)).filter(|_| !ask.hosts.is_empty())?;
+        Some(shown(op, &ask.hosts))
+    }
+}
+
+impl OpInRun<'_> {
     /// The hosts that rules keep an op's command from, and those it was let although a rule asks about them.
-    fn kept_from(&self, op: &OpState) -> Vec<HostAccess> {
+    fn kept_from(&self) -> Vec<HostAccess> {
         let nothing = Reach::default();
-        let case = self.case(op, &nothing);
-        let kept = case.map(|case| self.rules.kept_hosts(&case, self.now)).unwrap_or_default();
+        let case = self.case(&nothing);
+        let kept =
+            case.map(|case| self.run.rules.kept_hosts(&case, self.run.now)).unwrap_or_default();
         let is_asked = kept.iter().any(|(word, _)| *word != RuleWord::Deny);
-        let named = op.hosts.iter().filter(|_| is_asked).cloned().map(HostAccess::AllowedByName);
+        let named =
+            self.op.hosts.iter().filter(|_| is_asked).cloned().map(HostAccess::AllowedByName);
         let kept = kept.into_iter().map(|(word, host)| match word {
             RuleWord::Deny => HostAccess::Denied(host),
             RuleWord::Ask | RuleWord::Allow => HostAccess::OnlyByName(host),
@@ -48,44 +60,37 @@ impl Engine {
 
     /// The hosts that a person is asked about: once, only where somebody is there, and not those that a
     /// rule forbids. Nothing that was accepted beforehand answers that.
-    pub(crate) fn asked_hosts(&self, op: &OpState, prepared: &Prepared) -> Vec<String> {
-        let Terms { flags, .. } = self.terms();
-        let somebody = (self.asks() || flags.someone) && !(flags.no_web || flags.no_proposals);
-        if op.asked_hosts || !somebody {
+    pub(crate) fn asked_hosts(&self, prepared: &Prepared) -> Vec<String> {
+        let Terms { flags, .. } = self.run.terms();
+        let somebody = (self.run.asks() || flags.someone) && !(flags.no_web || flags.no_proposals);
+        if self.op.asked_hosts || !somebody {
             return Vec::new();
         }
-        let is_open = |host: &&String| self.word_on_host(op, host) != Some(RuleWord::Deny);
+        let is_open = |host: &&String| self.word_on_host(host) != Some(RuleWord::Deny);
         prepared.wanted.iter().filter(is_open).cloned().collect()
     }
 
     /// What rules that name hosts say about one that a command wanted.
-    fn word_on_host(&self, op: &OpState, host: &str) -> Option<RuleWord> {
+    fn word_on_host(&self, host: &str) -> Option<RuleWord> {
         let nothing = Reach::default();
-        self.case(op, &nothing).and_then(|case| self.rules.word_on_host(&case, host, self.now))
+        self.case(&nothing).and_then(|case| self.run.rules.word_on_host(&case, host, self.run.now))
     }
 
     /// The question about hosts, or the word on it where hooks gave one.
-    pub(crate) fn put_hosts(&self, op: &OpState, hosts: &[String]) -> Recording {
-        let refused = op.hooks.about_hosts(hosts).any(|one| one.answer.block.is_some());
+    pub(crate) fn put_hosts(&self, hosts: &[String]) -> Recording {
+        let refused = self.op.hooks.about_hosts(hosts).any(|one| one.answer.block.is_some());
         // A yes counts only where no rule speaks, as of any other question.
-        let is_unruled = || hosts.iter().all(|host| self.word_on_host(op, host).is_none());
-        let word = || op.hooks.word_on_hosts(hosts).filter(|_| self.rules.takes_yes());
+        let is_unruled = || hosts.iter().all(|host| self.word_on_host(host).is_none());
+        let word = || self.op.hooks.word_on_hosts(hosts).filter(|_| self.run.rules.takes_yes());
         let verdict = match (refused, word()) {
             (true, _) => Verdict::Refuse,
             (false, Some(HookWord::Allow)) if is_unruled() => Verdict::Allow,
-            (false, _) => return propose(op, hosts),
+            (false, _) => return propose(self.op, hosts),
         };
-        let gates = self.leave(op, &Reach::default()).gates().to_vec();
+        let gates = self.leave(&Reach::default()).gates().to_vec();
         let by = By::Gate(Gate::Hooks);
-        let decision = Decision::new(op.intent.at, verdict, by, gates);
+        let decision = Decision::new(self.op.intent.at, verdict, by, gates);
         Recording::of(Body::Decision(Decision { hosts: hosts.to_vec(), ..decision }))
-    }
-
-    /// What a person would be shown, for a hook that is asked before.
-    #[must_use]
-    pub fn would_ask_hosts(&self, ask: &HookAsk) -> Option<String> {
-        let op = ask.at.and_then(|at| self.op(at)).filter(|_| !ask.hosts.is_empty())?;
-        Some(shown(op, &ask.hosts))
     }
 }
 

@@ -18,6 +18,7 @@ mod judgements;
 mod letters;
 mod offers;
 mod op;
+mod op_in_run;
 pub mod policy;
 mod propose;
 mod rails;

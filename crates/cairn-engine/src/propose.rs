@@ -144,11 +144,13 @@ impl Engine {
     /// when it is still as shown.
     #[must_use]
     pub fn put_afresh(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
-        let op = self.op(at).filter(|op| matches!(op.stage, Stage::Requested | Stage::Held(_)))?;
-        if let Some(unseen) = self.unseen(op, prepared) {
+        let op = self
+            .op_in_run(at)
+            .filter(|op| matches!(op.stage, Stage::Requested | Stage::Held(_)))?;
+        if let Some(unseen) = op.unseen(prepared) {
             return Some(unseen);
         }
-        (!self.is_as_shown(at, &prepared.shown)).then(|| propose(op, prepared, &self.rules))
+        (!self.is_as_shown(at, &prepared.shown)).then(|| propose(&op, prepared, &self.rules))
     }
 
     /// Whether what would happen now is what the person decided on. True when nobody was asked.
@@ -195,7 +197,8 @@ impl Engine {
         }
         let items = choice::of(word, proposal, now)?;
         let reach = chosen_reach(word, proposal, &items);
-        let gates = self.leave(op, &reach).gates().to_vec();
+        let gates = self.op_in_run(op.at()).map(|op| op.leave(&reach).gates().to_vec());
+        let gates = gates.unwrap_or_default();
         let mut recording = Recording::default();
         let mut decision = Decision::new(op.intent.at, word.verdict, word.by.clone(), gates);
         decision.proposal = Some(word.proposal.clone());

@@ -5,6 +5,7 @@
 use crate::admit::{Prepared, Recording};
 use crate::gates::{Leave, Refusal};
 use crate::op::OpState;
+use crate::op_in_run::OpInRun;
 use crate::reach::Reach;
 use crate::state::{Engine, Lap};
 use crate::step::Step;
@@ -35,11 +36,11 @@ impl Engine {
     /// follows. Absent where it may not, since nobody and nothing lets the command itself run.
     #[must_use]
     pub fn sends(&self, at: Coord) -> Option<Recording> {
-        let op = self.op(at).filter(|op| op.status().is_none() && op.begin().is_none())?;
+        let op = self.op_in_run(at).filter(|op| op.status().is_none() && op.begin().is_none())?;
         if op.decision().is_some_and(|decision| decision.verdict == Verdict::Allow) {
             return Some(Recording::default());
         }
-        match self.leave(op, &Reach::default()) {
+        match op.leave(&Reach::default()) {
             Leave::Granted(gates, by) => {
                 let decision = Decision::new(at, Verdict::Allow, by, gates);
                 Some(Recording::of(Body::Decision(decision)))
@@ -95,20 +96,17 @@ impl Engine {
         let intent = Intent { at, of, call, repeatable: false, ..sent.intent.clone() };
         Some(Step::Record(Recording::of(Body::Intent(intent))))
     }
+}
 
+impl OpInRun<'_> {
     /// What a command changed that somebody had allowed as such: that word covers it, as it does where the
     /// command is waited for, but for what says what runs next.
-    pub(crate) fn covered(
-        &self,
-        op: &OpState,
-        prepared: &Prepared,
-        leave: &Leave,
-    ) -> Option<Recording> {
-        let by = op.allowed_by.clone()?;
+    pub(crate) fn covered(&self, prepared: &Prepared, leave: &Leave) -> Option<Recording> {
+        let by = self.op.allowed_by.clone()?;
         match leave {
             Leave::Refused(_, Refusal { is_final: true, .. }) => None,
-            _ if self.guards(prepared) => Some(self.guarded(op.intent.at)),
-            _ => Some(Recording::granted(op, leave.gates().to_vec(), by)),
+            _ if self.run.guards(prepared) => Some(self.run.guarded(self.op.intent.at)),
+            _ => Some(Recording::granted(self.op, leave.gates().to_vec(), by)),
         }
     }
 }

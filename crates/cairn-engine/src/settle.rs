@@ -44,9 +44,9 @@ impl Engine {
     /// person would be shown of doing it now.
     #[must_use]
     pub fn found(&self, at: Coord, found: Found, shown: &str) -> Settlement {
-        let Some(op) = self.op(at) else { return Settlement::Record(Recording::default()) };
+        let Some(op) = self.op_in_run(at) else { return Settlement::Record(Recording::default()) };
         let settled =
-            |status, told, how| Settlement::Record(Recording::settled(op, status, told, how));
+            |status, told, how| Settlement::Record(Recording::settled(&op, status, told, how));
         let stopped = match self.lap.as_ref().is_some_and(Lap::is_aborted) {
             true => Some((Status::CANCELLED, words::ABORTED)),
             false => {
@@ -59,12 +59,12 @@ impl Engine {
         let found = if op.begin().is_some_and(has_ran) { Found::Done } else { found };
         let is_write = op.begin().is_some_and(|begin| !begin.changes.is_empty());
         match (found, stopped) {
-            (Found::Done, _) => Settlement::Record(settled_as_done(op)),
+            (Found::Done, _) => Settlement::Record(settled_as_done(&op)),
             (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
             (Found::NotDone, None) if op.is_found_out_again() => Settlement::Repeat,
             // What it changed is kept since it began.
             (Found::Partly | Found::NotDone, None) => {
-                self.not_finished(op).map_or(Settlement::Finish, Settlement::Record)
+                op.not_finished().map_or(Settlement::Finish, Settlement::Record)
             }
             (Found::Unknown, None) if op.intent.repeatable => Settlement::Repeat,
             // A file that is neither as before nor as meant is somebody else's by now.
@@ -72,12 +72,12 @@ impl Engine {
                 let label = format!("{} {}", op.intent.tool, op.intent.target);
                 let shown = unfinished(shown);
                 let items = vec![ProposalItem::whole(label)];
-                Settlement::Record(proposal(op, ProposalKind::Indeterminate, &shown, items))
+                Settlement::Record(proposal(&op, ProposalKind::Indeterminate, &shown, items))
             }
             (Found::Partly, Some(_)) => {
                 settled(Status::FAILED, words::PARTLY, Settled::Indeterminate)
             }
-            (Found::Unknown, _) => Settlement::Record(Recording::indeterminate(op)),
+            (Found::Unknown, _) => Settlement::Record(Recording::indeterminate(&op)),
         }
     }
 

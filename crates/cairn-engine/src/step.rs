@@ -4,6 +4,7 @@ use crate::admit::Recording;
 use crate::gates::Leave;
 use crate::hooks::HookAsk;
 use crate::op::{Begun, Decided, OpState, Reached, Stage};
+use crate::op_in_run::OpInRun;
 use crate::propose::propose_look;
 use crate::reach::Reach;
 use crate::state::{Engine, Lap};
@@ -62,7 +63,7 @@ impl Engine {
     pub fn step(&self) -> Step {
         let Some(lap) = &self.lap else { return self.step_idle() };
         match self.open_ops(lap).next() {
-            Some(op) => self.step_op(lap, op),
+            Some(op) => OpInRun { run: self, lap, op }.step_by_stage(),
             None => self.step_turn(lap),
         }
     }
@@ -166,81 +167,6 @@ impl Engine {
         Some((Rail::Cost, why))
     }
 
-    /// This op is the first without an outcome: what its stage needs.
-    fn step_op(&self, lap: &Lap, op: &OpState) -> Step {
-        match &op.stage {
-            Stage::Requested => {
-                self.step_not_done(lap, op).unwrap_or_else(|| self.step_requested(lap, op))
-            }
-            Stage::Held(question) => {
-                let not_done = self.step_not_done(lap, op);
-                not_done.unwrap_or_else(|| self.step_held(lap, op, question))
-            }
-            Stage::Decided(decided) => self
-                .step_watched(lap, op)
-                .or_else(|| self.step_not_done(lap, op))
-                .unwrap_or_else(|| self.step_decided(lap, op, decided)),
-            Stage::Begun(begun) => {
-                let watched = self.step_watched(lap, op);
-                watched.unwrap_or_else(|| self.step_begun(lap, op, begun))
-            }
-            Stage::Performed { outcome, .. } => self.step_performed(lap, op, outcome),
-            Stage::Settled { .. } => self.step_turn(lap),
-        }
-    }
-
-    /// Why an op that has not begun is not done, whatever was decided about it.
-    fn step_not_done(&self, lap: &Lap, op: &OpState) -> Option<Step> {
-        if op.reached == Reached::Lost && !lap.waits_for_hosts(op) {
-            return Some(Step::Record(Recording::indeterminate(op)));
-        }
-        if let Some(problem) = &op.intent.problem {
-            return Some(self.step_problem(lap, op, problem));
-        }
-        let (status, why) = lap.not_performed(op).or_else(|| self.false_success(lap, op))?;
-        Some(Step::Record(Recording::not_performed(op, status, why)))
-    }
-
-    /// Nobody has said anything yet: the gates do, on the op as it was requested.
-    fn step_requested(&self, lap: &Lap, op: &OpState) -> Step {
-        let is_look = op.intent.effect.is_read_only();
-        match self.leave(op, &Reach::default()) {
-            Leave::Hook(ask) => Step::Hook(ask),
-            Leave::Answered(gates, result) => Step::Record(self.answered(op, gates, result)),
-            Leave::Granted(..) if is_look => self.neighbouring_reads(lap),
-            Leave::Ask(_) if is_look && !op.is_consult() => {
-                self.before_question(op).map_or_else(|| Step::Record(propose_look(op)), Step::Hook)
-            }
-            Leave::Refused(gates, refusal) if refusal.is_final || is_look => {
-                Step::Record(Recording::refused(op, gates, refusal))
-            }
-            Leave::Granted(..) | Leave::Ask(_) | Leave::Refused(..) => Step::Prepare(op.at()),
-        }
-    }
-
-    /// A question was put. With another driver than the one that put it, the gates may answer it.
-    fn step_held(&self, lap: &Lap, op: &OpState, question: &Proposal) -> Step {
-        if question.kind == ProposalKind::Network {
-            return match self.asks() || self.terms().flags.someone {
-                true => self.step_question(op),
-                false => Step::Record(hosts_refused(op, question)),
-            };
-        }
-        let reach = Reach::from(question);
-        match self.leave(op, &reach) {
-            Leave::Hook(ask) => Step::Hook(ask),
-            Leave::Answered(gates, result) => Step::Record(self.answered(op, gates, result)),
-            Leave::Granted(..) if op.intent.effect.is_read_only() => self.neighbouring_reads(lap),
-            Leave::Ask(_) => self.step_question(op),
-            Leave::Refused(gates, refusal) => {
-                Step::Record(self.also(op, &reach, Recording::refused(op, gates, refusal)))
-            }
-            Leave::Granted(gates, by) => {
-                Step::Record(self.also(op, &reach, Recording::granted(op, gates, by)))
-            }
-        }
-    }
-
     /// From the first open op on: the reads that stand next to each other and may be done unasked.
     /// Hooks are asked about all of them before.
     fn neighbouring_reads(&self, lap: &Lap) -> Step {
@@ -254,7 +180,7 @@ impl Engine {
             if !reads.is_empty() && op.is_last_word() {
                 break;
             }
-            match self.leave(op, &Reach::default()) {
+            match (OpInRun { run: self, lap, op }).leave(&Reach::default()) {
                 Leave::Granted(..) => reads.push(op.intent.at),
                 Leave::Hook(ask) => return Step::Hook(ask),
                 _ => break,
@@ -262,61 +188,136 @@ impl Engine {
         }
         Step::Read(reads)
     }
+}
 
-    fn step_decided(&self, lap: &Lap, op: &OpState, decided: &Decided) -> Step {
+impl OpInRun<'_> {
+    /// This op is the first without an outcome: what its stage needs.
+    fn step_by_stage(&self) -> Step {
+        match &self.op.stage {
+            Stage::Requested => self.step_not_done().unwrap_or_else(|| self.step_requested()),
+            Stage::Held(question) => {
+                let not_done = self.step_not_done();
+                not_done.unwrap_or_else(|| self.step_held(question))
+            }
+            Stage::Decided(decided) => self
+                .step_watched()
+                .or_else(|| self.step_not_done())
+                .unwrap_or_else(|| self.step_decided(decided)),
+            Stage::Begun(begun) => {
+                let watched = self.step_watched();
+                watched.unwrap_or_else(|| self.step_begun(begun))
+            }
+            Stage::Performed { outcome, .. } => self.step_performed(outcome),
+            Stage::Settled { .. } => self.run.step_turn(self.lap),
+        }
+    }
+
+    /// Why an op that has not begun is not done, whatever was decided about it.
+    fn step_not_done(&self) -> Option<Step> {
+        if self.op.reached == Reached::Lost && !self.lap.waits_for_hosts(self.op) {
+            return Some(Step::Record(Recording::indeterminate(self.op)));
+        }
+        if let Some(problem) = &self.op.intent.problem {
+            return Some(self.step_problem(problem));
+        }
+        let (status, why) = self.lap.not_performed(self.op).or_else(|| self.false_success())?;
+        Some(Step::Record(Recording::not_performed(self.op, status, why)))
+    }
+
+    /// Nobody has said anything yet: the gates do, on the op as it was requested.
+    fn step_requested(&self) -> Step {
+        let is_look = self.op.intent.effect.is_read_only();
+        match self.leave(&Reach::default()) {
+            Leave::Hook(ask) => Step::Hook(ask),
+            Leave::Answered(gates, result) => Step::Record(self.answered(gates, result)),
+            Leave::Granted(..) if is_look => self.run.neighbouring_reads(self.lap),
+            Leave::Ask(_) if is_look && !self.op.is_consult() => self
+                .before_question()
+                .map_or_else(|| Step::Record(propose_look(self.op)), Step::Hook),
+            Leave::Refused(gates, refusal) if refusal.is_final || is_look => {
+                Step::Record(Recording::refused(self.op, gates, refusal))
+            }
+            Leave::Granted(..) | Leave::Ask(_) | Leave::Refused(..) => Step::Prepare(self.op.at()),
+        }
+    }
+
+    /// A question was put. With another driver than the one that put it, the gates may answer it.
+    fn step_held(&self, question: &Proposal) -> Step {
+        if question.kind == ProposalKind::Network {
+            return match self.run.asks() || self.run.terms().flags.someone {
+                true => self.step_question(),
+                false => Step::Record(hosts_refused(self.op, question)),
+            };
+        }
+        let reach = Reach::from(question);
+        match self.leave(&reach) {
+            Leave::Hook(ask) => Step::Hook(ask),
+            Leave::Answered(gates, result) => Step::Record(self.answered(gates, result)),
+            Leave::Granted(..) if self.op.intent.effect.is_read_only() => {
+                self.run.neighbouring_reads(self.lap)
+            }
+            Leave::Ask(_) => self.step_question(),
+            Leave::Refused(gates, refusal) => {
+                Step::Record(self.also(&reach, Recording::refused(self.op, gates, refusal)))
+            }
+            Leave::Granted(gates, by) => {
+                Step::Record(self.also(&reach, Recording::granted(self.op, gates, by)))
+            }
+        }
+    }
+
+    fn step_decided(&self, decided: &Decided) -> Step {
         let decision = &decided.decision;
         if decision.verdict == Verdict::Allow
-            && let Some(step) = self.step_unasked(op)
+            && let Some(step) = self.step_unasked()
         {
             return step;
         }
-        if op.is_consult() {
-            return Step::Record(self.consulted_on(op, decision));
+        if self.op.is_consult() {
+            return Step::Record(self.consulted_on(decision));
         }
         let (status, why) = match (decision.verdict, &decision.by) {
-            (Verdict::Allow, _) => return self.step_allowed(lap, op, decision),
+            (Verdict::Allow, _) => return self.step_allowed(decision),
             (Verdict::Refuse, By::Nobody) => (Status::REFUSED, words::NOBODY),
             (Verdict::Refuse, _) => (Status::REFUSED, words::REFUSED),
             (Verdict::Cancel | Verdict::Skip | Verdict::Happened | Verdict::Answer, _) => {
                 (Status::CANCELLED, words::WITHDRAWN)
             }
         };
-        Step::Record(Recording::not_performed(op, status, why))
+        Step::Record(Recording::not_performed(self.op, status, why))
     }
 
     /// It was allowed, perhaps under another driver: this one's gates have their word as well.
-    fn step_allowed(&self, lap: &Lap, op: &OpState, decision: &Decision) -> Step {
-        let at = op.at();
-        match self.leave(op, &Reach::from(decision)) {
+    fn step_allowed(&self, decision: &Decision) -> Step {
+        let at = self.op.at();
+        match self.leave(&Reach::from(decision)) {
             Leave::Refused(gates, refusal) if refusal.is_final => {
-                Step::Record(Recording::refused(op, gates, refusal))
+                Step::Record(Recording::refused(self.op, gates, refusal))
             }
-            Leave::Ask(_) | Leave::Refused(..) if decision.is_by_gates() => {
-                self.step_requested(lap, op)
-            }
-            _ if op.intent.effect.is_read_only() => Step::Read(vec![at]),
-            _ => self.step_accepting(op).unwrap_or(Step::Act { at, again: false }),
+            Leave::Ask(_) | Leave::Refused(..) if decision.is_by_gates() => self.step_requested(),
+            _ if self.op.intent.effect.is_read_only() => Step::Read(vec![at]),
+            _ => self.step_accepting().unwrap_or(Step::Act { at, again: false }),
         }
     }
 
     /// It began. While it is being performed nobody asks; so this is after a crash.
-    fn step_begun(&self, lap: &Lap, op: &OpState, begun: &Begun) -> Step {
-        let at = op.at();
-        let stopped = lap.is_aborted() || !self.may_act();
+    fn step_begun(&self, begun: &Begun) -> Step {
+        let at = self.op.at();
+        let stopped = self.lap.is_aborted() || !self.run.may_act();
         let Some(doubt) = &begun.doubt else { return Step::Settle(at) };
         match doubt.decision.as_ref().map(|decision| decision.verdict) {
-            None if self.asks() && !stopped => self.step_question(op),
+            None if self.run.asks() && !stopped => self.step_question(),
             None => Step::Settle(at),
             Some(Verdict::Allow) if stopped => Step::Settle(at),
             Some(Verdict::Allow) => Step::Act { at, again: true },
             Some(Verdict::Happened) => Step::Record(Recording::settled(
-                op,
+                self.op,
                 Status::OK,
                 words::SAID_DONE,
                 Settled::SaidDone,
             )),
             Some(Verdict::Refuse | Verdict::Cancel | Verdict::Skip | Verdict::Answer) => {
-                Step::Record(Recording::indeterminate(op))
+                Step::Record(Recording::indeterminate(self.op))
             }
         }
     }

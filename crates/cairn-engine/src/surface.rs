@@ -1,6 +1,7 @@
 //! What differs by surface: how a turn ends, when a claim of success counts, and what of a reply is told next.
 
 use crate::op::OpState;
+use crate::op_in_run::OpInRun;
 use crate::state::{Engine, Lap};
 use crate::words;
 use cairn_surface::native;
@@ -155,19 +156,22 @@ impl Engine {
         let comes_last = move |op: &&OpState| is_text && op.is_last_word();
         open.clone().filter(move |op| !comes_last(op)).chain(open.filter(comes_last))
     }
+}
 
+impl OpInRun<'_> {
     /// Why a claim of success does not count, if it does not: something of the turn could not be done, or nobody
     /// who must look at it has seen what was done.
-    pub(crate) fn false_success(&self, lap: &Lap, op: &OpState) -> Option<(Status, String)> {
-        let claims = op.intent.says.is_some_and(|status| status.ends_work() && status.is_success());
-        if !claims || !self.surface().is_text() {
+    pub(crate) fn false_success(&self) -> Option<(Status, String)> {
+        let claims =
+            self.op.intent.says.is_some_and(|status| status.ends_work() && status.is_success());
+        if !claims || !self.run.surface().is_text() {
             return None;
         }
-        if lap.told.problems.is_some() {
+        if self.lap.told.problems.is_some() {
             return Some((Status::CONFLICT, words::UNREAD.to_owned()));
         }
         let acts = |other: &&OpState| !other.is_look();
-        let failed = lap.ops.iter().filter(|op| op.would_act()).find_map(|other| {
+        let failed = self.lap.ops.iter().filter(|op| op.would_act()).find_map(|other| {
             other
                 .status()
                 .filter(|status| !status.is_success())
@@ -176,7 +180,7 @@ impl Engine {
         if let Some((at, status)) = failed {
             return Some((Status::CONFLICT, words::false_success(at, status)));
         }
-        let unseen = lap.ops.iter().find(acts).filter(|_| self.is_small())?;
+        let unseen = self.lap.ops.iter().find(acts).filter(|_| self.run.is_small())?;
         Some((Status::CONFLICT, words::unseen_success(unseen.intent.at)))
     }
 }

@@ -3,7 +3,7 @@
 use super::HookAsk;
 use crate::admit::{Recording, outcome};
 use crate::op::OpState;
-use crate::state::{Engine, Lap};
+use crate::op_in_run::OpInRun;
 use crate::step::Step;
 use cairn_types::{HookEvent, Hooked, Problem, Settled, Status, Surface};
 
@@ -33,20 +33,20 @@ impl OpState {
     }
 }
 
-impl Engine {
+impl OpInRun<'_> {
     /// The op is not done because of this problem: who is asked about it, or what is recorded.
-    pub(crate) fn step_problem(&self, lap: &Lap, op: &OpState, problem: &Problem) -> Step {
-        let said = &op.hooks.misread;
+    pub(crate) fn step_problem(&self, problem: &Problem) -> Step {
+        let said = &self.op.hooks.misread;
         let has_said = |name: &str| said.iter().any(|one| one.name == name);
-        let asked = self.wanted(HookEvent::UnknownTool, None).find(|name| !has_said(name));
-        if let (Some(_), Some(name), false) = (op.misread(), asked, lap.is_aborted()) {
-            return Step::Hook(HookAsk::about(op, HookEvent::UnknownTool, name));
+        let asked = self.run.wanted(HookEvent::UnknownTool, None).find(|name| !has_said(name));
+        if let (Some(_), Some(name), false) = (self.op.misread(), asked, self.lap.is_aborted()) {
+            return Step::Hook(HookAsk::about(self.op, HookEvent::UnknownTool, name));
         }
         if let Some(result) = said.iter().find_map(|one| one.answer.substitute) {
-            return Step::Record(self.answered(op, Vec::new(), result));
+            return Step::Record(self.answered(Vec::new(), result));
         }
-        let outcome = outcome(op, problem.status, problem.message, Settled::NotPerformed);
-        Step::Record(Recording::of(self.performed(outcome)))
+        let outcome = outcome(self.op, problem.status, problem.message, Settled::NotPerformed);
+        Step::Record(Recording::of(self.run.performed(outcome)))
     }
 }
 

@@ -4,9 +4,9 @@
 use super::{HookAsk, OfOp, tool_of};
 use crate::admit::Recording;
 use crate::gates::Leave;
-use crate::op::{Decided, OpState, Stage};
+use crate::op::{Decided, Stage};
+use crate::op_in_run::OpInRun;
 use crate::reach::Reach;
-use crate::state::{Engine, Lap};
 use crate::step::Step;
 use crate::words;
 use cairn_types::{ContentRef, HookEvent, HookWord, Hooked, Status};
@@ -69,14 +69,15 @@ impl OfOp {
     }
 }
 
-impl Engine {
+impl OpInRun<'_> {
     /// What hooks say before an op. What was said counts, whoever drives now.
-    pub(crate) fn hooks_said(&self, op: &OpState) -> HooksSaid {
-        let said = &op.hooks.before;
+    pub(crate) fn hooks_said(&self) -> HooksSaid {
+        let said = &self.op.hooks.before;
         // What a command in the background changed: they were asked before it ran.
-        let called = tool_of(op).filter(|_| op.intent.of.is_none());
-        let mut names: Vec<&str> = called
-            .map_or_else(Vec::new, |tool| self.wanted(HookEvent::PreToolUse, Some(tool)).collect());
+        let called = tool_of(self.op).filter(|_| self.op.intent.of.is_none());
+        let mut names: Vec<&str> = called.map_or_else(Vec::new, |tool| {
+            self.run.wanted(HookEvent::PreToolUse, Some(tool)).collect()
+        });
         for one in said {
             if let Some(told) = one.answer.block {
                 return HooksSaid::Blocked(one.name.clone(), told);
@@ -85,15 +86,15 @@ impl Engine {
                 return HooksSaid::ChangedTwice(one.name.clone());
             }
         }
-        let rounds = if op.hooks.is_changed() { 2 } else { 1 };
+        let rounds = if self.op.hooks.is_changed() { 2 } else { 1 };
         for again in [false, true].into_iter().take(rounds) {
-            let has_said = |name: &str| op.hooks.has_said(HookEvent::PreToolUse, again, name);
+            let has_said = |name: &str| self.op.hooks.has_said(HookEvent::PreToolUse, again, name);
             if let Some(name) = names.iter().find(|name| !has_said(name)) {
-                let ask = HookAsk::about(op, HookEvent::PreToolUse, name);
+                let ask = HookAsk::about(self.op, HookEvent::PreToolUse, name);
                 return HooksSaid::Pending(HookAsk { again, ..ask });
             }
         }
-        if let Some(ask) = self.rest_before_question(op) {
+        if let Some(ask) = self.rest_before_question() {
             return HooksSaid::Pending(ask);
         }
         if let Some((name, result)) =
@@ -110,51 +111,49 @@ impl Engine {
             }
         }
         let names = names.into_iter().map(str::to_owned).collect();
-        HooksSaid::Passed(names, op.hooks.word())
+        HooksSaid::Passed(names, self.op.hooks.word())
     }
 
     /// A person would be asked about the op: who is asked before.
-    pub(crate) fn before_question(&self, op: &OpState) -> Option<HookAsk> {
-        let (event, again) = (HookEvent::PermissionRequest, op.hooks.is_changed());
-        let mut names = self.wanted(event, Some(tool_of(op)?));
-        let name = names.find(|name| !op.hooks.has_said(event, again, name))?;
-        Some(HookAsk { again, ..HookAsk::about(op, event, name) })
+    pub(crate) fn before_question(&self) -> Option<HookAsk> {
+        let (event, again) = (HookEvent::PermissionRequest, self.op.hooks.is_changed());
+        let mut names = self.run.wanted(event, Some(tool_of(self.op)?));
+        let name = names.find(|name| !self.op.hooks.has_said(event, again, name))?;
+        Some(HookAsk { again, ..HookAsk::about(self.op, event, name) })
     }
 
     /// A person would be asked which hosts it may reach: who is asked before.
-    pub(crate) fn before_hosts(&self, op: &OpState, hosts: Vec<String>) -> Option<HookAsk> {
+    pub(crate) fn before_hosts(&self, hosts: Vec<String>) -> Option<HookAsk> {
         let event = HookEvent::PermissionRequest;
-        let has_said = |name: &str| op.hooks.about_hosts(&hosts).any(|one| one.name == name);
-        let name = self.wanted(event, Some(tool_of(op)?)).find(|name| !has_said(name))?;
-        let ask = HookAsk::about(op, event, name);
-        Some(HookAsk { hosts, again: op.hooks.is_changed(), ..ask })
+        let has_said = |name: &str| self.op.hooks.about_hosts(&hosts).any(|one| one.name == name);
+        let name = self.run.wanted(event, Some(tool_of(self.op)?)).find(|name| !has_said(name))?;
+        let ask = HookAsk::about(self.op, event, name);
+        Some(HookAsk { hosts, again: self.op.hooks.is_changed(), ..ask })
     }
 
     /// Once one was asked before a question, all are, so that a later no beats an earlier yes.
-    fn rest_before_question(&self, op: &OpState) -> Option<HookAsk> {
-        let again = op.hooks.is_changed();
+    fn rest_before_question(&self) -> Option<HookAsk> {
+        let again = self.op.hooks.is_changed();
         let is_first =
             |one: &Hooked| one.event == HookEvent::PermissionRequest && one.again == again;
-        let is_open = matches!(op.stage, Stage::Requested);
-        let has_begun = op.hooks.before.iter().any(is_first);
-        self.before_question(op).filter(|_| is_open && has_begun)
+        let is_open = matches!(self.op.stage, Stage::Requested);
+        let has_begun = self.op.hooks.before.iter().any(is_first);
+        self.before_question().filter(|_| is_open && has_begun)
     }
 
     /// An op that someone allowed still passes hooks that the present driver has not asked about it.
-    pub(crate) fn step_unasked(&self, op: &OpState) -> Option<Step> {
-        match self.hooks_said(op) {
+    pub(crate) fn step_unasked(&self) -> Option<Step> {
+        match self.hooks_said() {
             HooksSaid::Pending(ask) => Some(Step::Hook(ask)),
             HooksSaid::Blocked(_, told) => {
-                Some(Step::Record(Recording::outcome_by_ref(op, Status::REFUSED, told)))
+                Some(Step::Record(Recording::outcome_by_ref(self.op, Status::REFUSED, told)))
             }
             HooksSaid::ChangedTwice(_) => {
                 let told = words::CHANGED_TWICE;
-                Some(Step::Record(Recording::not_performed(op, Status::REFUSED, told)))
+                Some(Step::Record(Recording::not_performed(self.op, Status::REFUSED, told)))
             }
-            HooksSaid::Substituted(..) => match self.leave(op, &Reach::default()) {
-                Leave::Answered(gates, result) => {
-                    Some(Step::Record(self.answered(op, gates, result)))
-                }
+            HooksSaid::Substituted(..) => match self.leave(&Reach::default()) {
+                Leave::Answered(gates, result) => Some(Step::Record(self.answered(gates, result))),
                 _ => None,
             },
             _ => None,
@@ -162,26 +161,26 @@ impl Engine {
     }
 
     /// Somebody allowed an op that changes something: who is asked before it begins, or who vetoed it.
-    pub(crate) fn step_accepting(&self, op: &OpState) -> Option<Step> {
-        let said = &op.hooks.accepting;
+    pub(crate) fn step_accepting(&self) -> Option<Step> {
+        let said = &self.op.hooks.accepting;
         if let Some(told) = said.iter().find_map(|one| one.answer.block) {
-            return Some(Step::Record(Recording::outcome_by_ref(op, Status::REFUSED, told)));
+            return Some(Step::Record(Recording::outcome_by_ref(self.op, Status::REFUSED, told)));
         }
-        let mut names = self.wanted(HookEvent::Accepting, Some(tool_of(op)?));
+        let mut names = self.run.wanted(HookEvent::Accepting, Some(tool_of(self.op)?));
         let name = names.find(|name| !said.iter().any(|one| one.name == *name))?;
-        let again = op.hooks.is_changed();
-        Some(Step::Hook(HookAsk { again, ..HookAsk::about(op, HookEvent::Accepting, name) }))
+        let again = self.op.hooks.is_changed();
+        Some(Step::Hook(HookAsk { again, ..HookAsk::about(self.op, HookEvent::Accepting, name) }))
     }
 
     /// A question waits for a word: somebody is told of it first, if anybody is.
-    pub(crate) fn step_question(&self, op: &OpState) -> Step {
-        let asked = self.watcher(op, HookEvent::Notification, None);
-        asked.map_or(Step::Await(op.intent.at), Step::Hook)
+    pub(crate) fn step_question(&self) -> Step {
+        let asked = self.watcher(HookEvent::Notification, None);
+        asked.map_or(Step::Await(self.op.intent.at), Step::Hook)
     }
 
     /// The newest question about the op was decided: who looks at that.
-    pub(crate) fn step_watched(&self, lap: &Lap, op: &OpState) -> Option<Step> {
-        let (decision, question) = match &op.stage {
+    pub(crate) fn step_watched(&self) -> Option<Step> {
+        let (decision, question) = match &self.op.stage {
             Stage::Decided(Decided { question, decision }) => (decision, question.as_ref()?),
             Stage::Begun(begun) => {
                 let doubt = begun.doubt.as_ref()?;
@@ -191,15 +190,15 @@ impl Engine {
                 return None;
             }
         };
-        if decision.proposal.as_ref() != Some(&question.id) || lap.is_aborted() {
+        if decision.proposal.as_ref() != Some(&question.id) || self.lap.is_aborted() {
             return None;
         }
-        self.watcher(op, HookEvent::Decided, Some(tool_of(op)?)).map(Step::Hook)
+        self.watcher(HookEvent::Decided, Some(tool_of(self.op)?)).map(Step::Hook)
     }
 
-    fn watcher(&self, op: &OpState, event: HookEvent, tool: Option<&str>) -> Option<HookAsk> {
-        let watched = |name: &str| op.hooks.watched.contains(&(event, name.to_owned()));
-        let name = self.wanted(event, tool).find(|name| !watched(name))?.to_owned();
-        Some(HookAsk::about(op, event, &name))
+    fn watcher(&self, event: HookEvent, tool: Option<&str>) -> Option<HookAsk> {
+        let watched = |name: &str| self.op.hooks.watched.contains(&(event, name.to_owned()));
+        let name = self.run.wanted(event, tool).find(|name| !watched(name))?.to_owned();
+        Some(HookAsk::about(self.op, event, &name))
     }
 }

@@ -1,53 +1,25 @@
 //! Hooks after an op: who looks at a result, and what they make of it before its row is recorded.
 
 use super::{HookAsk, HooksSaid, OfOp, tool_of};
-use crate::op::OpState;
+use crate::op_in_run::OpInRun;
 use crate::state::{Engine, Lap};
 use crate::step::Step;
 use crate::words;
 use cairn_types::{Body, ContentRef, Coord, HookEvent, Hooked, Outcome, Settled, Status};
 
 impl Engine {
-    /// The op was performed and its result is looked at: who is next, or nobody.
-    pub(crate) fn step_performed(&self, lap: &Lap, op: &OpState, outcome: &Outcome) -> Step {
-        match self.unheard(op, outcome).filter(|_| !lap.is_aborted()) {
-            Some(name) => Step::Hook(HookAsk::about(op, looks_at(outcome.status), name)),
-            None => Step::Conclude(op.intent.at),
-        }
-    }
-
-    /// Who has not had a word on a result yet.
-    fn unheard(&self, op: &OpState, outcome: &Outcome) -> Option<&str> {
-        let has_said = |name: &str| op.hooks.after.iter().any(|one| one.name == name);
-        let mut wanted = self.wanted(looks_at(outcome.status), Some(tool_of(op)?));
-        wanted.find(|name| !has_said(name))
-    }
-
-    /// Whether hooks have something to say on a result before it is recorded.
-    fn is_looked_at(&self, op: &OpState, outcome: &Outcome) -> bool {
-        let event = looks_at(outcome.status);
-        op.hooks.early().next().is_some()
-            || tool_of(op).is_some_and(|tool| self.wanted(event, Some(tool)).next().is_some())
-    }
-
     /// An op was performed, was tried and failed, or a hook gave its result: what is recorded of that
     /// now.
     #[must_use]
     pub fn performed(&self, outcome: Outcome) -> Body {
         let is_tried = outcome.settled == Settled::Performed || !outcome.status.is_success();
-        let is_looked_at = self.op(outcome.at).is_some_and(|op| {
-            (is_tried || self.is_answered(op)) && self.is_looked_at(op, &outcome)
-        });
+        let is_looked_at = self
+            .op_in_run(outcome.at)
+            .is_some_and(|op| (is_tried || op.is_answered()) && op.is_looked_at(&outcome));
         match is_looked_at {
             true => Body::Performed(outcome),
             false => Body::Outcome(outcome),
         }
-    }
-
-    fn is_answered(&self, op: &OpState) -> bool {
-        op.hooks.misread.iter().any(|one| one.answer.substitute.is_some())
-            || matches!(self.hooks_said(op), HooksSaid::Substituted(..))
-            || self.made_before(op).is_some()
     }
 
     /// What hooks made of a result: what happened, what stands in its place, and what is told after
@@ -66,10 +38,41 @@ impl Engine {
     /// looked at it: one of them might have kept it back.
     #[must_use]
     pub fn unshown(&self, at: Coord) -> Option<&'static str> {
-        let op = self.op(at)?;
+        let op = self.op_in_run(at)?;
         let is_stopped = self.lap.as_ref().is_some_and(Lap::is_aborted);
-        let is_unheard = self.unheard(op, op.performed()?).is_some();
+        let is_unheard = op.unheard(op.performed()?).is_some();
         (is_stopped && is_unheard).then_some(words::UNHEARD)
+    }
+}
+
+impl OpInRun<'_> {
+    /// The op was performed and its result is looked at: who is next, or nobody.
+    pub(crate) fn step_performed(&self, outcome: &Outcome) -> Step {
+        match self.unheard(outcome).filter(|_| !self.lap.is_aborted()) {
+            Some(name) => Step::Hook(HookAsk::about(self.op, looks_at(outcome.status), name)),
+            None => Step::Conclude(self.op.intent.at),
+        }
+    }
+
+    /// Who has not had a word on a result yet.
+    fn unheard(&self, outcome: &Outcome) -> Option<&str> {
+        let has_said = |name: &str| self.op.hooks.after.iter().any(|one| one.name == name);
+        let mut wanted = self.run.wanted(looks_at(outcome.status), Some(tool_of(self.op)?));
+        wanted.find(|name| !has_said(name))
+    }
+
+    /// Whether hooks have something to say on a result before it is recorded.
+    fn is_looked_at(&self, outcome: &Outcome) -> bool {
+        let event = looks_at(outcome.status);
+        self.op.hooks.early().next().is_some()
+            || tool_of(self.op)
+                .is_some_and(|tool| self.run.wanted(event, Some(tool)).next().is_some())
+    }
+
+    fn is_answered(&self) -> bool {
+        self.op.hooks.misread.iter().any(|one| one.answer.substitute.is_some())
+            || matches!(self.hooks_said(), HooksSaid::Substituted(..))
+            || self.made_before().is_some()
     }
 }
 

@@ -228,8 +228,8 @@ fn a_hooks_yes_counts_only_where_no_rule_speaks_and_its_question_counts_everywhe
         sim.go();
         sim.reply(&[call], Finish::Calls);
         answer(&mut sim, says.clone());
-        let op = sim.engine.op(at(1, 1, 1)).unwrap();
-        let leave = sim.engine.leave(op, &Reach::default());
+        let op = sim.engine.op_in_run(at(1, 1, 1)).unwrap();
+        let leave = op.leave(&Reach::default());
         let said: Vec<String> =
             leave.gates()[3..].iter().map(|g| format!("{} {}", g.gate, g.verdict)).collect();
         assert_eq!(said.join(", "), expected, "{rules:?} {says:?}");
