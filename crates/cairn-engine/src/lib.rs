@@ -15,6 +15,7 @@ mod hooks;
 mod hosts;
 mod in_reply;
 mod judgements;
+mod lap_in_run;
 mod letters;
 mod offers;
 mod op;

@@ -1,6 +1,7 @@
 //! What one op needs of its run: a view of the op with its loop and its run, on which everything that decides about
 //! one op is a method.
 
+use crate::lap_in_run::LapInRun;
 use crate::op::OpState;
 use crate::state::{Engine, Lap};
 use cairn_types::Coord;
@@ -18,6 +19,13 @@ impl Deref for OpInRun<'_> {
     type Target = OpState;
     fn deref(&self) -> &OpState {
         self.op
+    }
+}
+
+impl<'a> OpInRun<'a> {
+    /// Its loop.
+    pub(crate) fn in_lap(self) -> LapInRun<'a> {
+        LapInRun { run: self.run, lap: self.lap }
     }
 }
 

@@ -4,10 +4,11 @@
 
 use crate::admit::{Prepared, Recording};
 use crate::gates::{Leave, Refusal};
+use crate::lap_in_run::LapInRun;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
 use crate::reach::Reach;
-use crate::state::{Engine, Lap};
+use crate::state::Engine;
 use crate::step::Step;
 use cairn_types::{
     Body, By, Coord, Decision, Intent, Outcome, ProposalKind, Stream, StreamState, Verdict,
@@ -82,16 +83,18 @@ impl Engine {
         let sent = intent.of.and_then(|row| self.sent.remove(&row));
         self.in_op(intent.at, |op| op.allowed_by = sent.and_then(|sent| sent.word));
     }
+}
 
+impl LapInRun<'_> {
     /// Nothing of the newest turn is open: the first command that is over becomes an op of that turn.
-    pub(crate) fn step_sent(&self, lap: &Lap) -> Option<Step> {
-        let is_asked = lap.asked.is_some() && lap.fault.is_none();
-        let (row, sent) = self.sent.iter().find(|(_, sent)| sent.is_over)?;
-        if is_asked || lap.owes_intents || lap.turn == 0 {
+    pub(crate) fn step_sent(&self) -> Option<Step> {
+        let is_asked = self.lap.asked.is_some() && self.lap.fault.is_none();
+        let (row, sent) = self.run.sent.iter().find(|(_, sent)| sent.is_over)?;
+        if is_asked || self.lap.owes_intents || self.lap.turn == 0 {
             return None;
         }
-        let last = lap.ops.iter().map(|op| op.intent.at.seq).max().unwrap_or(0);
-        let at = Coord { lap: lap.lap, turn: lap.turn, seq: last.saturating_add(1) };
+        let last = self.lap.ops.iter().map(|op| op.intent.at.seq).max().unwrap_or(0);
+        let at = Coord { lap: self.lap.lap, turn: self.lap.turn, seq: last.saturating_add(1) };
         let (of, call) = (Some(*row), String::new());
         let intent = Intent { at, of, call, repeatable: false, ..sent.intent.clone() };
         Some(Step::Record(Recording::of(Body::Intent(intent))))

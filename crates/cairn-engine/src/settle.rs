@@ -88,7 +88,7 @@ impl Engine {
         let changes = |op: &&OpState| {
             op.performed().is_none() && op.begin().is_some_and(|begin| !begin.changes.is_empty())
         };
-        self.lap.as_ref().and_then(|lap| self.open_ops(lap).find(changes))
+        self.lap_in_run()?.open_ops().find(changes)
     }
 
     /// What is recorded of an interrupted op that nobody goes on with: what is missing is not made.

@@ -400,7 +400,7 @@ impl Engine {
     }
 
     fn finished(&mut self, end: &End) {
-        if self.lap.as_ref().is_some_and(|lap| self.may_be_heard(lap)) {
+        if self.lap_in_run().is_some_and(|lap| lap.may_be_heard()) {
             self.release_prompt();
         }
         self.hooks.has_worked = true;
@@ -573,7 +573,7 @@ impl Engine {
     /// The question that waits for a word, if one does.
     #[must_use]
     pub fn open_question(&self) -> Option<&Proposal> {
-        let op = self.open_ops(self.lap.as_ref()?).next()?;
+        let op = self.lap_in_run()?.open_ops().next()?;
         let question = op.newest_question()?;
         (!self.decided.contains_key(&question.id)).then_some(question)
     }

@@ -3,6 +3,7 @@
 use crate::admit::Recording;
 use crate::gates::Leave;
 use crate::hooks::HookAsk;
+use crate::lap_in_run::LapInRun;
 use crate::op::{Begun, Decided, OpState, Reached, Stage};
 use crate::op_in_run::OpInRun;
 use crate::propose::propose_look;
@@ -61,126 +62,128 @@ impl Engine {
     /// What to do next.
     #[must_use]
     pub fn step(&self) -> Step {
-        let Some(lap) = &self.lap else { return self.step_idle() };
-        match self.open_ops(lap).next() {
-            Some(op) => OpInRun { run: self, lap, op }.step_by_stage(),
-            None => self.step_turn(lap),
+        let Some(lap) = self.lap_in_run() else { return self.step_idle() };
+        match lap.open_ops().next() {
+            Some(op) => lap.with_op(op).step_by_stage(),
+            None => lap.step_turn(),
         }
     }
+}
 
+impl LapInRun<'_> {
     /// No op is open: ask the model, or end the loop.
-    fn step_turn(&self, lap: &Lap) -> Step {
-        if let Some(why) = &lap.aborted {
-            return end(lap, Status::CANCELLED, why);
+    fn step_turn(&self) -> Step {
+        if let Some(why) = &self.lap.aborted {
+            return end(self.lap, Status::CANCELLED, why);
         }
-        if let Some(step) = self.step_sent(lap) {
+        if let Some(step) = self.step_sent() {
             return step;
         }
-        match self.step_on(lap) {
-            Step::Record(recording) if self.lingers() && recording.ends() => Step::Linger,
+        match self.step_on() {
+            Step::Record(recording) if self.run.lingers() && recording.ends() => Step::Linger,
             step => step,
         }
     }
 
     /// Nothing that ran beside the turn is left to be asked about.
-    fn step_on(&self, lap: &Lap) -> Step {
-        if let Some(why) = &lap.fault {
-            return end(lap, Status::FAILED, why);
+    fn step_on(&self) -> Step {
+        if let Some(why) = &self.lap.fault {
+            return end(self.lap, Status::FAILED, why);
         }
-        if self.run.as_ref().is_some_and(|run| run.surface == Surface::Client) {
-            return end(lap, Status::OK, "");
+        if self.run.run.as_ref().is_some_and(|run| run.surface == Surface::Client) {
+            return end(self.lap, Status::OK, "");
         }
-        if let Some(turn) = lap.asked {
-            return Step::AskModel { lap: lap.lap, turn, messages: self.items.len() };
+        if let Some(turn) = self.lap.asked {
+            return Step::AskModel { lap: self.lap.lap, turn, messages: self.run.items.len() };
         }
-        if let (0, Some(step)) = (lap.turn, self.step_prompt(lap)) {
+        if let (0, Some(step)) = (self.lap.turn, self.step_prompt()) {
             return step;
         }
-        if let Some(step) = self.step_turn_end(lap) {
+        if let Some(step) = self.step_turn_end() {
             return step;
         }
-        if let Some(status) = lap.last_word {
-            if self.lingers() {
+        if let Some(status) = self.lap.last_word {
+            if self.run.lingers() {
                 return Step::Linger;
             }
-            return self.step_stop(lap).unwrap_or_else(|| end(lap, status, ""));
+            return self.step_stop().unwrap_or_else(|| end(self.lap, status, ""));
         }
-        match lap.finish.filter(|_| self.ends_by_silence(lap)) {
-            Some(Finish::Length) if lap.ops.is_empty() => {
-                return end(lap, Status::OK, "the answer was cut at the model's length limit");
+        match self.lap.finish.filter(|_| self.ends_by_silence()) {
+            Some(Finish::Length) if self.lap.ops.is_empty() => {
+                return end(self.lap, Status::OK, "the answer was cut at the model's length limit");
             }
-            Some(Finish::Filtered) if lap.ops.is_empty() => {
-                return end(lap, Status::OK, "the provider withheld a part of the answer");
+            Some(Finish::Filtered) if self.lap.ops.is_empty() => {
+                return end(self.lap, Status::OK, "the provider withheld a part of the answer");
             }
-            Some(_) if lap.ops.is_empty() && self.lingers() => return Step::Linger,
-            Some(_) if lap.ops.is_empty() => {
-                return self.step_stop(lap).unwrap_or_else(|| end(lap, Status::OK, ""));
+            Some(_) if self.lap.ops.is_empty() && self.run.lingers() => return Step::Linger,
+            Some(_) if self.lap.ops.is_empty() => {
+                return self.step_stop().unwrap_or_else(|| end(self.lap, Status::OK, ""));
             }
             _ => {}
         }
-        if let Some((rail, why)) = lap.rails.end() {
-            return railed(lap, Status::CANCELLED, (rail, why));
+        if let Some((rail, why)) = self.lap.rails.end() {
+            return railed(self.lap, Status::CANCELLED, (rail, why));
         }
-        if let Some(rail) = self.capped(lap) {
-            return railed(lap, Status::LIMIT, rail);
+        if let Some(rail) = self.capped() {
+            return railed(self.lap, Status::LIMIT, rail);
         }
-        self.step_turn_start(lap).unwrap_or_else(|| Step::Record(self.ask(lap)))
+        self.step_turn_start().unwrap_or_else(|| Step::Record(self.ask()))
     }
 
     /// That the model is asked once more. In the last turns before the cap it is told how many are
     /// left, so that it can come to an end by itself.
-    fn ask(&self, lap: &Lap) -> Recording {
-        let turn = lap.turn.saturating_add(1);
-        let mut messages = (self.items.len() + lap.hooks.held.len()) as u64;
+    fn ask(&self) -> Recording {
+        let turn = self.lap.turn.saturating_add(1);
+        let mut messages = (self.run.items.len() + self.lap.hooks.held.len()) as u64;
         let mut recording = Recording::default();
-        let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
-        let left = cap.saturating_sub(lap.spent().turns);
-        if left <= TOLD_BEFORE && lap.told_left != Some(turn) {
+        let cap = self.run.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
+        let left = cap.saturating_sub(self.lap.spent().turns);
+        if left <= TOLD_BEFORE && self.lap.told_left != Some(turn) {
             let text = recording.keep(words::turns_left(left));
             let steer = Steer { text, writer: Writer::System, begun: None, from: None };
             recording.facts.push(Body::Steer(steer));
             messages += 1;
         }
-        let (lap, plain) = (lap.lap, self.wants_answer(lap));
+        let (lap, plain) = (self.lap.lap, self.wants_answer());
         recording.facts.push(Body::Ask(Ask { lap, turn, messages, plain, ..Ask::default() }));
         recording
     }
 
     /// Why the model is not asked once more, if it is not. Money is counted when an answer has come;
     /// one that nobody can count is not risked twice.
-    fn capped(&self, lap: &Lap) -> Option<(Rail, String)> {
-        let caps = self.drive.as_ref()?.caps;
-        let spent = lap.spent();
+    fn capped(&self) -> Option<(Rail, String)> {
+        let caps = self.run.drive.as_ref()?.caps;
+        let spent = self.lap.spent();
         if spent.turns >= caps.turns {
             return Some((Rail::Turns, format!("the loop reached its {} turns", caps.turns)));
         }
-        if self.time_left(self.now) == Some(0) {
-            return Some((Rail::Time, self.out_of_time(spent.worked_ms)));
+        if self.run.time_left(self.run.now) == Some(0) {
+            return Some((Rail::Time, self.run.out_of_time(spent.worked_ms)));
         }
         let cap = caps.cost?;
         if let Some(cost) = spent.cost.filter(|cost| *cost >= cap) {
             let why = format!("the loop has cost {cost}; its cap is {cap}");
             return Some((Rail::Cost, why));
         }
-        let turn = lap.unpriced?;
+        let turn = self.lap.unpriced?;
         let why = format!("nobody knows what turn {turn} cost, so the cap of {cap} cannot be kept");
         Some((Rail::Cost, why))
     }
 
     /// From the first open op on: the reads that stand next to each other and may be done unasked.
     /// Hooks are asked about all of them before.
-    fn neighbouring_reads(&self, lap: &Lap) -> Step {
+    fn neighbouring_reads(&self) -> Step {
         let is_plain = |op: &&OpState| {
             op.intent.effect.is_read_only()
                 && op.intent.problem.is_none()
                 && matches!(op.stage, Stage::Requested | Stage::Held(_))
         };
         let mut reads = Vec::new();
-        for op in self.open_ops(lap).take_while(is_plain) {
+        for op in self.open_ops().take_while(is_plain) {
             if !reads.is_empty() && op.is_last_word() {
                 break;
             }
-            match (OpInRun { run: self, lap, op }).leave(&Reach::default()) {
+            match self.with_op(op).leave(&Reach::default()) {
                 Leave::Granted(..) => reads.push(op.intent.at),
                 Leave::Hook(ask) => return Step::Hook(ask),
                 _ => break,
@@ -208,7 +211,7 @@ impl OpInRun<'_> {
                 watched.unwrap_or_else(|| self.step_begun(begun))
             }
             Stage::Performed { outcome, .. } => self.step_performed(outcome),
-            Stage::Settled { .. } => self.run.step_turn(self.lap),
+            Stage::Settled { .. } => self.in_lap().step_turn(),
         }
     }
 
@@ -230,7 +233,7 @@ impl OpInRun<'_> {
         match self.leave(&Reach::default()) {
             Leave::Hook(ask) => Step::Hook(ask),
             Leave::Answered(gates, result) => Step::Record(self.answered(gates, result)),
-            Leave::Granted(..) if is_look => self.run.neighbouring_reads(self.lap),
+            Leave::Granted(..) if is_look => self.in_lap().neighbouring_reads(),
             Leave::Ask(_) if is_look && !self.op.is_consult() => self
                 .before_question()
                 .map_or_else(|| Step::Record(propose_look(self.op)), Step::Hook),
@@ -254,7 +257,7 @@ impl OpInRun<'_> {
             Leave::Hook(ask) => Step::Hook(ask),
             Leave::Answered(gates, result) => Step::Record(self.answered(gates, result)),
             Leave::Granted(..) if self.op.intent.effect.is_read_only() => {
-                self.run.neighbouring_reads(self.lap)
+                self.in_lap().neighbouring_reads()
             }
             Leave::Ask(_) => self.step_question(),
             Leave::Refused(gates, refusal) => {

@@ -1,5 +1,6 @@
 //! What differs by surface: how a turn ends, when a claim of success counts, and what of a reply is told next.
 
+use crate::lap_in_run::LapInRun;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
 use crate::state::{Engine, Lap};
@@ -124,11 +125,6 @@ impl Engine {
             .then(|| words::not_given(tool))
     }
 
-    /// Whether a reply that asks for nothing is the answer.
-    pub(crate) fn ends_by_silence(&self, lap: &Lap) -> bool {
-        !self.surface().is_text() || lap.told.plain
-    }
-
     /// The model is shown these as they stand now.
     pub(crate) fn saw_visible(&mut self, visible: &[Visible]) {
         let whole = visible.iter().filter_map(|shown| Some((shown.path.clone(), shown.hash?)));
@@ -137,24 +133,32 @@ impl Engine {
 
     /// Whether the newest reply asked for nothing, where only what is asked for counts.
     pub(crate) fn is_silent(&self) -> bool {
-        self.lap.as_ref().is_some_and(|lap| {
-            lap.ops.is_empty() && !self.ends_by_silence(lap) && !lap.told.is_final
-        })
+        self.lap_in_run()
+            .is_some_and(|lap| lap.ops.is_empty() && !lap.ends_by_silence() && !lap.told.is_final)
+    }
+}
+
+impl<'a> LapInRun<'a> {
+    /// The ops without outcomes, in the order they are performed. A last word comes last, whatever was written after
+    /// it, so that it is known what it speaks of.
+    pub(crate) fn open_ops(self) -> impl Iterator<Item = &'a OpState> + use<'a> {
+        let is_text = self.run.surface().is_text();
+        let open = self.lap.ops.iter().filter(|op| op.status().is_none());
+        let comes_last = move |op: &&OpState| is_text && op.is_last_word();
+        open.clone().filter(move |op| !comes_last(op)).chain(open.filter(comes_last))
+    }
+}
+
+impl LapInRun<'_> {
+    /// Whether a reply that asks for nothing is the answer.
+    pub(crate) fn ends_by_silence(&self) -> bool {
+        !self.run.surface().is_text() || self.lap.told.plain
     }
 
     /// Whether the model is now asked for the answer, and for nothing else.
-    pub(crate) fn wants_answer(&self, lap: &Lap) -> bool {
-        let is_over = lap.told.is_final || lap.told.ops >= ENVELOPE_STEPS;
-        (self.surface() == Surface::Envelope && is_over) || self.tool_use() == ToolUse::None
-    }
-
-    /// The ops without outcomes, in the order they are performed. A last word comes last, whatever was written after
-    /// it, so that it is known what it speaks of.
-    pub(crate) fn open_ops<'a>(&self, lap: &'a Lap) -> impl Iterator<Item = &'a OpState> {
-        let is_text = self.surface().is_text();
-        let open = lap.ops.iter().filter(|op| op.status().is_none());
-        let comes_last = move |op: &&OpState| is_text && op.is_last_word();
-        open.clone().filter(move |op| !comes_last(op)).chain(open.filter(comes_last))
+    pub(crate) fn wants_answer(&self) -> bool {
+        let is_over = self.lap.told.is_final || self.lap.told.ops >= ENVELOPE_STEPS;
+        (self.run.surface() == Surface::Envelope && is_over) || self.run.tool_use() == ToolUse::None
     }
 }
 

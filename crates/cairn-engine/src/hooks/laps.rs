@@ -2,6 +2,7 @@
 
 use super::HookAsk;
 use crate::admit::Recording;
+use crate::lap_in_run::LapInRun;
 use crate::state::{Engine, Lap};
 use crate::step::Step;
 use crate::view::Item;
@@ -31,44 +32,6 @@ impl Engine {
         parting.filter(|_| self.hooks.has_worked).map_or(Step::Idle, Step::Hook)
     }
 
-    /// Whether the model may hear a loop's prompt: no hook refused it, and every one was asked.
-    pub(crate) fn may_be_heard(&self, lap: &Lap) -> bool {
-        let unasked = self.unasked(HookEvent::UserPromptSubmit, &lap.hooks.asked);
-        lap.hooks.refused_by.is_none() && unasked.is_none()
-    }
-
-    /// The loop is about to begin.
-    pub(crate) fn step_prompt(&self, lap: &Lap) -> Option<Step> {
-        if let Some(name) = &lap.hooks.refused_by {
-            return Some(refused(lap, format!("a hook refused the prompt: {name}")));
-        }
-        self.unasked(HookEvent::SessionStart, &self.hooks.greeted)
-            .or_else(|| self.unasked(HookEvent::UserPromptSubmit, &lap.hooks.asked))
-            .map(Step::Hook)
-    }
-
-    /// The model is about to be asked.
-    pub(crate) fn step_turn_start(&self, lap: &Lap) -> Option<Step> {
-        if let Some(name) = &lap.hooks.turn_refused_by {
-            let why = format!("a hook refused turn {}: {name}", lap.turn.saturating_add(1));
-            return Some(refused(lap, why));
-        }
-        self.unasked(HookEvent::TurnStart, &lap.hooks.started).map(Step::Hook)
-    }
-
-    /// All ops of the newest turn are settled.
-    pub(crate) fn step_turn_end(&self, lap: &Lap) -> Option<Step> {
-        let is_over = lap.turn > 0 && !lap.owes_intents;
-        let asked: Option<HookAsk> = self.unasked(HookEvent::TurnEnd, &lap.hooks.settled);
-        asked.filter(|_| is_over).map(Step::Hook)
-    }
-
-    /// The model has said its last word.
-    pub(crate) fn step_stop(&self, lap: &Lap) -> Option<Step> {
-        let asked = self.unasked(HookEvent::Stop, &lap.hooks.stopped);
-        asked.filter(|_| lap.hooks.stops < MOST_STOPS).map(Step::Hook)
-    }
-
     /// How often hooks have kept the running loop from ending.
     #[must_use]
     pub fn kept_going(&self) -> u32 {
@@ -92,6 +55,47 @@ impl Engine {
             lap.told.prompt.get_or_insert(self.items.len());
             self.items.append(&mut lap.hooks.held);
         }
+    }
+}
+
+impl LapInRun<'_> {
+    /// Whether the model may hear a loop's prompt: no hook refused it, and every one was asked.
+    pub(crate) fn may_be_heard(&self) -> bool {
+        let unasked = self.run.unasked(HookEvent::UserPromptSubmit, &self.lap.hooks.asked);
+        self.lap.hooks.refused_by.is_none() && unasked.is_none()
+    }
+
+    /// The loop is about to begin.
+    pub(crate) fn step_prompt(&self) -> Option<Step> {
+        if let Some(name) = &self.lap.hooks.refused_by {
+            return Some(refused(self.lap, format!("a hook refused the prompt: {name}")));
+        }
+        self.run
+            .unasked(HookEvent::SessionStart, &self.run.hooks.greeted)
+            .or_else(|| self.run.unasked(HookEvent::UserPromptSubmit, &self.lap.hooks.asked))
+            .map(Step::Hook)
+    }
+
+    /// The model is about to be asked.
+    pub(crate) fn step_turn_start(&self) -> Option<Step> {
+        if let Some(name) = &self.lap.hooks.turn_refused_by {
+            let why = format!("a hook refused turn {}: {name}", self.lap.turn.saturating_add(1));
+            return Some(refused(self.lap, why));
+        }
+        self.run.unasked(HookEvent::TurnStart, &self.lap.hooks.started).map(Step::Hook)
+    }
+
+    /// All ops of the newest turn are settled.
+    pub(crate) fn step_turn_end(&self) -> Option<Step> {
+        let is_over = self.lap.turn > 0 && !self.lap.owes_intents;
+        let asked: Option<HookAsk> = self.run.unasked(HookEvent::TurnEnd, &self.lap.hooks.settled);
+        asked.filter(|_| is_over).map(Step::Hook)
+    }
+
+    /// The model has said its last word.
+    pub(crate) fn step_stop(&self) -> Option<Step> {
+        let asked = self.run.unasked(HookEvent::Stop, &self.lap.hooks.stopped);
+        asked.filter(|_| self.lap.hooks.stops < MOST_STOPS).map(Step::Hook)
     }
 }
 
