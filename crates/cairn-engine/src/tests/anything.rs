@@ -261,7 +261,7 @@ fn check_order(sim: &Sim) {
             Body::Run(_) | Body::Prompt(_) | Body::Outcome(_) | Body::Ask(_) | Body::Reply(_) => {
                 Some(twice())
             }
-            Body::Intent(intent) if is_first_intent(&bodies[..n], intent.at) => {
+            Body::Intent(intent) if is_only_intent(&bodies, intent.at) => {
                 is_ended(intent.at).then(without)
             }
             // A beginning before the decision that allows it.
@@ -290,8 +290,9 @@ fn first_misplaced(bodies: &[&Body]) -> Option<MisplacedFact> {
     })
 }
 
-fn is_first_intent(before: &[&Body], at: Coord) -> bool {
-    !before.iter().any(|body| matches!(body, Body::Intent(earlier) if earlier.at == at))
+fn is_only_intent(bodies: &[&Body], at: Coord) -> bool {
+    let is_of_op = |body: &&&Body| matches!(body, Body::Intent(intent) if intent.at == at);
+    bodies.iter().filter(is_of_op).count() == 1
 }
 
 fn is_begun(before: &[&Body], at: Coord) -> bool {
