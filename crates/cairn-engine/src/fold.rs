@@ -20,7 +20,7 @@ pub struct Folding {
 }
 
 /// Rows of a run's own log, as a target names them.
-enum Rows {
+enum NamedRows {
     One(Coord),
     /// All whose coordinate begins with these numbers.
     Under(String),
@@ -29,13 +29,15 @@ enum Rows {
     Of(String),
 }
 
-impl Rows {
+impl NamedRows {
     fn hold(&self, at: Coord, of: Option<&str>) -> bool {
         match self {
-            Rows::Of(path) => of == Some(path),
-            Rows::One(one) => *one == at,
-            Rows::Under(start) => start.is_empty() || at.to_string().starts_with(start.as_str()),
-            Rows::Like(glob) => glob.matches(&at.to_string()),
+            NamedRows::Of(path) => of == Some(path),
+            NamedRows::One(one) => *one == at,
+            NamedRows::Under(start) => {
+                start.is_empty() || at.to_string().starts_with(start.as_str())
+            }
+            NamedRows::Like(glob) => glob.matches(&at.to_string()),
         }
     }
 }
@@ -58,10 +60,10 @@ impl OpState {
 }
 
 /// The rows that a target names; why it names none.
-fn named(own: Option<&RunId>, path: &str) -> Result<Rows, Folding> {
+fn named(own: Option<&RunId>, path: &str) -> Result<NamedRows, Folding> {
     let refuse = |status, text: String| Err(Folding { status, text });
     let Some(rest) = path.strip_prefix("log:").map(|rest| rest.trim_start_matches('/')) else {
-        return Ok(Rows::Of(plain(path)));
+        return Ok(NamedRows::Of(plain(path)));
     };
     let rest = match rest.split_once('#') {
         Some((_, channel)) => {
@@ -80,15 +82,15 @@ fn named(own: Option<&RunId>, path: &str) -> Result<Rows, Folding> {
         Err(_) => rest,
     };
     if let Ok(at) = rest.parse() {
-        return Ok(Rows::One(at));
+        return Ok(NamedRows::One(at));
     }
     let is_number = |part: &str| part.parse::<u32>().is_ok();
     if rest.is_empty() || (rest.split('/').count() < 3 && rest.split('/').all(is_number)) {
         let start = if rest.is_empty() { String::new() } else { format!("{rest}/") };
-        return Ok(Rows::Under(start));
+        return Ok(NamedRows::Under(start));
     }
     match PathGlob::parse(rest) {
-        Ok(glob) if rest.contains(['*', '?', '[', '{']) => Ok(Rows::Like(glob)),
+        Ok(glob) if rest.contains(['*', '?', '[', '{']) => Ok(NamedRows::Like(glob)),
         _ => {
             let text =
                 format!("{path} is not the address of rows, such as {ROW}1/2/3 or {ROW}1/**");
@@ -109,7 +111,7 @@ impl Engine {
         let states: Vec<bool> = self.items.iter().filter_map(|item| shown(item, &rows)).collect();
         let changed = states.iter().filter(|folded| **folded != fold).count();
         let (status, text) = match (states.len(), changed, fold) {
-            (0, ..) if matches!(rows, Rows::Of(_)) => {
+            (0, ..) if matches!(rows, NamedRows::Of(_)) => {
                 (Status::NOT_FOUND, format!("no row shows {path}"))
             }
             (0, ..) => (Status::NOT_FOUND, format!("there is no row {path}")),
@@ -168,7 +170,7 @@ impl Engine {
 }
 
 /// Whether a row that is meant is folded; nothing of what is not meant.
-fn shown(item: &Item, rows: &Rows) -> Option<bool> {
+fn shown(item: &Item, rows: &NamedRows) -> Option<bool> {
     match item {
         Item::Result { at, of, folded, .. } if rows.hold(*at, of.as_deref()) => Some(*folded),
         _ => None,

@@ -5,7 +5,7 @@ use crate::feed::Feed;
 use crate::say::Unsaid;
 use crate::sent::DISCARDED;
 use crate::{Driver, Event, RunError, rows};
-use cairn_engine::Recording;
+use cairn_engine::{Recording, Rows};
 use cairn_types::{Action, Body, Coord, Origin, Read, Status, Stream, StreamState};
 use cairn_world::{Background, EarlierInReply, Over, Performed, Prepared, Refusal, Rehearsing};
 use futures_util::future::select_all;
@@ -293,10 +293,11 @@ impl Driver {
         }
         let facts = self.store().facts(self.run_id(), 0)?;
         // It may have ended just now.
-        let mut known = facts.iter().chain(self.journal.pending_facts());
-        Ok(Err(match known.find_map(|fact| rows::stream_at(&fact.body, at)) {
-            Some(stream) => (Status::GONE, format!("{path} is over: {}", ending(stream))),
-            None if facts.iter().any(|fact| rows::is_outcome(&fact.body, at)) => {
+        let rows = Rows::fold(facts.iter().chain(self.journal.pending_facts()));
+        let row = rows.get(at);
+        Ok(Err(match row.and_then(|row| row.stream) {
+            Some(stream) => (Status::GONE, format!("{path} is over: {}", ending(&stream))),
+            None if row.is_some_and(|row| row.outcome.is_some()) => {
                 let text = format!(
                     "{path} is a row, and rows stay; only what runs in the background is ended so"
                 );

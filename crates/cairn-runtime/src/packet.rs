@@ -26,13 +26,13 @@ pub(crate) struct Packet {
     system: Arc<str>,
     /// How ops are written.
     instructions: Arc<str>,
-    rows: Vec<Row>,
+    rows: Vec<PacketRow>,
     folds: u64,
 }
 
 /// What an item says.
 #[derive(Debug, Clone, Default)]
-struct Row {
+struct PacketRow {
     /// One line: where it stands, what was asked for, what became of it. Empty for what is no row.
     head: String,
     /// What is told of it.
@@ -218,39 +218,41 @@ fn row(
     item: &Item,
     (surface, before): (Surface, &[Item]),
     content: Contents<'_>,
-) -> Result<Row, StoreError> {
+) -> Result<PacketRow, StoreError> {
     let text = |r: &ContentRef| content(&r.hash).map(|bytes| text_of(&bytes));
     Ok(match item {
-        Item::User { text: said, media } => Row {
+        Item::User { text: said, media } => PacketRow {
             head: "said to you".to_owned(),
             body: text(said)?,
             media: media.clone(),
-            ..Row::default()
+            ..PacketRow::default()
         },
-        Item::News(told) => {
-            Row { head: "changed by others".to_owned(), body: text(told)?, ..Row::default() }
-        }
+        Item::News(told) => PacketRow {
+            head: "changed by others".to_owned(),
+            body: text(told)?,
+            ..PacketRow::default()
+        },
         // What it asked for stands in the rows; an answer, or words alone, nowhere else.
         Item::Assistant { text: Some(said), calls, problems: None, .. } if calls.is_empty() => {
-            Row { head: "said by you".to_owned(), body: text(said)?, ..Row::default() }
+            PacketRow { head: "said by you".to_owned(), body: text(said)?, ..PacketRow::default() }
         }
         // What could not be read is shown once, with what is wrong there; then only that it was.
         Item::Assistant { calls, problems: Some(problems), .. } if calls.is_empty() => {
             let kinds = kinds(&text(problems)?).join(", ");
-            Row { head: format!("said by you, not read: {kinds}"), ..Row::default() }
+            PacketRow { head: format!("said by you, not read: {kinds}"), ..PacketRow::default() }
         }
         Item::Over { row, content } => {
             let head = format!("{} went on in the background and is over", rows::address(*row));
-            Row { head, body: text(content)?, ..Row::default() }
+            PacketRow { head, body: text(content)?, ..PacketRow::default() }
         }
         Item::Ended(stream) => {
             let row = rows::address(stream.at);
             let output = stream.output.is_some().then(|| format!("its output is {row}#output"));
             let head = format!("{row} is over: {}", ending(stream));
-            Row { head, body: Arc::from(output.unwrap_or_default()), ..Row::default() }
+            PacketRow { head, body: Arc::from(output.unwrap_or_default()), ..PacketRow::default() }
         }
         // Its prose is nobody's business any more; what it asked for stands in the rows.
-        Item::Assistant { .. } => Row::default(),
+        Item::Assistant { .. } => PacketRow::default(),
         Item::Result { at, call, content: told, media, status, folded, .. } => {
             let asked = asked(call, before, content)?;
             let (what, shows) = match &asked {
@@ -263,8 +265,8 @@ fn row(
             };
             let head = format!("{} {what}, {status}", rows::address(*at));
             match folded {
-                true => Row { head: format!("{head}, folded"), ..Row::default() },
-                false => Row {
+                true => PacketRow { head: format!("{head}, folded"), ..PacketRow::default() },
+                false => PacketRow {
                     head,
                     body: text(told)?,
                     media: media.clone(),

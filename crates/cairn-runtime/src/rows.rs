@@ -1,13 +1,12 @@
-//! A run's own rows, folded from its facts for the scheme that shows them: what each was asked with, what it
-//! told, what its command printed, and which of them must not be read by now. Never another run's.
+//! A run's own rows for the scheme that shows them: what each was asked with, what it told, what its command
+//! printed, and which of them must not be read by now. Never another run's.
 
 use crate::Driver;
-use crate::background::ending;
-use crate::schemes::{Row, Shown};
-use cairn_engine::{Engine, OpState};
+use crate::schemes::{Shown, ShownRow};
+use cairn_engine::{Engine, OpState, Recorded, Rows};
 use cairn_store::StoreError;
 use cairn_types::{
-    Action, Body, Carry, Coord, Fact, Intent, OpName, Place, RunId, Status, Stream, Uri, scheme_of,
+    Action, Body, Carry, Coord, Drive, Fact, Intent, OpName, Place, RunId, Status, Uri, scheme_of,
 };
 use cairn_world::Performed;
 use std::collections::BTreeMap;
@@ -100,7 +99,7 @@ impl Driver {
             return Ok(None);
         }
         let facts = self.store().facts(self.run_id(), 0)?;
-        let mut rows = fold(&facts, self.engine());
+        let mut rows = shown_rows(&facts, self.engine());
         for at in actions.iter().filter(|action| !is_plain(action)).filter_map(output_of) {
             if let (Some(row), Some(printed)) = (rows.get_mut(&at), self.streams.printed(at)) {
                 row.printed = Some(printed);
@@ -117,7 +116,7 @@ impl Driver {
         if opened.is_empty() {
             return Ok(None);
         }
-        let rows = fold(&self.store().facts(self.run_id(), 0)?, self.engine());
+        let rows = shown_rows(&self.store().facts(self.run_id(), 0)?, self.engine());
         let is_kept_back = |at: &&Coord| rows.get(at).is_some_and(|row| row.is_kept_back);
         Ok(opened.iter().find(is_kept_back).map(|at| {
             let text = format!("{} shows what is kept from being read by the policy", address(*at));
@@ -137,47 +136,35 @@ impl Driver {
     }
 }
 
-/// The rows that these facts tell of.
-fn fold(facts: &[Fact], engine: &Engine) -> BTreeMap<Coord, Row> {
-    let mut rows: BTreeMap<Coord, Row> = BTreeMap::new();
-    let (mut asked, mut came): (BTreeMap<Coord, &Intent>, BTreeMap<_, _>) = Default::default();
-    let mut rules = None;
-    for fact in facts {
-        match &fact.body {
-            Body::Drive(drive) => rules = Some(&drive.policy),
-            Body::Intent(intent) => {
-                asked.insert(intent.at, intent);
-                rows.entry(intent.at).or_default().input = Some(intent.input);
-            }
-            Body::Performed(done) => drop(came.insert(done.at, done.result.hash)),
-            Body::Outcome(done) => {
-                let told = done.own.unwrap_or(done.result.hash);
-                let intent = asked.get(&done.at).copied();
-                let is_kept_back = intent.zip(rules).is_some_and(|(intent, rules)| {
-                    engine.keeps_back(intent, done, rules)
-                        || (done.status.is_success() && shows_kept_back((&fact.run, intent), &rows))
-                });
-                let row = rows.entry(done.at).or_default();
-                row.told = Some(done.result);
-                row.output = done.output.as_ref().map(|output| output.kept);
-                // What a hook put in a result's place stands for all of it.
-                row.is_replaced = came.get(&done.at).is_some_and(|came| *came != told);
-                row.is_kept_back = is_kept_back;
-            }
-            Body::Stream(stream) => {
-                let row = rows.entry(stream.at).or_default();
-                row.output = stream.output.as_ref().map(|output| output.kept);
-                row.ending = Some(ending(stream));
-            }
-            _ => {}
+/// What the rows of these facts show, and which of them must not be read by now.
+fn shown_rows(facts: &[Fact], engine: &Engine) -> BTreeMap<Coord, ShownRow> {
+    let rows = Rows::fold(facts);
+    let mut shown: BTreeMap<Coord, ShownRow> =
+        rows.iter().map(|row| (row.at, ShownRow::of(row))).collect();
+    let drives: Vec<Recorded<'_, Drive>> = facts.iter().filter_map(drive).collect();
+    for (row, done) in rows.sorted_by(|row| row.outcome) {
+        let last_drive = drives.iter().rfind(|drive| drive.fact.n < done.fact.n);
+        let rules = last_drive.map(|drive| &drive.policy);
+        let Some((intent, rules)) = row.intent.zip(rules) else { continue };
+        let is_kept_back = engine.keeps_back(&intent, &done, rules)
+            || (done.status.is_success() && shows_kept_back((&done.fact.run, &intent), &shown));
+        if let Some(one) = shown.get_mut(&row.at) {
+            one.is_kept_back = is_kept_back;
         }
     }
-    rows
+    shown
+}
+
+fn drive(fact: &Fact) -> Option<Recorded<'_, Drive>> {
+    match &fact.body {
+        Body::Drive(body) => Some(Recorded { fact, body }),
+        _ => None,
+    }
 }
 
 /// Whether an op of a run showed a row that must not be read: the one it names, by whatever address, or those
 /// beneath what it names.
-fn shows_kept_back((run, intent): (&RunId, &Intent), rows: &BTreeMap<Coord, Row>) -> bool {
+fn shows_kept_back((run, intent): (&RunId, &Intent), rows: &BTreeMap<Coord, ShownRow>) -> bool {
     let reads = intent.subject.iter().flat_map(|subject| &subject.reads);
     let named = reads.filter_map(|path| Some(uri(&of_command(run, path, ""))?.path));
     let named: Vec<String> = named.collect();
@@ -196,19 +183,6 @@ fn is_beneath(row: &str, path: &str) -> bool {
 /// Whether two parts of a row's address are the same, however the number is written.
 fn same(own: &str, part: &str) -> bool {
     own == part || part.parse::<u32>().is_ok_and(|part| own.parse() == Ok(part))
-}
-
-/// Whether a fact is what became of this op.
-pub(crate) fn is_outcome(body: &Body, at: Coord) -> bool {
-    matches!(body, Body::Outcome(done) if done.at == at)
-}
-
-/// The end of the command in the background that this op started.
-pub(crate) fn stream_at(body: &Body, at: Coord) -> Option<&Stream> {
-    match body {
-        Body::Stream(stream) if stream.at == at => Some(stream),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Where parts of a text stand after edits of it, so that line numbers can mean the text as it was before them.
 
 use crate::edit::Piece;
-use crate::edit::rows::Rows;
+use crate::edit::rows::TextLines;
 use crate::items::{self, ItemsProblem};
 use crate::scope::{Place, Scope};
 use crate::slice::{self, OutOfScope};
@@ -163,7 +163,7 @@ impl Moves {
                 Scope::Span(place_of(now, place.start), place_of(now, place.end))
             }
             (false, _) => {
-                let rows = Rows::of(now);
+                let rows = TextLines::of(now);
                 let first = rows.index_of(place.start) + 1;
                 let last = rows.index_of(place.end.saturating_sub(1).max(place.start)) + 1;
                 Scope::lines(first, last)

@@ -8,7 +8,7 @@ mod problem;
 mod splice;
 mod stale;
 
-use crate::edit::rows::Rows;
+use crate::edit::rows::TextLines;
 use crate::scope::{self, Place, Scope, within};
 pub(crate) use problem::counted;
 pub use problem::{OutOfScope, SpliceProblem};
@@ -34,13 +34,13 @@ pub struct Selected<'a> {
 ///
 /// When the scope lies outside the text, or is anchored to a line that is not there.
 pub fn select<'a>(text: &'a str, scope: &Scope) -> Result<Selected<'a>, OutOfScope> {
-    let found = Found::of(&Rows::of(text), text, scope)?;
+    let found = Found::of(&TextLines::of(text), text, scope)?;
     Ok(Selected { first: found.first, last: found.last, text: &text[found.at] })
 }
 
 /// The bytes of the part of a text that a scope selects.
 pub(crate) fn place(text: &str, scope: &Scope) -> Result<Range<usize>, OutOfScope> {
-    Ok(Found::of(&Rows::of(text), text, scope)?.at)
+    Ok(Found::of(&TextLines::of(text), text, scope)?.at)
 }
 
 /// Where a scope lies in a text.
@@ -57,7 +57,7 @@ struct Found {
 }
 
 impl Found {
-    fn of(rows: &Rows<'_>, text: &str, scope: &Scope) -> Result<Found, OutOfScope> {
+    fn of(rows: &TextLines<'_>, text: &str, scope: &Scope) -> Result<Found, OutOfScope> {
         let outside = || OutOfScope::Lines { scope: *scope, lines: rows.len() };
         let lines = match scope {
             Scope::At(at) => within(*at, None, rows.len()).ok_or_else(outside)?,
@@ -82,7 +82,11 @@ impl Found {
         Ok(Found { at: rows.bytes(lines.clone()), first, last, is_whole: true, ends: lines })
     }
 
-    fn span(rows: &Rows<'_>, text: &str, (from, to): (Place, Place)) -> Result<Found, OutOfScope> {
+    fn span(
+        rows: &TextLines<'_>,
+        text: &str,
+        (from, to): (Place, Place),
+    ) -> Result<Found, OutOfScope> {
         let scope = Scope::Span(from, to);
         let (first, start) = byte(rows, text, from, scope)?;
         let (mut last, end) = byte(rows, text, to, scope)?;
@@ -101,7 +105,7 @@ impl Found {
 
 /// The line of a place and its byte. After the last line end is a place, too.
 fn byte(
-    rows: &Rows<'_>,
+    rows: &TextLines<'_>,
     text: &str,
     place: Place,
     scope: Scope,

@@ -3,15 +3,15 @@
 use crate::tally::Tally;
 use crate::{cli, money, named, place, to_wire};
 use anyhow::Result;
+use cairn_engine::{Recorded, Row, Rows};
 use cairn_runtime::undo::{self, Undone};
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{
-    Body, ContentRef, Coord, Decision, Fact, HookAnswer, Hooked, Intent, Outcome, Remember, Reply,
-    RunId, Settled, Stream, Usage, Writer,
+    Body, ContentRef, Decision, Fact, HookAnswer, Hooked, Intent, Outcome, Remember, Reply, RunId,
+    Settled, Stream, Usage, Writer,
 };
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -24,13 +24,18 @@ pub fn log(args: &cli::Log) -> Result<ExitCode> {
     let run = named::run(&store, args.run.as_deref())?;
     let facts = store.facts(&run.id, 0)?;
     let undone = undo::standing(&store, &run.session)?;
+    let rows = Rows::fold(&facts);
     let mut out = crate::out::stdout();
     // Someone who pipes into `head` is not an error.
     let _ = match (args.facts, args.json) {
         (true, true) => print_facts_json(&facts, &mut out),
         (true, false) => print_facts(&facts, &mut out),
-        (false, true) => print_rows_json(&run.id, &facts, &undone, &mut out),
-        (false, false) => print_rows(&run, &facts, (&store, &undone), &mut out),
+        (false, true) => print_rows_json(&run.id, &rows, &undone, &mut out),
+        (false, false) => {
+            let (of_run, of_loop) = (Tally::default(), Tally::default());
+            let (store, undone, out) = (&store, &undone, &mut out);
+            Printer { store, undone, rows: &rows, out, of_run, of_loop }.print(&run, &facts)
+        }
     };
     Ok(ExitCode::SUCCESS)
 }
@@ -57,109 +62,62 @@ fn print_facts(facts: &[Fact], out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// The ops that have their outcome. One that was performed and is not among them waits for a hook's
-/// word on its result, or was cut off there.
-fn concluded(facts: &[Fact]) -> HashSet<Coord> {
-    let of = |fact: &Fact| match &fact.body {
-        Body::Outcome(outcome) => Some(outcome.at),
-        _ => None,
-    };
-    facts.iter().filter_map(of).collect()
-}
-
 /// Those of a row's paths that are undone.
-fn undone_paths<'a>(undone: &[Undone], run: &RunId, outcome: &'a Outcome) -> Vec<&'a str> {
-    let paths = outcome.changes.iter().map(|change| change.path.as_str());
-    paths.filter(|path| undone.iter().any(|undo| undo.took(run, outcome.at, path))).collect()
+fn undone_paths<'a>(undone: &[Undone], done: Recorded<'a, Outcome>) -> Vec<&'a str> {
+    let (run, paths) =
+        (&done.fact.run, done.body.changes.iter().map(|change| change.path.as_str()));
+    paths.filter(|path| undone.iter().any(|undo| undo.took(run, done.at, path))).collect()
 }
 
 fn print_rows_json(
     run: &RunId,
-    facts: &[Fact],
+    rows: &Rows<'_>,
     undone: &[Undone],
     out: &mut impl Write,
 ) -> Result<()> {
-    let (mut intents, mut chosen) = (HashMap::new(), HashMap::new());
-    let concluded = concluded(facts);
-    for fact in facts {
-        match &fact.body {
-            Body::Intent(intent) => {
-                intents.insert(intent.at, intent);
-            }
-            Body::Decision(decision) if decision.is_choice() => {
-                chosen.insert(decision.at, decision);
-            }
-            Body::Performed(outcome) if concluded.contains(&outcome.at) => {}
-            Body::Outcome(outcome) | Body::Performed(outcome) => {
-                let intent = intents.get(&outcome.at);
-                let undone = undone_paths(undone, &fact.run, outcome);
-                let chosen = chosen.get(&outcome.at);
-                let texts = chosen.iter().flat_map(|of| &of.texts).map(|text| &text.path);
-                let row = json!({
-                    "address": cairn_types::Address::row(run, outcome.at),
-                    "tool": intent.map(|i| &i.tool),
-                    "target": intent.map(|i| &i.target),
-                    "of": intent.and_then(|i| i.of),
-                    "status": outcome.status,
-                    "exit": outcome.exit,
-                    "changes": outcome.changes,
-                    "items": chosen.map(|of| &of.items),
-                    "texts": texts.collect::<Vec<_>>(),
-                    "undone": undone.len() == outcome.changes.len() && !undone.is_empty(),
-                    "undone_paths": undone,
-                    "settled": outcome.settled,
-                    "concluded": concluded.contains(&outcome.at),
-                    "at": fact.at,
-                });
-                writeln!(out, "{row}")?;
-            }
-            _ => {}
-        }
+    for (row, done) in rows.sorted_by(Row::result) {
+        let undone = undone_paths(undone, done);
+        let chosen = row.choice();
+        let texts = chosen.iter().flat_map(|of| &of.texts).map(|text| &text.path);
+        let line = json!({
+            "address": cairn_types::Address::row(run, row.at),
+            "tool": row.intent.map(|i| &i.body.tool),
+            "target": row.intent.map(|i| &i.body.target),
+            "of": row.intent.and_then(|i| i.of),
+            "status": done.status,
+            "exit": done.exit,
+            "changes": done.changes,
+            "items": chosen.map(|of| &of.body.items),
+            "texts": texts.collect::<Vec<_>>(),
+            "undone": undone.len() == done.changes.len() && !undone.is_empty(),
+            "undone_paths": undone,
+            "settled": done.settled,
+            "concluded": row.outcome.is_some(),
+            "at": done.fact.at,
+        });
+        writeln!(out, "{line}")?;
     }
     Ok(())
 }
 
-fn print_rows(
-    run: &RunRow,
-    facts: &[Fact],
-    (store, undone): (&Store, &[Undone]),
-    out: &mut impl Write,
-) -> Result<()> {
-    let name = run.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
-    writeln!(out, "run {}{}, session {}", run.id, clean(&name), run.session)?;
-    let mut printer = Printer {
-        store,
-        undone,
-        out,
-        rows: HashMap::new(),
-        begun: BTreeMap::new(),
-        said: HashSet::new(),
-        concluded: concluded(facts),
-        of_run: Tally::default(),
-        of_loop: Tally::default(),
-    };
-    facts.iter().try_for_each(|fact| printer.fact(fact))?;
-    printer.end(run)
-}
-
-/// Prints a run's rows fact by fact.
+/// Prints what happened in a run, fact by fact; of a row in one place, where its result is.
 struct Printer<'a, W> {
     store: &'a Store,
     undone: &'a [Undone],
+    rows: &'a Rows<'a>,
     out: &'a mut W,
-    /// What ops without an outcome so far are.
-    rows: HashMap<Coord, String>,
-    /// When those began that did.
-    begun: BTreeMap<Coord, String>,
-    /// Those that say something to whoever reads this.
-    said: HashSet<Coord>,
-    /// Which have their outcome.
-    concluded: HashSet<Coord>,
     of_run: Tally,
     of_loop: Tally,
 }
 
 impl<W: Write> Printer<'_, W> {
+    fn print(mut self, run: &RunRow, facts: &[Fact]) -> Result<()> {
+        let name = run.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
+        writeln!(self.out, "run {}{}, session {}", run.id, clean(&name), run.session)?;
+        facts.iter().try_for_each(|fact| self.fact(fact))?;
+        self.end(run)
+    }
+
     fn text(&self, r: &ContentRef) -> String {
         let bytes = self.store.content(&r.hash).unwrap_or_else(|e| format!("({e})").into_bytes());
         clean(&String::from_utf8_lossy(&bytes))
@@ -192,27 +150,17 @@ impl<W: Write> Printer<'_, W> {
                 });
                 clean(&rows.collect::<Vec<_>>().join("\n"))
             }
-            Body::Intent(intent) => {
-                let row = clean(&asked(intent));
-                if intent.is_for_everyone() {
-                    self.said.insert(intent.at);
-                }
-                self.rows.insert(intent.at, row);
-                return Ok(());
-            }
-            Body::Begin(begin) => {
-                self.begun.insert(begin.at, at);
-                return Ok(());
-            }
             Body::Decision(decision) => match (&decision.words, choice(decision)) {
                 (Some(words), _) => format!("{at}  {}  > {}", decision.at, self.text(words)),
                 (None, Some(chosen)) => format!("{at}  {}  {chosen}", decision.at),
                 (None, None) => return Ok(()),
             },
             Body::Reply(reply) => return self.reply(&at, reply),
-            Body::Performed(outcome) if self.concluded.contains(&outcome.at) => return Ok(()),
-            Body::Outcome(outcome) | Body::Performed(outcome) => {
-                return self.outcome(&at, &fact.run, outcome);
+            Body::Performed(done) | Body::Outcome(done) => {
+                return match self.rows.get(done.at).and_then(|row| Some((row, row.result()?))) {
+                    Some((row, result)) if result.fact.n == fact.n => self.row(row, result),
+                    _ => Ok(()),
+                };
             }
             Body::Stream(of) => format!("{at}  {}", stream(of)),
             Body::Hook(hooked) if hooked.answer != HookAnswer::default() => {
@@ -251,26 +199,27 @@ impl<W: Write> Printer<'_, W> {
         Ok(())
     }
 
-    fn outcome(&mut self, at: &str, run: &RunId, outcome: &Outcome) -> Result<()> {
-        self.begun.remove(&outcome.at);
-        let row = self.rows.remove(&outcome.at).unwrap_or_default();
-        let exit = outcome.exit.map(|exit| format!(" exit {exit}")).unwrap_or_default();
-        let known = match outcome.settled {
-            _ if !self.concluded.contains(&outcome.at) => format!(" ({UNHEARD})"),
+    /// A row, from what it came to.
+    fn row(&mut self, row: &Row<'_>, done: Recorded<'_, Outcome>) -> Result<()> {
+        let is_concluded = row.outcome.is_some();
+        let exit = done.exit.map(|exit| format!(" exit {exit}")).unwrap_or_default();
+        let known = match done.settled {
+            _ if !is_concluded => format!(" ({UNHEARD})"),
             Settled::Performed | Settled::NotPerformed => String::new(),
             other => format!(" ({})", to_wire::word(&other)),
         };
-        let undone = undone_paths(self.undone, run, outcome);
-        let is_whole = undone.len() == outcome.changes.len();
+        let undone = undone_paths(self.undone, done);
+        let is_whole = undone.len() == done.changes.len();
         let mark = if is_whole && !undone.is_empty() { "  undone" } else { "" };
-        let status = outcome.status;
-        writeln!(self.out, "{at}  {}  {row}  → {status}{exit}{known}{mark}", outcome.at)?;
-        if self.said.remove(&outcome.at) && outcome.settled == Settled::Performed {
-            for line in self.text(&outcome.result).lines() {
+        let (at, asked, status) = (time(done.fact.at), what(row), done.status);
+        writeln!(self.out, "{at}  {}  {asked}  → {status}{exit}{known}{mark}", row.at)?;
+        let is_said = row.intent.is_some_and(|intent| intent.is_for_everyone());
+        if is_said && done.settled == Settled::Performed {
+            for line in self.text(&done.result).lines() {
                 writeln!(self.out, "            {line}")?;
             }
         }
-        for change in &outcome.changes {
+        for change in &done.changes {
             let (kind, path) = (to_wire::word(&change.kind), clean(&change.path));
             let is_marked = !is_whole && undone.contains(&change.path.as_str());
             let mark = if is_marked { "  undone" } else { "" };
@@ -280,10 +229,12 @@ impl<W: Write> Printer<'_, W> {
     }
 
     /// What was left open, and what it all took.
-    fn end(mut self, run: &RunRow) -> Result<()> {
-        for (at, when) in &self.begun {
-            let row = self.rows.remove(at).unwrap_or_default();
-            writeln!(self.out, "{when}  {at}  {row}  → began, its end was not seen")?;
+    fn end(self, run: &RunRow) -> Result<()> {
+        for row in self.rows.iter().filter(|row| row.result().is_none()) {
+            if let Some(begin) = row.begins.last() {
+                let (when, at, asked) = (time(begin.fact.at), row.at, what(row));
+                writeln!(self.out, "{when}  {at}  {asked}  → began, its end was not seen")?;
+            }
         }
         let mut of_session = Tally::default();
         let which = Replies { since: 0, session: Some(run.session.clone()) };
@@ -333,7 +284,6 @@ pub fn choice(of: &Decision) -> Option<String> {
     Some(clean(&format!("{} {}", of.by, said.join(", and "))))
 }
 
-/// What a hook said, in one line.
 /// What is remembered of a decision for longer than one op.
 pub fn remembered(decision: &Decision) -> Option<String> {
     let far = match decision.remember {
@@ -361,6 +311,11 @@ pub fn hook(of: &Hooked) -> String {
     let problem = of.answer.problem.as_ref().map(|problem| format!("; {problem}"));
     let problem = problem.unwrap_or_default();
     clean(&format!("{at}hook {} {} says: {said}{problem}", of.event, of.name))
+}
+
+/// What a row was asked for, in a line.
+pub fn what(row: &Row<'_>) -> String {
+    row.intent.map(|intent| clean(&asked(&intent))).unwrap_or_default()
 }
 
 /// What an op was asked for, in a line.

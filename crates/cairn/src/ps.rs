@@ -6,9 +6,9 @@ use crate::sessions::outline::{self, State};
 use crate::table::{Side, lined_up};
 use crate::{cli, place};
 use anyhow::Result;
-use cairn_engine::Engine;
+use cairn_engine::{Engine, Row, Rows};
 use cairn_store::{RunRow, Store};
-use cairn_types::{Body, Coord, Fact, Intent};
+use cairn_types::Coord;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -57,28 +57,24 @@ pub fn ps(args: &cli::Ps) -> Result<ExitCode> {
 
 fn of_run(store: &Store, run: &RunRow, (by, root): (&str, &str)) -> Result<Vec<Running>> {
     let facts = store.facts(&run.id, 0)?;
-    let engine = Engine::fold(&facts);
+    let (engine, rows) = (Engine::fold(&facts), Rows::fold(&facts));
     let running = engine.streams().map(|at| Running {
         run: run.id.to_string(),
         at,
-        since: began(&facts, at),
-        command: asked_for(&facts, at).map(|intent| intent.target.clone()).unwrap_or_default(),
+        since: rows.get(at).map_or(0, began),
+        command: rows.get(at).and_then(asked_for).unwrap_or_default(),
         driven_by: by.to_owned(),
         root: root.to_owned(),
     });
     Ok(running.collect())
 }
 
-fn asked_for(facts: &[Fact], at: Coord) -> Option<&Intent> {
-    facts.iter().find_map(|fact| match &fact.body {
-        Body::Intent(intent) if intent.at == at => Some(intent),
-        _ => None,
-    })
+fn asked_for(row: &Row<'_>) -> Option<String> {
+    Some(row.intent?.target.clone())
 }
 
 /// When it began; one that a person sent to the background has no such fact, and was asked for then.
-fn began(facts: &[Fact], at: Coord) -> u64 {
-    let began = |fact: &&Fact| matches!(&fact.body, Body::Begin(begin) if begin.at == at);
-    let asked = |fact: &&Fact| matches!(&fact.body, Body::Intent(intent) if intent.at == at);
-    facts.iter().find(began).or_else(|| facts.iter().find(asked)).map_or(0, |fact| fact.at)
+fn began(row: &Row<'_>) -> u64 {
+    let first = row.begins.first().map(|begin| begin.fact);
+    first.or(row.facts.first().copied()).map_or(0, |fact| fact.at)
 }

@@ -5,9 +5,10 @@ mod json;
 use crate::out::say;
 use crate::{cli, diff, log, model, named, place, run::Usage, to_wire};
 use anyhow::{Context, Result};
+use cairn_engine::{Recorded, Row, RowReceipt, Rows};
 use cairn_store::Store;
 use cairn_text::shown::clean;
-use cairn_types::{Address, Body, ContentRef, Coord, Fact, RowAddress, SandboxLayer};
+use cairn_types::{Address, Body, ContentRef, Coord, Decision, Fact, Intent, Outcome, RowAddress, SandboxLayer};
 use json::Shown;
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ pub fn show(args: &cli::Show) -> Result<ExitCode> {
     let store = place::store_to_read()?;
     let run = named::run(&store, is_named.then_some(address.run.as_str()))?;
     let facts = store.facts(&run.id, 0)?;
-    let shown = Shown { store: &store, run: &run, facts: &facts };
+    let shown = Shown { store: &store, run: &run, facts: &facts, rows: Rows::fold(&facts) };
     match (address.row, address.channel.as_deref()) {
         (RowAddress::Row(at), channel) => row(&shown, at, channel, args)?,
         (RowAddress::Turn(lap, turn), channel) => turn_of(&shown, (lap, turn), channel, args)?,
@@ -27,14 +28,14 @@ pub fn show(args: &cli::Show) -> Result<ExitCode> {
             return Err(Usage(why).into());
         }
         (RowAddress::Run, None) if args.json => say!("{}", shown.run()),
-        (RowAddress::Run, None) => list(&facts, None),
+        (RowAddress::Run, None) => list(&shown.rows, None),
         (RowAddress::Lap(lap), None) => {
             let is_there = |f: &Fact| matches!(&f.body, Body::Prompt(p) if p.lap == lap);
             if !facts.iter().any(is_there) {
                 let why = format!("there is no loop {lap} in that run; `cairn log` lists them");
                 return Err(Usage(why).into());
             }
-            if args.json { say!("{}", shown.lap(lap)) } else { list(&facts, Some(lap)) }
+            if args.json { say!("{}", shown.lap(lap)) } else { list(&shown.rows, Some(lap)) }
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -53,42 +54,21 @@ fn address(given: &str) -> Result<(Address, bool), Usage> {
     Ok((text.parse().map_err(bad)?, here.is_none()))
 }
 
-fn list(facts: &[Fact], lap: Option<u32>) {
-    for fact in facts {
-        if let Body::Intent(intent) = &fact.body
-            && lap.is_none_or(|lap| lap == intent.at.lap)
-        {
-            let (run, at) = (&fact.run, intent.at);
-            say!("log://{run}/{at}  {}", clean(&log::asked(intent)));
+fn list(rows: &Rows<'_>, lap: Option<u32>) {
+    for row in rows.iter().filter(|row| lap.is_none_or(|lap| lap == row.at.lap)) {
+        if let Some(intent) = row.intent {
+            say!("log://{}/{}  {}", intent.fact.run, row.at, log::what(row));
         }
     }
 }
 
-/// The op that a fact is about.
-fn op_of(body: &Body) -> Option<Coord> {
-    match body {
-        Body::Intent(intent) => Some(intent.at),
-        Body::Proposal(proposal) => Some(proposal.at),
-        Body::Decision(decision) => Some(decision.at),
-        Body::Begin(begin) => Some(begin.at),
-        Body::Outcome(outcome) | Body::Performed(outcome) => Some(outcome.at),
-        Body::Hook(hooked) => hooked.at,
-        Body::Stream(stream) => Some(stream.at),
-        _ => None,
-    }
-}
-
 fn row(shown: &Shown, at: Coord, channel: Option<&str>, args: &cli::Show) -> Result<()> {
-    let of_row: Vec<&Fact> =
-        shown.facts.iter().filter(|fact| op_of(&fact.body) == Some(at)).collect();
-    if of_row.is_empty() {
-        return Err(
-            Usage(format!("there is no row {at} in that run; `cairn log` lists them")).into()
-        );
-    }
+    let Some(row) = shown.rows.get(at) else {
+        let why = format!("there is no row {at} in that run; `cairn log` lists them");
+        return Err(Usage(why).into());
+    };
     if let Some(channel) = channel {
-        let content = of_row.iter().rev().find_map(|fact| channel_of(&fact.body, channel));
-        let content = content.ok_or_else(|| {
+        let content = row.content(channel).ok_or_else(|| {
             Usage(format!("row {at} has no #{channel}; a row has #input, #result, and where they exist #output, #shown, #words"))
         })?;
         if args.json {
@@ -97,16 +77,14 @@ fn row(shown: &Shown, at: Coord, channel: Option<&str>, args: &cli::Show) -> Res
         }
         return raw_content(shown.store, &content);
     }
+    let row = Row { receipt: receipt(shown.store, row)?, ..row.clone() };
     if args.json {
-        say!("{}", shown.row(at, &of_row)?);
+        say!("{}", shown.row(&row)?);
         return Ok(());
     }
-    let is_concluded = of_row.iter().any(|fact| matches!(fact.body, Body::Outcome(_)));
-    for fact in of_row {
-        if is_concluded && matches!(fact.body, Body::Performed(_)) {
-            continue;
-        }
-        match print_fact(shown.store, fact) {
+    let mut printer = RowPrinter { store: shown.store, row: &row, out: crate::out::stdout() };
+    for fact in &row.facts {
+        match printer.fact(fact) {
             // Someone who pipes into `head` is not an error.
             Err(error) if is_broken_pipe(&error) => return Ok(()),
             printed => printed?,
@@ -115,109 +93,103 @@ fn row(shown: &Shown, at: Coord, channel: Option<&str>, args: &cli::Show) -> Res
     Ok(())
 }
 
-fn channel_of(body: &Body, channel: &str) -> Option<ContentRef> {
-    match (body, channel) {
-        (Body::Intent(intent), "input") => Some(intent.input),
-        (Body::Outcome(done) | Body::Performed(done), "result") => Some(done.result),
-        (Body::Outcome(done) | Body::Performed(done), "output") => {
-            done.output.as_ref().map(|output| output.kept)
-        }
-        (Body::Stream(stream), "output") => stream.output.as_ref().map(|output| output.kept),
-        (Body::Proposal(proposal), "shown") => Some(proposal.shown),
-        (Body::Decision(decision), "words") => decision.words,
-        _ => None,
-    }
+/// The receipt of a row's outcome, where it has one.
+fn receipt(store: &Store, row: &Row<'_>) -> Result<Option<RowReceipt>> {
+    let Some(Recorded { fact, .. }) = row.outcome else { return Ok(None) };
+    let receipts = store.receipts(&fact.run)?;
+    let found = receipts.into_iter().find(|receipt| receipt.fact_n == fact.n);
+    Ok(found.map(|receipt| RowReceipt { id: receipt.receipt_id, hash: receipt.hash }))
 }
 
-fn print_fact(store: &Store, fact: &Fact) -> Result<()> {
-    let text = |r: &ContentRef| -> Result<String> {
-        Ok(clean(&String::from_utf8_lossy(&store.content(&r.hash)?)))
-    };
-    let mut out = crate::out::stdout();
-    let when = log::time(fact.at);
-    match &fact.body {
-        Body::Intent(intent) => {
-            writeln!(
-                out,
-                "{when}  asked: {}, effect {}",
-                clean(&intent.tool),
-                to_wire::word(&intent.effect)
-            )?;
-            if let Some(row) = intent.of {
-                writeln!(out, "  what {row} came to, which was sent to the background")?;
-            }
-            writeln!(out, "{}", text(&intent.input)?)?;
-            for repair in &intent.repairs {
-                writeln!(out, "  repaired: {repair}")?;
-            }
-        }
-        Body::Proposal(_) | Body::Decision(_) => print_question(&mut out, fact, &text)?,
-        Body::Begin(begin) => {
-            writeln!(out, "{when}  began{}", if begin.again { " again" } else { "" })?
-        }
-        Body::Outcome(outcome) | Body::Performed(outcome) => {
-            writeln!(
-                out,
-                "{when}  status {}, {}",
-                outcome.status,
-                to_wire::word(&outcome.settled)
-            )?;
-            if matches!(fact.body, Body::Performed(_)) {
-                writeln!(out, "  {}", log::UNHEARD)?;
-            }
-            if !outcome.layers.is_empty() {
-                writeln!(out, "  layers: {}", SandboxLayer::join_names(&outcome.layers))?;
-            }
-            writeln!(out, "{}", text(&outcome.result)?)?;
-            for change in &outcome.changes {
-                write!(out, "{}", clean(&diff::of(store, change)))?;
-            }
-            let receipts = store.receipts(&fact.run)?;
-            if let Some(receipt) = receipts.iter().find(|receipt| receipt.fact_n == fact.n) {
-                writeln!(out, "  receipt {} {}", receipt.receipt_id, receipt.hash)?;
-            }
-        }
-        Body::Stream(stream) => writeln!(out, "{when}  {}", log::stream(stream))?,
-        Body::Hook(hooked) => {
-            writeln!(out, "{when}  {}", log::hook(hooked))?;
-            let answer = &hooked.answer;
-            let texts = [&answer.block, &answer.substitute, &answer.input].into_iter().flatten();
-            for content in texts.chain(&answer.context) {
-                writeln!(out, "  {}", text(content)?)?;
-            }
-        }
-        _ => {}
-    }
-    Ok(())
+/// Prints a row fact by fact.
+struct RowPrinter<'a, W> {
+    store: &'a Store,
+    row: &'a Row<'a>,
+    out: W,
 }
 
-/// A question, or the word on it.
-fn print_question(
-    out: &mut impl Write,
-    fact: &Fact,
-    text: &impl Fn(&ContentRef) -> Result<String>,
-) -> Result<()> {
-    let when = log::time(fact.at);
-    if let Body::Proposal(proposal) = &fact.body {
-        writeln!(out, "{when}  proposed {}", proposal.id)?;
-        for item in proposal.items.iter().filter(|_| proposal.by_item) {
-            writeln!(out, "  item {}: {}", item.item, clean(&item.label))?;
-        }
+impl<W: Write> RowPrinter<'_, W> {
+    fn text(&self, of: &ContentRef) -> Result<String> {
+        Ok(clean(&String::from_utf8_lossy(&self.store.content(&of.hash)?)))
     }
-    if let Body::Decision(decision) = &fact.body {
+
+    fn fact(&mut self, fact: &Fact) -> Result<()> {
+        let when = log::time(fact.at);
+        match &fact.body {
+            Body::Intent(intent) => self.intent(&when, intent)?,
+            Body::Proposal(proposal) => {
+                writeln!(self.out, "{when}  proposed {}", proposal.id)?;
+                for item in proposal.items.iter().filter(|_| proposal.by_item) {
+                    writeln!(self.out, "  item {}: {}", item.item, clean(&item.label))?;
+                }
+            }
+            Body::Decision(decision) => self.decision(&when, decision)?,
+            Body::Begin(begin) => {
+                let again = if begin.again { " again" } else { "" };
+                writeln!(self.out, "{when}  began{again}")?;
+            }
+            Body::Outcome(done) => self.result(&when, done)?,
+            Body::Performed(done) if self.row.outcome.is_none() => self.result(&when, done)?,
+            Body::Stream(stream) => writeln!(self.out, "{when}  {}", log::stream(stream))?,
+            Body::Hook(hooked) => {
+                writeln!(self.out, "{when}  {}", log::hook(hooked))?;
+                let answer = &hooked.answer;
+                let texts = [&answer.block, &answer.substitute, &answer.input];
+                for content in texts.into_iter().flatten().chain(&answer.context) {
+                    writeln!(self.out, "  {}", self.text(content)?)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn intent(&mut self, when: &str, intent: &Intent) -> Result<()> {
+        let (tool, effect) = (clean(&intent.tool), to_wire::word(&intent.effect));
+        writeln!(self.out, "{when}  asked: {tool}, effect {effect}")?;
+        if let Some(row) = intent.of {
+            writeln!(self.out, "  what {row} came to, which was sent to the background")?;
+        }
+        writeln!(self.out, "{}", self.text(&intent.input)?)?;
+        for repair in &intent.repairs {
+            writeln!(self.out, "  repaired: {repair}")?;
+        }
+        Ok(())
+    }
+
+    fn decision(&mut self, when: &str, decision: &Decision) -> Result<()> {
         let by = clean(&decision.by.to_string());
-        writeln!(out, "{when}  {} by {by}", to_wire::word(&decision.verdict))?;
+        writeln!(self.out, "{when}  {} by {by}", to_wire::word(&decision.verdict))?;
         if let Some(chosen) = log::choice(decision) {
-            writeln!(out, "  {chosen}")?;
+            writeln!(self.out, "  {chosen}")?;
         }
         if let Some(words) = &decision.words {
-            writeln!(out, "  with the words: {}", text(words)?)?;
+            writeln!(self.out, "  with the words: {}", self.text(words)?)?;
         }
         for gate in &decision.gates {
-            writeln!(out, "  gate {}: {} ({})", gate.gate, gate.verdict, gate.why)?;
+            writeln!(self.out, "  gate {}: {} ({})", gate.gate, gate.verdict, gate.why)?;
         }
+        Ok(())
     }
-    Ok(())
+
+    fn result(&mut self, when: &str, done: &Outcome) -> Result<()> {
+        let settled = to_wire::word(&done.settled);
+        writeln!(self.out, "{when}  status {}, {settled}", done.status)?;
+        if self.row.outcome.is_none() {
+            writeln!(self.out, "  {}", log::UNHEARD)?;
+        }
+        if !done.layers.is_empty() {
+            writeln!(self.out, "  layers: {}", SandboxLayer::join_names(&done.layers))?;
+        }
+        writeln!(self.out, "{}", self.text(&done.result)?)?;
+        for change in &done.changes {
+            write!(self.out, "{}", clean(&diff::of(self.store, change)))?;
+        }
+        if let Some(RowReceipt { id, hash }) = &self.row.receipt {
+            writeln!(self.out, "  receipt {id} {hash}")?;
+        }
+        Ok(())
+    }
 }
 
 fn turn_of(shown: &Shown, of: (u32, u32), channel: Option<&str>, args: &cli::Show) -> Result<()> {

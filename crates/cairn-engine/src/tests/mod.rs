@@ -15,6 +15,7 @@ mod overlaid;
 mod pages;
 mod policy;
 mod rails;
+mod rows;
 mod sent;
 mod sight;
 mod steered;

@@ -71,7 +71,7 @@ impl Catalog {
 
 /// An entry as it is told. Written as it is and not built as a tree first, since there are many.
 #[derive(Serialize)]
-struct Row<'a> {
+struct CatalogRow<'a> {
     path: &'a str,
     channels: Channels<'a>,
 }
@@ -91,7 +91,7 @@ struct Body<'a> {
 
 fn row(path: &str, mimetype: &str, (bytes, lines): (u64, Option<u32>)) -> Result<String, Refusal> {
     let body = Body { mimetype, tokens: bytes.div_ceil(BYTES_PER_TOKEN), lines };
-    let row = Row { path, channels: Channels { body } };
+    let row = CatalogRow { path, channels: Channels { body } };
     let refused = |e| Refusal { status: Status::FAILED, text: format!("{path}: {e}") };
     serde_json::to_string(&row).map_err(refused)
 }

@@ -2,10 +2,11 @@
 //! it stands: `active`, `closed` or `errored`. A model reads its own run's, by their rows.
 
 use super::{declared, failed, row_of};
+use cairn_engine::{Recorded, Row, Rows};
 use cairn_store::{Store, StoreError};
 use cairn_types::{
-    Body, ContentRef, Coord, Fact, Manifest, OpName, Outcome, RunId, SessionId, Status,
-    StreamState, Uri,
+    ContentRef, Coord, Intent, Manifest, OpName, Outcome, RunId, SessionId, Status, StreamState,
+    Uri,
 };
 use cairn_world::{Entry, Listed, Refusal, Scheme};
 
@@ -31,30 +32,20 @@ impl Commands {
 
     fn of_run(&self, run: &RunId) -> Result<Vec<Command>, StoreError> {
         let facts = self.store.facts(run, 0)?;
-        let mut commands: Vec<Command> = Vec::new();
-        let mut asked: Vec<Coord> = Vec::new();
-        for Fact { body, .. } in &facts {
-            match body {
-                Body::Intent(intent) if intent.op == Some(OpName::Exec) && intent.of.is_none() => {
-                    asked.push(intent.at);
-                }
-                Body::Outcome(done) if asked.contains(&done.at) => commands.push(Command {
-                    at: done.at,
-                    state: state(done),
-                    printed: done.output.as_ref().map(|output| output.kept),
-                }),
-                Body::Stream(stream) => {
-                    let one = commands.iter_mut().find(|command| command.at == stream.at);
-                    one.into_iter().for_each(|command| {
-                        command.state = ended(stream.state);
-                        command.printed = stream.output.as_ref().map(|output| output.kept);
-                    });
-                }
-                _ => {}
-            }
-        }
-        Ok(commands)
+        let rows = Rows::fold(&facts);
+        let commands = rows.sorted_by(|row| row.outcome.filter(|_| row.intent.is_some_and(is_run)));
+        let command = |(row, done): &(&Row<'_>, Recorded<'_, Outcome>)| Command {
+            at: row.at,
+            state: row.stream.map_or_else(|| state(done), |stream| ended(stream.state)),
+            printed: row.output(),
+        };
+        Ok(commands.iter().map(command).collect())
     }
+}
+
+/// Whether an op runs a command, and is not what one in the background came to.
+fn is_run(intent: Recorded<'_, Intent>) -> bool {
+    intent.op == Some(OpName::Exec) && intent.of.is_none()
 }
 
 fn state(done: &Outcome) -> &'static str {

@@ -4,57 +4,36 @@
 
 use super::own_rows::mime_of;
 use super::{declared, failed, row_of};
+use cairn_engine::{Row, Rows};
 use cairn_store::{Store, StoreError};
-use cairn_types::{Body, ContentRef, Coord, Manifest, RunId, SessionId, Uri};
+use cairn_types::{ContentRef, Manifest, SessionId, Uri};
 use cairn_world::{Entry, Listed, Refusal, Scheme};
 
 /// The rows of a session's runs.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct SessionRows {
     store: Store,
     session: SessionId,
     manifest: Manifest,
 }
 
-impl Rows {
-    pub(super) fn new(store: Store, session: SessionId) -> Rows {
-        Rows { store, session, manifest: declared("log") }
-    }
-
-    /// The content of a row's channel.
-    fn content(
-        &self,
-        run: &RunId,
-        at: Coord,
-        channel: &str,
-    ) -> Result<Option<ContentRef>, StoreError> {
-        let facts = self.store.facts(run, 0)?;
-        Ok(facts.iter().rev().find_map(|fact| match (&fact.body, channel) {
-            (Body::Intent(intent), "input") if intent.at == at => Some(intent.input),
-            (Body::Outcome(done), "result") if done.at == at => Some(done.result),
-            (Body::Outcome(done), "output") if done.at == at => {
-                done.output.as_ref().map(|output| output.kept)
-            }
-            (Body::Stream(stream), "output") if stream.at == at => {
-                stream.output.as_ref().map(|output| output.kept)
-            }
-            _ => None,
-        }))
-    }
-
-    fn rows(&self, run: &RunId) -> Result<Vec<(Coord, u64)>, StoreError> {
-        let facts = self.store.facts(run, 0)?;
-        Ok(facts
-            .iter()
-            .filter_map(|fact| match &fact.body {
-                Body::Outcome(done) => Some((done.at, done.result.bytes)),
-                _ => None,
-            })
-            .collect())
+impl SessionRows {
+    pub(super) fn new(store: Store, session: SessionId) -> SessionRows {
+        SessionRows { store, session, manifest: declared("log") }
     }
 }
 
-impl Scheme for Rows {
+/// What a row has in a channel, if it has one there and hooks do not look at it any more.
+fn content(row: &Row<'_>, channel: &str) -> Option<ContentRef> {
+    match channel {
+        "result" => row.outcome.map(|done| done.result),
+        "output" => row.output(),
+        "input" => row.content(channel),
+        _ => None,
+    }
+}
+
+impl Scheme for SessionRows {
     fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -67,7 +46,10 @@ impl Scheme for Rows {
             return Ok(None);
         }
         let channel = uri.channel.as_deref().unwrap_or("result");
-        let Some(content) = self.content(&run, at, channel).map_err(fail)? else { return Ok(None) };
+        let facts = self.store.facts(&run, 0).map_err(fail)?;
+        let rows = Rows::fold(&facts);
+        let content = rows.get(at).and_then(|row| content(row, channel));
+        let Some(content) = content else { return Ok(None) };
         let content = self.store.content(&content.hash).map_err(fail)?;
         Ok(Some(Entry { content, mime: mime_of(channel).to_owned(), tags: Vec::new() }))
     }
@@ -79,9 +61,10 @@ impl Scheme for Rows {
             if !under.path.starts_with(run.id.as_str()) && !under.path.is_empty() {
                 continue;
             }
-            for (at, bytes) in self.rows(&run.id).map_err(fail)? {
-                let uri = Uri { path: format!("{}/{at}", run.id), ..under.entry() };
-                listed.push(Listed { uri, bytes: Some(bytes), tags: Vec::new() });
+            let facts = self.store.facts(&run.id, 0).map_err(fail)?;
+            for (row, done) in Rows::fold(&facts).sorted_by(|row| row.outcome) {
+                let uri = Uri { path: format!("{}/{}", run.id, row.at), ..under.entry() };
+                listed.push(Listed { uri, bytes: Some(done.result.bytes), tags: Vec::new() });
             }
         }
         listed.retain(|one| one.uri.path.starts_with(&under.path));

@@ -12,7 +12,7 @@ mod run;
 pub(crate) use crate::reach::Leads;
 pub use crate::reach::Web;
 pub(crate) use http::told;
-pub(crate) use own_rows::{OwnRows, Row, Shown};
+pub(crate) use own_rows::{OwnRows, Shown, ShownRow};
 
 use cairn_store::{Store, StoreError};
 use cairn_types::{Coord, FEEDS, Manifest, RunId, SessionId, Status, Uri, built_in};
@@ -38,7 +38,7 @@ pub fn of_session(store: &Store, session: &SessionId, files: &World) -> Schemes 
 #[must_use]
 pub fn from_outside(store: &Store, session: &SessionId, files: &World) -> Schemes {
     let mut schemes = of_session(store, session, files);
-    schemes.register(Arc::new(log::Rows::new(store.clone(), session.clone())));
+    schemes.register(Arc::new(log::SessionRows::new(store.clone(), session.clone())));
     schemes.register(Arc::new(exec::Commands::new(store.clone(), session.clone())));
     schemes
 }

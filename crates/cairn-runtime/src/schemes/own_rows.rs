@@ -3,6 +3,8 @@
 //! shows what must not be read by now. Which rows there are is the driver's to say, while an op looks.
 
 use super::{declared, failed};
+use crate::background::ending;
+use cairn_engine::Row;
 use cairn_store::Store;
 use cairn_types::{ContentRef, Coord, Manifest, Read, Status, Uri};
 use cairn_world::{Entry, Lines, Listed, Performed, Refusal, Scheme};
@@ -11,7 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 /// What a row has to show.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Row {
+pub(crate) struct ShownRow {
     /// What it was asked with.
     pub(crate) input: Option<ContentRef>,
     /// What it told; nothing as long as it is not done.
@@ -38,7 +40,22 @@ enum Text<'a> {
     Unknown,
 }
 
-impl Row {
+impl ShownRow {
+    /// What a row has to show, as far as facts say.
+    pub(crate) fn of(row: &Row<'_>) -> ShownRow {
+        let told = row.outcome.map(|done| done.own.unwrap_or(done.result.hash));
+        let came = row.performed.map(|done| done.result.hash);
+        ShownRow {
+            input: row.intent.map(|intent| intent.input),
+            told: row.outcome.map(|done| done.result),
+            output: row.output(),
+            ending: row.stream.map(|stream| ending(&stream)),
+            // What a hook put in a result's place stands for all of it.
+            is_replaced: told.zip(came).is_some_and(|(told, came)| told != came),
+            ..ShownRow::default()
+        }
+    }
+
     /// Its text in a channel, if it has one there.
     fn text(&self, channel: &str) -> Option<Text<'_>> {
         let kept = match channel {
@@ -55,7 +72,7 @@ impl Row {
     }
 }
 
-type Known = RwLock<BTreeMap<Coord, Row>>;
+type Known = RwLock<BTreeMap<Coord, ShownRow>>;
 
 /// A run's own rows.
 #[derive(Debug, Clone)]
@@ -80,7 +97,7 @@ impl OwnRows {
     }
 
     /// Shows these rows and no others.
-    pub(crate) fn show(&self, rows: BTreeMap<Coord, Row>) -> Shown {
+    pub(crate) fn show(&self, rows: BTreeMap<Coord, ShownRow>) -> Shown {
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = rows;
         Shown(self.known.clone())
     }
@@ -90,19 +107,19 @@ impl OwnRows {
         self.rows().get(&at).is_some_and(|row| row.is_replaced)
     }
 
-    fn rows(&self) -> RwLockReadGuard<'_, BTreeMap<Coord, Row>> {
+    fn rows(&self) -> RwLockReadGuard<'_, BTreeMap<Coord, ShownRow>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A row by its address, unless it must not be read.
     fn row<'a>(
         &self,
-        rows: &'a BTreeMap<Coord, Row>,
+        rows: &'a BTreeMap<Coord, ShownRow>,
         uri: &Uri,
-    ) -> Result<Option<&'a Row>, Refusal> {
+    ) -> Result<Option<&'a ShownRow>, Refusal> {
         let row = uri.path.parse().ok().and_then(|at: Coord| rows.get(&at));
         // What is printed by now is no older than the rules.
-        let is_new = |row: &Row| channel_of(uri) == "output" && row.printed.is_some();
+        let is_new = |row: &ShownRow| channel_of(uri) == "output" && row.printed.is_some();
         match row.filter(|row| row.is_kept_back && !is_new(row)) {
             None => Ok(row),
             Some(_) => {
@@ -160,7 +177,7 @@ impl Scheme for OwnRows {
     }
 
     fn list(&self, under: &Uri) -> Result<Vec<Listed>, Refusal> {
-        let listed = |(at, row): (&Coord, &Row)| {
+        let listed = |(at, row): (&Coord, &ShownRow)| {
             let uri = Uri { path: at.to_string(), ..under.entry() };
             Some(Listed { uri, bytes: Some(row.told?.bytes), tags: Vec::new() })
         };

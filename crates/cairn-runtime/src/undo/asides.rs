@@ -4,6 +4,7 @@
 use super::standing::{standing, unfinished};
 use crate::RunError;
 use crate::client::client_run;
+use cairn_engine::Rows;
 use cairn_store::{SessionRow, Store};
 use cairn_types::{Aside, Change};
 use std::collections::{BTreeMap, HashSet};
@@ -47,7 +48,7 @@ pub fn asides(store: &Store, since: u64) -> Result<BTreeMap<PathBuf, Asides>, Ru
                 living.contains(&run.id),
             );
             if Some(&run.id) == client.as_ref() {
-                note(&mut roots, &session, unfinished(&facts), true);
+                note(&mut roots, &session, unfinished(&Rows::fold(&facts)), true);
             }
         }
         let undone = standing(store, &session.id)?;

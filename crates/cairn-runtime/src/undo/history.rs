@@ -5,10 +5,10 @@ use super::standing::{Undone, standing};
 use crate::RunError;
 use crate::client::CLIENT_RUN;
 use crate::note::SYSTEM_RUN;
+use cairn_engine::{Recorded, Row, Rows};
 use cairn_store::{Absence, RecordedOrder, RunRow, Store};
 use cairn_types::{
-    Begin, Body, Change, Coord, Effect, Fact, FileState, Hash, Intent, OpName, RunId, SessionId,
-    Status,
+    Begin, Body, Change, Coord, Effect, Fact, FileState, Hash, OpName, RunId, SessionId, Status,
 };
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -270,52 +270,41 @@ pub fn open_turns(store: &Store, session: &SessionId) -> Result<Vec<OpenTurn>, R
 /// runs over an overlay begins to count with what it changed, or does not begin. What was done is done
 /// before the hooks that look at results have had their word, and stays done when they never do.
 pub(super) fn rows(facts: &[Fact], order: &RecordedOrder) -> (Vec<Changed>, Vec<Command>) {
-    let (mut changed, mut commands) = (Vec::new(), Vec::new());
-    let mut intents: Vec<&Intent> = Vec::new();
-    let mut looked_at: HashSet<Coord> = HashSet::new();
-    for fact in facts {
-        let outcome = match &fact.body {
-            Body::Intent(intent) => {
-                intents.push(intent);
-                continue;
-            }
-            Body::Begin(begin) => {
-                let intent = intents.iter().rev().find(|intent| intent.at == begin.at);
-                commands.extend(intent.and_then(|intent| direct(fact, begin, intent, order)));
-                continue;
-            }
-            Body::Performed(outcome) if looked_at.insert(outcome.at) => outcome,
-            Body::Outcome(outcome) if !looked_at.remove(&outcome.at) => outcome,
-            _ => continue,
-        };
-        let intent = intents.iter().rev().find(|intent| intent.at == outcome.at);
-        let Some(intent) = intent else { continue };
-        if !outcome.changes.is_empty() {
-            changed.push(Changed {
-                run: fact.run.clone(),
-                at: outcome.at,
-                // What hooks still look at has no receipt yet: it is the newest of all.
-                order: order.settled_from(&fact.run, fact.n).unwrap_or(u64::MAX),
-                tool: intent.tool.clone(),
-                changes: outcome.changes.clone(),
-            });
-        } else if outcome.status == Status::NOT_IMPLEMENTED {
-            // It could not be confined, so it did not run.
-            commands.retain(|command: &Command| command.at != outcome.at);
-        }
-    }
-    commands.dedup_by_key(|command| command.at);
-    (changed, commands)
+    let rows = Rows::fold(facts);
+    let done = rows.sorted_by(|row| row.first_result().filter(|done| !done.changes.is_empty()));
+    let changed = done.into_iter().filter_map(|(row, done)| {
+        Some(Changed {
+            run: done.fact.run.clone(),
+            at: row.at,
+            // What hooks still look at has no receipt yet: it is the newest of all.
+            order: order.settled_from(&done.fact.run, done.fact.n).unwrap_or(u64::MAX),
+            tool: row.intent?.tool.clone(),
+            changes: done.changes.clone(),
+        })
+    });
+    let commands = rows.sorted_by(direct_begin).into_iter().filter_map(|(row, begin)| {
+        let (run, n) = (&begin.fact.run, begin.fact.n);
+        let settled = order.settled_from(run, n);
+        Some(Command {
+            run: run.clone(),
+            at: row.at,
+            order: settled.unwrap_or_else(|| order.settled_before(run, n)),
+            is_settled: settled.is_some(),
+            command: row.intent?.target.clone(),
+        })
+    });
+    (changed.collect(), commands.collect())
 }
 
-/// The command that begins, if it works on the files themselves.
-fn direct(fact: &Fact, begin: &Begin, intent: &Intent, order: &RecordedOrder) -> Option<Command> {
+/// The beginning of a command that worked on the files themselves. One that could not be confined did not run.
+fn direct_begin<'a>(row: &Row<'a>) -> Option<Recorded<'a, Begin>> {
+    let intent = row.intent?;
     let is_command = intent.op == Some(OpName::Exec) && intent.effect >= Effect::Host;
-    let is_direct = is_command && begin.ran.is_none() && begin.changes.is_empty();
-    let (run, at, command) = (fact.run.clone(), begin.at, intent.target.clone());
-    let settled = order.settled_from(&run, fact.n);
-    let place = settled.unwrap_or_else(|| order.settled_before(&run, fact.n));
-    is_direct.then_some(Command { run, at, order: place, is_settled: settled.is_some(), command })
+    let did_not_run = row
+        .first_result()
+        .is_some_and(|done| done.changes.is_empty() && done.status == Status::NOT_IMPLEMENTED);
+    let is_direct = |begin: &&Recorded<'_, Begin>| begin.ran.is_none() && begin.changes.is_empty();
+    row.begins.iter().find(is_direct).filter(|_| is_command && !did_not_run).copied()
 }
 
 /// The runs of a session without the one that only notes what nobody's op changed.

@@ -4,8 +4,9 @@
 use super::history::{Changed, rows};
 use crate::RunError;
 use crate::client::client_run;
+use cairn_engine::Rows;
 use cairn_store::{RecordedOrder, Store};
-use cairn_types::{Body, Change, Coord, Fact, Hash, RunId, SessionId};
+use cairn_types::{Change, Coord, Fact, Hash, RunId, SessionId};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
@@ -120,12 +121,12 @@ fn standing_in(
     facts: &[Fact],
     order: &RecordedOrder,
 ) -> Result<Vec<Undone>, RunError> {
-    let inputs: HashMap<Coord, Hash> = facts.iter().filter_map(input).collect();
+    let asked = Rows::fold(facts);
     let mut runs: HashMap<RunId, Vec<Changed>> = HashMap::new();
     let mut undone: Vec<Undone> = Vec::new();
     for row in rows(facts, order).0 {
-        let input = inputs.get(&row.at).and_then(|hash| store.content(hash).ok());
-        let Some(bytes) = input else { continue };
+        let input = asked.get(row.at).and_then(|row| row.content("input"));
+        let Some(bytes) = input.and_then(|input| store.content(&input.hash).ok()) else { continue };
         if let Ok(input) = serde_json::from_slice::<UndoInput>(&bytes) {
             if !runs.contains_key(&input.run) {
                 runs.insert(input.run.clone(), rows(&store.facts(&input.run, 0)?, order).0);
@@ -143,14 +144,6 @@ fn standing_in(
     Ok(undone)
 }
 
-/// An op and what it was asked with.
-fn input(fact: &Fact) -> Option<(Coord, Hash)> {
-    match &fact.body {
-        Body::Intent(intent) => Some((intent.at, intent.input.hash)),
-        _ => None,
-    }
-}
-
 /// The contents that no age frees: without them it would be forgotten what is undone, an undo could
 /// not be taken back, or one that a crash cut could not be finished.
 pub fn needed(store: &Store) -> Result<HashSet<Hash>, RunError> {
@@ -158,12 +151,13 @@ pub fn needed(store: &Store) -> Result<HashSet<Hash>, RunError> {
     for session in store.sessions()? {
         let Some(client) = client_run(store, &session.id)? else { continue };
         let facts = store.facts(&client, 0)?;
-        needed.extend(facts.iter().filter_map(input).map(|(_, hash)| hash));
+        let rows = Rows::fold(&facts);
+        needed.extend(rows.iter().filter_map(|row| row.content("input")).map(|input| input.hash));
         let order = store.recorded_order(&session.id)?;
         for change in standing_in(store, &facts, &order)?.iter().flat_map(|undo| &undo.changes) {
             needed.extend(change.before.as_ref().and_then(|state| state.hash));
         }
-        for change in unfinished(&facts) {
+        for change in unfinished(&rows) {
             let states = [&change.before, &change.after];
             needed.extend(states.into_iter().flatten().filter_map(|state| state.hash));
         }
@@ -172,14 +166,7 @@ pub fn needed(store: &Store) -> Result<HashSet<Hash>, RunError> {
 }
 
 /// What ops were about to change whose end was not seen.
-pub(super) fn unfinished(facts: &[Fact]) -> impl Iterator<Item = &Change> {
-    let mut begun: HashMap<Coord, &[Change]> = HashMap::new();
-    for fact in facts {
-        match &fact.body {
-            Body::Begin(begin) => drop(begun.insert(begin.at, &begin.changes)),
-            Body::Outcome(outcome) => drop(begun.remove(&outcome.at)),
-            _ => {}
-        }
-    }
-    begun.into_values().flatten()
+pub(super) fn unfinished<'a>(rows: &Rows<'a>) -> impl Iterator<Item = &'a Change> {
+    let open = rows.iter().filter(|row| row.outcome.is_none());
+    open.filter_map(|row| row.begins.last()).flat_map(|begin| &begin.body.changes)
 }

@@ -114,11 +114,11 @@ pub struct Thing {
 
 /// Everything there is, by its address, and which rows are folded.
 #[derive(Debug, Clone, Default)]
-pub struct Model(pub BTreeMap<String, Thing>, Vec<Row>);
+pub struct Model(pub BTreeMap<String, Thing>, Vec<ModelRow>);
 
 /// A row: what it shows or changed, and whether it is folded.
 #[derive(Debug, Clone, Default)]
-struct Row {
+struct ModelRow {
     of: Option<String>,
     folded: bool,
 }
@@ -146,7 +146,7 @@ impl Model {
             Op::Write { at, .. } | Op::Replace { at, .. } | Op::Read { at, .. } => Some(at.clone()),
             _ => None,
         };
-        self.1.extend(op.call().map(|_| Row { of, folded: false }));
+        self.1.extend(op.call().map(|_| ModelRow { of, folded: false }));
         status
     }
 
@@ -177,9 +177,9 @@ impl Model {
     }
 
     /// Folds or opens these rows.
-    fn fold(&mut self, open: bool, is_meant: impl Fn(usize, &Row) -> bool) -> Status {
+    fn fold(&mut self, open: bool, is_meant: impl Fn(usize, &ModelRow) -> bool) -> Status {
         let rows = self.1.iter_mut().enumerate().filter(|(n, row)| is_meant(*n, row));
-        let meant: Vec<&mut Row> = rows.map(|(_, row)| row).collect();
+        let meant: Vec<&mut ModelRow> = rows.map(|(_, row)| row).collect();
         if meant.is_empty() {
             return Err(404);
         }

@@ -96,8 +96,14 @@ impl Import<'_> {
             hold(named.contains(&hash), "it holds a content that nothing names")
         })?;
         let kept = self.keep_contents(conn, home, &header)?;
-        let stored =
-            rows::Rows { conn, home, keys, parts: &parts, header: &header, bundle: &bundle };
+        let stored = rows::ImportedRows {
+            conn,
+            home,
+            keys,
+            parts: &parts,
+            header: &header,
+            bundle: &bundle,
+        };
         let heads = stored.insert(&self.root, self.at, &kept)?;
         let mut files = HeadFiles::default();
         heads.iter().for_each(|head| files.note(home, head));

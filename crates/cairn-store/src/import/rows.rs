@@ -25,7 +25,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 
 /// What is to be stored, and where.
-pub(super) struct Rows<'a> {
+pub(super) struct ImportedRows<'a> {
     pub(super) conn: &'a Connection,
     pub(super) home: &'a Home,
     pub(super) keys: &'a Keys,
@@ -53,7 +53,7 @@ pub(super) fn refuse_known(conn: &Connection, parts: &Parts) -> Result<(), Store
     Ok(())
 }
 
-impl Rows<'_> {
+impl ImportedRows<'_> {
     /// Stores everything or nothing; gives the runs' heads.
     pub(super) fn insert(
         &self,
@@ -235,7 +235,7 @@ impl Rows<'_> {
 
     /// The rows must give the bundle that was verified, byte for byte.
     fn compare(&self) -> Result<(), StoreError> {
-        let Rows { conn, home, keys, header, bundle, .. } = *self;
+        let ImportedRows { conn, home, keys, header, bundle, .. } = *self;
         let mut same = Same { expected: bundle, so_far: true };
         let session = &header.session_id;
         Bundler { conn, home, keys, session, out: &mut same, damage: Damage::Show }.all(None)?;

@@ -30,12 +30,12 @@ pub(super) struct Run<'a> {
 /// A fact as far as receipts are concerned.
 struct FactText<'a> {
     line: &'a str,
-    outcome: Option<Row>,
+    outcome: Option<SettledRow>,
 }
 
 /// The row that an outcome settles.
 #[derive(PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct SettledRow {
     pub(super) at: String,
     pub(super) status: u64,
 }
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
     }
 
     /// The row that fact `n` settles.
-    pub(super) fn outcome(&self, n: u64) -> Option<&Row> {
+    pub(super) fn outcome(&self, n: u64) -> Option<&SettledRow> {
         self.stretch(n, n)?.first()?.outcome.as_ref()
     }
 }
@@ -209,11 +209,11 @@ impl<'a> Runs<'a> {
 }
 
 /// The row that an outcome's body names.
-fn row(body: &Value) -> Check<Row> {
+fn row(body: &Value) -> Check<SettledRow> {
     let at = body.get("at").and_then(Value::as_str);
     let status = body.get("status").and_then(Value::as_u64);
     match (at, status) {
-        (Some(at), Some(status)) => Ok(Row { at: at.to_owned(), status }),
+        (Some(at), Some(status)) => Ok(SettledRow { at: at.to_owned(), status }),
         _ => Err("an outcome names its row and its status".to_owned()),
     }
 }

@@ -4,7 +4,7 @@
 
 use super::parts::{Part, parts};
 use super::problem::Doubt;
-use super::rows::{Rows, places};
+use super::rows::{TextLines, places};
 use super::whole::{Wanted, joined};
 use super::{Found, Look, Piece};
 use std::ops::Range;
@@ -49,7 +49,7 @@ fn segments<'a, 'b>(lines: &'b [&'a str]) -> Vec<&'b [&'a str]> {
 }
 
 /// Looks for the parts around the marks of an edit.
-pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>) -> Look {
+pub(super) fn look(rows: &TextLines<'_>, wanted: &Wanted<'_>) -> Look {
     let (old, new) = (segments(&wanted.old), segments(&wanted.new));
     if old.len() < 2 || old.len() > MAX_MARKS + 1 {
         return Look::Miss;
@@ -118,7 +118,7 @@ fn located(old: &[&[&str]], new: &[&[&str]], found: &[Vec<usize>]) -> Option<Vec
 }
 
 fn piece(
-    rows: &Rows<'_>,
+    rows: &TextLines<'_>,
     all: &[&str],
     (old, new): (&[&str], &[&str]),
     region: &Range<usize>,

@@ -3,7 +3,7 @@
 
 use super::ladder;
 use super::problem::{Doubt, EditProblem};
-use super::rows::{Rows, meant_lines, places};
+use super::rows::{TextLines, meant_lines, places};
 use super::typography::plain;
 use super::whole::TELLING;
 use super::{Found, occurrences};
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// What was found, unless `old` stands elsewhere as well, most loosely compared.
 pub(super) fn refused(content: &str, old: &str, found: Found) -> Result<Found, EditProblem> {
     let (text, wanted) = (folded(content), folded(old));
-    let all = Rows::of(&text);
+    let all = TextLines::of(&text);
     // Without blank lines around it, which may be surplus.
     let lines = meant_lines(&wanted);
     let said = |line: &str| !line.trim().is_empty();
@@ -23,7 +23,7 @@ pub(super) fn refused(content: &str, old: &str, found: Found) -> Result<Found, E
     starts.extend(occurrences(&text, &wanted).into_iter().map(|at| all.index_of(at)));
     starts.sort_unstable();
     starts.dedup();
-    let rows = Rows::of(content);
+    let rows = TextLines::of(content);
     let known = |start: &usize| {
         found.pieces.iter().any(|piece| {
             let first = rows.index_of(piece.at.start);
@@ -42,7 +42,7 @@ pub(super) fn refused(content: &str, old: &str, found: Found) -> Result<Found, E
 
 /// Whether the new text has an old line beside one that is not old, and the file has them side by
 /// side too: then the old text may be quoted from there, with a line forgotten.
-fn comes_from_elsewhere(all: &Rows<'_>, old: &[&str], new: &str) -> bool {
+fn comes_from_elsewhere(all: &TextLines<'_>, old: &[&str], new: &str) -> bool {
     let old: HashSet<&str> = old.iter().map(|line| line.trim()).collect();
     let telling = |line: &str| line.len() >= TELLING && line.contains(char::is_alphanumeric);
     let new: Vec<&str> = new.lines().map(str::trim).collect();

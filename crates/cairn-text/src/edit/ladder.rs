@@ -2,7 +2,7 @@
 //! only when the stricter ones found nothing, and counts only if it finds exactly one place.
 
 use super::problem::{Doubt, EditProblem};
-use super::rows::{Rows, meant_lines};
+use super::rows::{TextLines, meant_lines};
 use super::whole::{Tolerance, Wanted};
 use super::{Found, How, Look, Piece, elided, escapes, in_the_files_line_ends, numbers};
 use super::{elsewhere, leaves_its_indentation, newlines, occurrences, preview, typography, whole};
@@ -58,7 +58,7 @@ const ELISION: &[Rung] = &[Rung::Elision];
 
 /// Where `old` stands, more or less, and what takes its place.
 pub(super) fn find(content: &str, old: &str, new: &str, how: How) -> Result<Found, EditProblem> {
-    let rows = Rows::of(content);
+    let rows = TextLines::of(content);
     let forms = forms(&rows, old, new);
     for form in &forms {
         for rung in form.rungs {
@@ -95,7 +95,7 @@ const ESCAPES: &str = "backslashes in old were taken as escapes";
 
 /// What to say of a place, by the byte where it begins, whose meaning is not certain.
 pub(super) fn doubtful(content: &str, old: &str, doubt: Doubt, at: usize) -> EditProblem {
-    let rows = Rows::of(content);
+    let rows = TextLines::of(content);
     let preview = preview::region(&rows, &meant_lines(old), rows.index_of(at));
     EditProblem::NotFound { preview, doubt: Some(doubt) }
 }
@@ -105,7 +105,13 @@ fn noted(mut found: Found, notes: [Option<&str>; 2]) -> Found {
     found
 }
 
-fn tried(rows: &Rows<'_>, content: &str, (old, new): (&str, &str), rung: Rung, how: How) -> Look {
+fn tried(
+    rows: &TextLines<'_>,
+    content: &str,
+    (old, new): (&str, &str),
+    rung: Rung,
+    how: How,
+) -> Look {
     let wanted = Wanted::of(old, new);
     match rung {
         Rung::Exact if how == How::Lines => Look::Miss,
@@ -120,7 +126,7 @@ fn tried(rows: &Rows<'_>, content: &str, (old, new): (&str, &str), rung: Rung, h
     }
 }
 
-fn exact(rows: &Rows<'_>, content: &str, old: &str, new: &str) -> Look {
+fn exact(rows: &TextLines<'_>, content: &str, old: &str, new: &str) -> Look {
     let (old, text) = in_the_files_line_ends(content, old, new);
     let places = occurrences(content, &old);
     match places.as_slice() {
@@ -138,7 +144,7 @@ fn exact(rows: &Rows<'_>, content: &str, old: &str, new: &str) -> Look {
 }
 
 /// The ways to read an edit, the plainest first.
-fn forms(rows: &Rows<'_>, old: &str, new: &str) -> Vec<Form> {
+fn forms(rows: &TextLines<'_>, old: &str, new: &str) -> Vec<Form> {
     let plain = |rungs| Form { old: old.to_owned(), new: Ok(new.to_owned()), note: None, rungs };
     let mut forms = vec![plain(LINES)];
     if let Some(bare) = numbers::stripped(old) {

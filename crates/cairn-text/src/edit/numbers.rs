@@ -1,7 +1,7 @@
 //! Line numbers pasted together with the lines, as a numbered reading prints them: number, tab, line.
 
 use super::problem::Doubt;
-use super::rows::{Rows, meant_lines};
+use super::rows::{TextLines, meant_lines};
 
 /// A line number longer than this is not one.
 const MAX_DIGITS: usize = 7;
@@ -49,7 +49,7 @@ pub(super) fn stripped(old: &str) -> Option<String> {
 }
 
 /// The new text without line numbers. A file whose own lines begin so leaves it uncertain.
-pub(super) fn stripped_new(new: &str, rows: &Rows<'_>) -> Result<String, Doubt> {
+pub(super) fn stripped_new(new: &str, rows: &TextLines<'_>) -> Result<String, Doubt> {
     let lines = meant_lines(new);
     if !lines.iter().any(|line| has_a_tab(line)) {
         return Ok(new.to_owned());

@@ -1,7 +1,7 @@
 //! The lines of a file most like a text that was not found in it. Work is bounded: equal lines vote
 //! for where the text would begin, and only without them are lines compared by their letters.
 
-use super::rows::Rows;
+use super::rows::TextLines;
 use super::typography::plain;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ const SHOWN_BYTES: usize = 2_000;
 const COMPARED_BYTES: usize = 300;
 
 /// The most similar region, numbered, differing lines marked; empty when nothing is similar.
-pub(super) fn nearest(rows: &Rows<'_>, old: &[&str]) -> String {
+pub(super) fn nearest(rows: &TextLines<'_>, old: &[&str]) -> String {
     let old = &old[..old.len().min(WANTED_LINES)];
     let voted = by_votes(rows, old);
     let place = match voted {
@@ -36,12 +36,12 @@ pub(super) fn nearest(rows: &Rows<'_>, old: &[&str]) -> String {
 }
 
 /// The region that begins at this line.
-pub(super) fn region(rows: &Rows<'_>, old: &[&str], at: usize) -> String {
+pub(super) fn region(rows: &TextLines<'_>, old: &[&str], at: usize) -> String {
     shown(rows, &old[..old.len().min(WANTED_LINES)], isize::try_from(at).unwrap_or(0))
 }
 
 /// Where most equal lines say the text begins, and how many bytes they have.
-fn by_votes(rows: &Rows<'_>, old: &[&str]) -> Option<(isize, usize)> {
+fn by_votes(rows: &TextLines<'_>, old: &[&str]) -> Option<(isize, usize)> {
     let mut standing: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, line) in old.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let places = standing.entry(line.trim()).or_default();
@@ -60,7 +60,7 @@ fn by_votes(rows: &Rows<'_>, old: &[&str]) -> Option<(isize, usize)> {
 }
 
 /// Where the line most like the longest wanted one says the text begins.
-fn by_letters(rows: &Rows<'_>, old: &[&str]) -> Option<isize> {
+fn by_letters(rows: &TextLines<'_>, old: &[&str]) -> Option<isize> {
     let lines = old.iter().map(|line| line.trim()).enumerate();
     let (index, longest) = lines.max_by_key(|(index, line)| (line.len(), usize::MAX - index))?;
     let wanted = Letters::of(longest);
@@ -118,7 +118,7 @@ pub(super) fn likeness(a: &str, b: &str) -> usize {
     Letters::of(a).likeness(&Letters::of(b))
 }
 
-fn shown(rows: &Rows<'_>, old: &[&str], start: isize) -> String {
+fn shown(rows: &TextLines<'_>, old: &[&str], start: isize) -> String {
     let place = |index: usize| usize::try_from(start + index.cast_signed()).ok();
     let in_file: Vec<(usize, bool)> = old
         .iter()

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// The lines of a text and where they stand in it.
-pub(crate) struct Rows<'a> {
+pub(crate) struct TextLines<'a> {
     text: &'a str,
     /// Where each line begins, where its text ends, where its line end ends.
     at: Vec<(usize, usize, usize)>,
 }
 
-impl<'a> Rows<'a> {
-    pub(crate) fn of(text: &'a str) -> Rows<'a> {
+impl<'a> TextLines<'a> {
+    pub(crate) fn of(text: &'a str) -> TextLines<'a> {
         let mut at = Vec::new();
         let mut from = 0;
         for line in text.split_inclusive('\n') {
@@ -25,7 +25,7 @@ impl<'a> Rows<'a> {
             at.push((from, from + bare.len(), from + line.len()));
             from += line.len();
         }
-        Rows { text, at }
+        TextLines { text, at }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -145,7 +145,7 @@ mod tests {
 
         #[test]
         fn lines_and_their_ends_make_up_the_text(text in "[aé日😀\r\n]{0,20}") {
-            let rows = Rows::of(&text);
+            let rows = TextLines::of(&text);
             let back: String =
                 (0..rows.len()).map(|at| format!("{}{}", rows.line(at), rows.end(at))).collect();
             prop_assert_eq!(&back, &text);

@@ -3,7 +3,7 @@
 
 use super::parts::{Part, parts};
 use super::problem::Doubt;
-use super::rows::Rows;
+use super::rows::TextLines;
 use super::whole::{Case, unclear_which_are_kept};
 use super::{Found, Look, Piece, leaves_its_indentation, occurrences};
 use std::collections::{HashMap, HashSet};
@@ -37,7 +37,12 @@ fn folded(text: &str) -> (String, Vec<usize>) {
 }
 
 /// Looks for `old` with all characters plain. Where `whole`, only at the beginnings of lines.
-pub(super) fn look(rows: &Rows<'_>, content: &str, (old, new): (&str, &str), whole: bool) -> Look {
+pub(super) fn look(
+    rows: &TextLines<'_>,
+    content: &str,
+    (old, new): (&str, &str),
+    whole: bool,
+) -> Look {
     if !old.chars().any(is_fancy) && !content.chars().any(is_fancy) {
         return Look::Miss;
     }

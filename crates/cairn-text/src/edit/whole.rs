@@ -4,7 +4,7 @@
 use super::indent;
 use super::parts::{Part, parts};
 use super::problem::Doubt;
-use super::rows::{Rows, meant_lines, places};
+use super::rows::{TextLines, meant_lines, places};
 use super::{Found, Look, Piece};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -78,7 +78,7 @@ pub(super) struct Adapted<'a> {
 }
 
 /// Looks for the wanted lines, tolerating what is said.
-pub(super) fn look(rows: &Rows<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -> Look {
+pub(super) fn look(rows: &TextLines<'_>, wanted: &Wanted<'_>, tolerance: Tolerance) -> Look {
     let all = rows.lines(0..rows.len());
     if !wanted.is_telling(tolerance) {
         return Look::Miss;
@@ -229,7 +229,7 @@ fn loses_a_break(case: &Case<'_>, gone: Range<usize>) -> bool {
 /// New lines with the line ends of those they keep or replace, by the parts they were made of. The
 /// last one ends as the last one did.
 pub(super) fn joined<S: AsRef<str>>(
-    rows: &Rows<'_>,
+    rows: &TextLines<'_>,
     region: Range<usize>,
     lines: &[S],
     parts: &[Part],

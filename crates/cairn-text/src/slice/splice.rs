@@ -8,7 +8,7 @@
 //! text.
 
 use super::problem::{OutOfScope, SpliceProblem};
-use super::{Found, Rows, Scope};
+use super::{Found, Scope, TextLines};
 use crate::moves::Moves;
 
 /// A text with a part of it replaced.
@@ -41,7 +41,7 @@ pub struct SplicedAll {
 ///
 /// When the scope lies outside the text, or is anchored to a line that is not there.
 pub fn splice(text: &str, scope: &Scope, body: Option<&str>) -> Result<Spliced, OutOfScope> {
-    let rows = Rows::of(text);
+    let rows = TextLines::of(text);
     let cut = Cut { found: Found::of(&rows, text, scope)?, body: body.unwrap_or_default() };
     let (new, spans) = put_together(text, &rows, &[&cut]);
     let (first, last) = spans.first().copied().unwrap_or((1, 0));
@@ -58,7 +58,7 @@ pub fn splice_all(
     text: &str,
     splices: &[(Scope, Option<&str>)],
 ) -> Result<SplicedAll, SpliceProblem> {
-    let rows = Rows::of(text);
+    let rows = TextLines::of(text);
     let mut cuts = Vec::with_capacity(splices.len());
     for (index, (scope, body)) in splices.iter().enumerate() {
         let found = Found::of(&rows, text, scope)
@@ -91,7 +91,11 @@ struct Cut<'a> {
 }
 
 /// The text with these parts replaced, which stand in its order, and the new lines of each.
-fn put_together(text: &str, rows: &Rows<'_>, cuts: &[&Cut<'_>]) -> (String, Vec<(usize, usize)>) {
+fn put_together(
+    text: &str,
+    rows: &TextLines<'_>,
+    cuts: &[&Cut<'_>],
+) -> (String, Vec<(usize, usize)>) {
     let mut new = New { out: String::with_capacity(text.len()), feeds: 0 };
     let mut spans = Vec::with_capacity(cuts.len());
     let mut from = 0;
@@ -126,7 +130,7 @@ enum End<'a> {
 }
 
 impl<'a> End<'a> {
-    fn of(rows: &Rows<'a>, cut: &Cut<'_>) -> End<'a> {
+    fn of(rows: &TextLines<'a>, cut: &Cut<'_>) -> End<'a> {
         let lines = cut.found.ends.clone();
         let usual = rows.usual_end(lines.clone());
         let mut ends = lines.map(|index| rows.end(index)).filter(|end| !end.is_empty());
@@ -162,7 +166,7 @@ impl New {
     /// Writes the lines of a body, the last one without its end where the text stays open. Says which
     /// lines they are.
     fn push_lines<'a>(&mut self, body: &'a str, end: End<'a>, stays_open: bool) -> (usize, usize) {
-        let lines = Rows::of(body);
+        let lines = TextLines::of(body);
         let is_open = !self.out.is_empty() && !self.out.ends_with('\n');
         let first = self.feeds + 1 + usize::from(is_open);
         if is_open && lines.len() > 0 {
@@ -185,7 +189,7 @@ impl New {
 
     /// Writes a body that need not be lines.
     fn push_span<'a>(&mut self, body: &'a str, end: End<'a>) {
-        let lines = Rows::of(body);
+        let lines = TextLines::of(body);
         for index in 0..lines.len() {
             let own = lines.end(index);
             self.push(lines.line(index));

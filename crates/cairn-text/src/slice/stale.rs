@@ -2,7 +2,7 @@
 //! that line alone: an equal line elsewhere may have been another one when the anchor was read.
 
 use super::problem::OutOfScope;
-use crate::edit::rows::Rows;
+use crate::edit::rows::TextLines;
 use crate::lines;
 use crate::scope::{Anchor, LineHash, line_hash};
 use std::fmt;
@@ -66,7 +66,7 @@ fn listed(lines: &[usize]) -> String {
 /// The index of the line that an anchor means. The anchor at the other end of the scope helps to tell
 /// where a line was.
 pub(super) fn find(
-    rows: &Rows<'_>,
+    rows: &TextLines<'_>,
     text: &str,
     anchor: &Anchor,
     other: Option<&Anchor>,
@@ -95,7 +95,7 @@ pub(super) fn find(
 }
 
 /// The text around these lines; all of it when there are none.
-fn fresh(rows: &Rows<'_>, text: &str, places: &[usize]) -> String {
+fn fresh(rows: &TextLines<'_>, text: &str, places: &[usize]) -> String {
     let within = |line: &usize| {
         let line = (*line).clamp(1, rows.len().max(1));
         (line, line)
@@ -110,12 +110,12 @@ fn fresh(rows: &Rows<'_>, text: &str, places: &[usize]) -> String {
 }
 
 /// The lines that have a hash, from 1.
-fn having(rows: &Rows<'_>, hash: LineHash) -> Vec<usize> {
+fn having(rows: &TextLines<'_>, hash: LineHash) -> Vec<usize> {
     (0..rows.len()).filter(|index| hash_of(rows, *index) == hash).map(|index| index + 1).collect()
 }
 
 /// A line's hash as reads print it: without a `\r` at its end, even where no line feed follows.
-fn hash_of(rows: &Rows<'_>, index: usize) -> LineHash {
+fn hash_of(rows: &TextLines<'_>, index: usize) -> LineHash {
     let line = rows.line(index);
     let is_open = rows.end(index).is_empty();
     line_hash(line.strip_suffix('\r').filter(|_| is_open).unwrap_or(line).as_bytes())

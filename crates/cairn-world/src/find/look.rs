@@ -99,7 +99,7 @@ impl<'a> Looker<'a> {
         if !is_utf16(start) && is_binary(&start[..read.min(SNIFF)]) {
             return Seen::Binary;
         }
-        let mut rows = Rows::new(self.matcher, window);
+        let mut rows = FoundRows::new(self.matcher, window);
         let searched = if read < AT_ONCE {
             if !self.trial.is_little(read) && !self.trial.passes(start) {
                 return Seen::Long;
@@ -168,7 +168,7 @@ impl<R: Read> Read for Watched<'_, R> {
 }
 
 /// Collects rows while a file is searched.
-struct Rows<'a> {
+struct FoundRows<'a> {
     matcher: &'a RegexMatcher,
     window: Window,
     lines: Lines,
@@ -183,7 +183,7 @@ struct Rows<'a> {
     has_nul: bool,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> FoundRows<'a> {
     fn new(matcher: &'a RegexMatcher, window: Window) -> Self {
         let from = window.keep_from.unwrap_or(0);
         Self {
@@ -227,7 +227,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-impl Sink for Rows<'_> {
+impl Sink for FoundRows<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {

@@ -3,8 +3,11 @@
 
 use crate::{diff, to_wire};
 use anyhow::Result;
+use cairn_engine::{Recorded, Row, RowReceipt, Rows};
 use cairn_store::{RunRow, Store};
-use cairn_types::{Body, ContentRef, Coord, Decision, Fact, Intent, Outcome, Proposal, Reply};
+use cairn_types::{
+    Body, ContentRef, Coord, Decision, Fact, Hooked, Intent, Outcome, Proposal, Reply, Stream,
+};
 use serde_json::{Map, Value, json};
 
 /// Where things are looked up.
@@ -15,6 +18,8 @@ pub struct Shown<'a> {
     pub run: &'a RunRow,
     /// Its facts.
     pub facts: &'a [Fact],
+    /// Its rows.
+    pub rows: Rows<'a>,
 }
 
 impl Shown<'_> {
@@ -51,48 +56,28 @@ impl Shown<'_> {
         Value::Object(object)
     }
 
-    /// A row, from its facts.
-    pub fn row(&self, at: Coord, of_row: &[&Fact]) -> Result<Value> {
-        let mut row = self.object("row", &at.to_string());
-        let mut put = |key: &str, value: Value| row.insert(key.to_owned(), value);
-        let (mut proposals, mut decisions, mut began) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut facts, mut hooks) = (Vec::new(), Vec::new());
-        put("outcome", Value::Null);
-        put("stream", Value::Null);
-        for fact in of_row {
-            match &fact.body {
-                Body::Intent(intent) => {
-                    for (key, value) in self.intent(fact, intent) {
-                        put(&key, value);
-                    }
-                }
-                Body::Proposal(proposal) => proposals.push(self.proposal(fact, proposal)),
-                Body::Decision(decision) => decisions.push(self.decision(fact, decision)),
-                Body::Begin(begin) => began.push(json!({"at": fact.at, "again": begin.again})),
-                // An outcome comes after what was performed, and says it with the hooks' word.
-                Body::Performed(outcome) | Body::Outcome(outcome) => {
-                    put("outcome", self.outcome(fact, outcome)?);
-                }
-                Body::Stream(stream) => {
-                    let ended = json!({"at": fact.at, "state": stream.state, "exit": stream.exit, "why": stream.why, "ms": stream.ms});
-                    put("stream", ended);
-                }
-                Body::Hook(of) => hooks.push(json!({"at": fact.at, "event": of.event, "name": of.name, "said": to_wire::said(&of.answer), "problem": of.answer.problem, "ms": of.ms})),
-                _ => {}
-            }
-            facts.push(json!(fact.to_stored()?));
+    /// A row.
+    pub fn row(&self, row: &Row<'_>) -> Result<Value> {
+        let mut object = self.object("row", &row.at.to_string());
+        let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        let stored = row.facts.iter().map(|fact| Ok(json!(fact.to_stored()?)));
+        put("outcome", row.result().map_or(Value::Null, |done| self.outcome(row, done)));
+        put("stream", row.stream.map_or(Value::Null, stream));
+        for (key, value) in row.intent.map(|intent| self.intent(intent)).unwrap_or_default() {
+            put(&key, value);
         }
-        put("proposals", json!(proposals));
-        put("decisions", json!(decisions));
-        put("began", json!(began));
-        put("hooks", json!(hooks));
-        put("facts", json!(facts));
-        Ok(Value::Object(row))
+        put("proposals", row.questions.iter().map(|of| self.proposal(*of)).collect());
+        put("decisions", row.decisions.iter().map(|of| self.decision(*of)).collect());
+        let began = row.begins.iter().map(|of| json!({"at": of.fact.at, "again": of.again}));
+        put("began", began.collect());
+        put("hooks", row.hooks.iter().map(|of| hook(*of)).collect());
+        put("facts", stored.collect::<Result<_>>()?);
+        Ok(Value::Object(object))
     }
 
-    fn intent(&self, fact: &Fact, intent: &Intent) -> Map<String, Value> {
+    fn intent(&self, intent: Recorded<'_, Intent>) -> Map<String, Value> {
         let said = json!({
-            "at": fact.at,
+            "at": intent.fact.at,
             "writer": intent.writer,
             "tool": intent.tool,
             "target": intent.target,
@@ -107,15 +92,15 @@ impl Shown<'_> {
         }
     }
 
-    fn proposal(&self, fact: &Fact, proposal: &Proposal) -> Value {
+    fn proposal(&self, proposal: Recorded<'_, Proposal>) -> Value {
         let shown = self.text(&proposal.shown);
         let items: Vec<_> = proposal.items.iter().map(to_wire::item).collect();
-        json!({"at": fact.at, "id": proposal.id, "kind": proposal.kind, "shown_hash": proposal.shown_hash, "shown": shown, "items": items, "by_item": proposal.by_item})
+        json!({"at": proposal.fact.at, "id": proposal.id, "kind": proposal.kind, "shown_hash": proposal.shown_hash, "shown": shown, "items": items, "by_item": proposal.by_item})
     }
 
-    fn decision(&self, fact: &Fact, decision: &Decision) -> Value {
+    fn decision(&self, decision: Recorded<'_, Decision>) -> Value {
         json!({
-            "at": fact.at,
+            "at": decision.fact.at,
             "verdict": decision.verdict,
             "by": decision.by.to_string(),
             "items": decision.items,
@@ -126,24 +111,23 @@ impl Shown<'_> {
         })
     }
 
-    fn outcome(&self, fact: &Fact, outcome: &Outcome) -> Result<Value> {
-        let receipts = self.store.receipts(&fact.run)?;
-        let receipt = receipts.iter().find(|receipt| receipt.fact_n == fact.n);
-        let changes = outcome.changes.iter().map(
+    fn outcome(&self, row: &Row<'_>, done: Recorded<'_, Outcome>) -> Value {
+        let changes = done.changes.iter().map(
             |change| json!({"path": change.path, "kind": change.kind, "diff": diff::of(self.store, change)}),
         );
-        Ok(json!({
-            "at": fact.at,
-            "status": outcome.status,
-            "exit": outcome.exit,
-            "settled": outcome.settled,
-            "layers": outcome.layers,
-            "result": self.text(&outcome.result),
-            "output_bytes": outcome.output.as_ref().map(|output| output.bytes),
+        let receipt = |RowReceipt { id, hash }: &RowReceipt| json!({"id": id, "hash": hash});
+        json!({
+            "at": done.fact.at,
+            "status": done.status,
+            "exit": done.exit,
+            "settled": done.settled,
+            "layers": done.layers,
+            "result": self.text(&done.result),
+            "output_bytes": done.output.as_ref().map(|output| output.bytes),
             "changes": changes.collect::<Vec<_>>(),
-            "ms": outcome.ms,
-            "receipt": receipt.map(|r| json!({"id": r.receipt_id, "hash": r.hash})),
-        }))
+            "ms": done.ms,
+            "receipt": row.receipt.as_ref().map(receipt),
+        })
     }
 
     /// A turn, from its reply.
@@ -199,7 +183,7 @@ impl Shown<'_> {
     /// A loop: what was asked, how it ended, and its rows.
     pub fn lap(&self, lap: u32) -> Value {
         let mut object = self.object("loop", &lap.to_string());
-        let (mut end, mut rows) = (Value::Null, Vec::<Value>::new());
+        let mut end = Value::Null;
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         put("loop", json!(lap));
         for fact in self.facts {
@@ -208,29 +192,36 @@ impl Shown<'_> {
                     put("at", json!(fact.at));
                     put("prompt", self.text(&prompt.text));
                 }
-                Body::Intent(intent) if intent.at.lap == lap => rows.push(json!({
-                    "address": format!("log://{}/{}", fact.run, intent.at),
-                    "row": intent.at.to_string(),
-                    "tool": intent.tool,
-                    "target": intent.target,
-                    "status": null,
-                    "exit": null,
-                })),
-                Body::Performed(outcome) | Body::Outcome(outcome) if outcome.at.lap == lap => {
-                    let at = outcome.at.to_string();
-                    for row in rows.iter_mut().filter(|row| row["row"] == at) {
-                        row["status"] = json!(outcome.status);
-                        row["exit"] = json!(outcome.exit);
-                    }
-                }
                 Body::End(of) if of.lap == lap => {
                     end = json!({"at": fact.at, "status": of.status, "why": of.why});
                 }
                 _ => {}
             }
         }
+        let rows = self.rows.iter().filter(|row| row.at.lap == lap).filter_map(in_list);
         put("end", end);
-        put("rows", json!(rows));
+        put("rows", rows.collect());
         Value::Object(object)
     }
+}
+
+/// A row in the list of its loop's.
+fn in_list(row: &Row<'_>) -> Option<Value> {
+    let (intent, done) = (row.intent?, row.result());
+    Some(json!({
+        "address": format!("log://{}/{}", intent.fact.run, row.at),
+        "row": row.at.to_string(),
+        "tool": intent.tool,
+        "target": intent.target,
+        "status": done.map(|done| done.status),
+        "exit": done.and_then(|done| done.exit),
+    }))
+}
+
+fn stream(of: Recorded<'_, Stream>) -> Value {
+    json!({"at": of.fact.at, "state": of.state, "exit": of.exit, "why": of.why, "ms": of.ms})
+}
+
+fn hook(of: Recorded<'_, Hooked>) -> Value {
+    json!({"at": of.fact.at, "event": of.event, "name": of.name, "said": to_wire::said(&of.answer), "problem": of.answer.problem, "ms": of.ms})
 }

@@ -45,7 +45,7 @@ const WAYS: [(Surface, bool); 5] = [
 
 /// What came of one way.
 #[derive(Debug, Clone, Default)]
-struct Row {
+struct ProbeRow {
     tasks: u64,
     correct: u64,
     replies: u64,
@@ -55,7 +55,7 @@ struct Row {
     problem: Option<String>,
 }
 
-impl Row {
+impl ProbeRow {
     /// Counts a task. One that was interrupted is not counted, but for what it cost.
     fn take(&mut self, tried: &Tried) {
         self.tally.add_all(&tried.tally);
@@ -155,9 +155,9 @@ impl Probing {
     }
 
     /// Tries every way with the small profile, the best once more with the full one, and gives the best of all.
-    async fn all(&self, report: &mut Report) -> Result<Result<(Way, Row), Nothing>> {
+    async fn all(&self, report: &mut Report) -> Result<Result<(Way, ProbeRow), Nothing>> {
         let mut signals = Signals::new();
-        let mut best: Option<(Way, Row)> = None;
+        let mut best: Option<(Way, ProbeRow)> = None;
         for way in &self.plan.ways {
             let row = match self.row(*way, report, &mut signals).await? {
                 Ok(row) => row,
@@ -188,9 +188,9 @@ impl Probing {
         way: Way,
         report: &mut Report,
         signals: &mut Signals,
-    ) -> Result<Result<Row, Stopped>> {
+    ) -> Result<Result<ProbeRow, Stopped>> {
         let provider = if way.constrained { &self.held } else { &self.free };
-        let mut row = Row::default();
+        let mut row = ProbeRow::default();
         report.begin();
         for (n, task) in self.plan.tasks.iter().enumerate() {
             report.progress(way, (n, self.plan.tasks.len()), task.name);

@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use super::trial::Stopped;
-use super::{Nothing, Row, Way};
+use super::{Nothing, ProbeRow, Way};
 use crate::models::probes::Found;
 use crate::money;
 use crate::out::say;
@@ -18,7 +18,7 @@ use std::time::Instant;
 pub struct Report {
     model: String,
     is_json: bool,
-    rows: Vec<(Way, Row)>,
+    rows: Vec<(Way, ProbeRow)>,
     /// Progress is drawn over the line before.
     is_drawn: bool,
     /// How many runs there may be, and how many were over before this row.
@@ -73,7 +73,7 @@ impl Report {
     }
 
     /// Takes what came of one way.
-    pub fn add(&mut self, way: Way, row: Row) {
+    pub fn add(&mut self, way: Way, row: ProbeRow) {
         if self.is_json {
             say!("{}", self.as_json(way, &row));
         }
@@ -82,7 +82,7 @@ impl Report {
     }
 
     /// What all of it has cost, with a row that is not over.
-    pub fn spent(&self, row: &Row) -> u64 {
+    pub fn spent(&self, row: &ProbeRow) -> u64 {
         let rows = self.rows.iter().map(|(_, row)| row).chain([row]);
         let costs = rows.filter_map(|row| row.tally.cost).map(|cost| cost.0);
         costs.fold(0, u64::saturating_add)
@@ -159,7 +159,7 @@ impl Report {
         Ok(ExitCode::from(code))
     }
 
-    fn as_json(&self, way: Way, row: &Row) -> Value {
+    fn as_json(&self, way: Way, row: &ProbeRow) -> Value {
         json!({
             "type": "row",
             "model": self.model,
@@ -209,7 +209,7 @@ fn percent(share: Option<f64>) -> String {
     share.map_or("-".to_owned(), |share| format!("{share}%"))
 }
 
-fn drawn(way: Way, row: &Row) -> Vec<String> {
+fn drawn(way: Way, row: &ProbeRow) -> Vec<String> {
     let constrained = match (way.surface, way.constrained) {
         (Surface::Envelope, true) => "yes",
         (Surface::Envelope, false) => "no",
