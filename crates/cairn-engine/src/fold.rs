@@ -5,7 +5,7 @@ use crate::op::OpState;
 use crate::state::Engine;
 use crate::view::Item;
 use cairn_text::glob::{self, PathGlob};
-use cairn_types::{Coord, OpName, Outcome, Place, RunId, Status};
+use cairn_types::{OpName, Outcome, Place, RowPlace, RunId, Status};
 
 /// How a row's address begins.
 const ROW: &str = "log:///";
@@ -19,27 +19,63 @@ pub struct Folding {
     pub text: String,
 }
 
-/// Rows of a run's own log, as a target names them.
+/// Rows of a run's own log, as a target names them. What others changed is named by itself alone, so that
+/// whatever folds ops folds the same as before it had an address.
 enum NamedRows {
-    One(Coord),
-    /// All whose coordinate begins with these numbers.
+    One(RowPlace),
+    /// All ops whose coordinate begins with these numbers.
     Under(String),
+    /// All of what others changed.
+    AllChanges,
+    /// All ops whose coordinate matches.
     Like(PathGlob),
+    /// All of what others changed whose place matches.
+    ChangesLike(PathGlob),
     /// All that show this path or address, or changed it.
     Of(String),
 }
 
 impl NamedRows {
-    fn hold(&self, at: Coord, of: Option<&str>) -> bool {
+    fn hold(&self, row: &ItemRow<'_>) -> bool {
+        let is_op = matches!(row.place, RowPlace::Op(_));
+        let place = || row.place.to_string();
         match self {
-            NamedRows::Of(path) => of == Some(path),
-            NamedRows::One(one) => *one == at,
-            NamedRows::Under(start) => {
-                start.is_empty() || at.to_string().starts_with(start.as_str())
-            }
-            NamedRows::Like(glob) => glob.matches(&at.to_string()),
+            NamedRows::Of(path) => row.of == Some(path),
+            NamedRows::One(one) => *one == row.place,
+            NamedRows::Under(start) => is_op && place().starts_with(start.as_str()),
+            NamedRows::AllChanges => !is_op,
+            NamedRows::Like(glob) => is_op && glob.matches(&place()),
+            NamedRows::ChangesLike(glob) => !is_op && glob.matches(&place()),
         }
     }
+}
+
+/// An item of the transcript that is a row.
+struct ItemRow<'a> {
+    /// Its place among the items.
+    index: usize,
+    place: RowPlace,
+    /// The path or address that it shows or changed.
+    of: Option<&'a str>,
+    is_folded: bool,
+}
+
+/// The items that are rows.
+fn item_rows(items: &[Item]) -> impl Iterator<Item = ItemRow<'_>> {
+    let mut changes = 0;
+    items.iter().enumerate().filter_map(move |(index, item)| {
+        let (place, of, is_folded) = match item {
+            Item::Result { at, of, folded, .. } => (RowPlace::Op(*at), of.as_deref(), *folded),
+            Item::News(_) | Item::FoldedNews { .. } => {
+                changes += 1;
+                (RowPlace::Changes(changes), None, matches!(item, Item::FoldedNews { .. }))
+            }
+            Item::User { .. } | Item::Assistant { .. } | Item::Over { .. } | Item::Ended(_) => {
+                return None;
+            }
+        };
+        Some(ItemRow { index, place, of, is_folded })
+    })
 }
 
 /// A path or an address in the one form in which it is compared.
@@ -81,8 +117,11 @@ fn named(own: Option<&RunId>, path: &str) -> Result<NamedRows, Folding> {
         }
         Err(_) => rest,
     };
-    if let Ok(at) = rest.parse() {
-        return Ok(NamedRows::One(at));
+    if let Ok(place) = rest.parse() {
+        return Ok(NamedRows::One(place));
+    }
+    if rest == RowPlace::CHANGES {
+        return Ok(NamedRows::AllChanges);
     }
     let is_number = |part: &str| part.parse::<u32>().is_ok();
     if rest.is_empty() || (rest.split('/').count() < 3 && rest.split('/').all(is_number)) {
@@ -90,7 +129,10 @@ fn named(own: Option<&RunId>, path: &str) -> Result<NamedRows, Folding> {
         return Ok(NamedRows::Under(start));
     }
     match PathGlob::parse(rest) {
-        Ok(glob) if rest.contains(['*', '?', '[', '{']) => Ok(NamedRows::Like(glob)),
+        Ok(glob) if rest.contains(['*', '?', '[', '{']) => Ok(match rest.split('/').next() {
+            Some(RowPlace::CHANGES) => NamedRows::ChangesLike(glob),
+            _ => NamedRows::Like(glob),
+        }),
         _ => {
             let text =
                 format!("{path} is not the address of rows, such as {ROW}1/2/3 or {ROW}1/**");
@@ -108,7 +150,8 @@ impl Engine {
             Ok(rows) => rows,
             Err(refused) => return refused,
         };
-        let states: Vec<bool> = self.items.iter().filter_map(|item| shown(item, &rows)).collect();
+        let named = item_rows(&self.items).filter(|row| rows.hold(row));
+        let states: Vec<bool> = named.map(|row| row.is_folded).collect();
         let changed = states.iter().filter(|folded| **folded != fold).count();
         let (status, text) = match (states.len(), changed, fold) {
             (0, ..) if matches!(rows, NamedRows::Of(_)) => {
@@ -125,14 +168,17 @@ impl Engine {
 
     /// The rows that are meant and folded.
     #[must_use]
-    pub fn folded(&self, path: &str) -> Vec<Coord> {
+    pub fn folded(&self, path: &str) -> Vec<RowPlace> {
         let Ok(rows) = named(self.id.as_ref(), path) else { return Vec::new() };
-        let folded = self.items.iter().filter(|item| shown(item, &rows) == Some(true));
-        let place = folded.filter_map(|item| match item {
-            Item::Result { at, .. } => Some(*at),
-            _ => None,
-        });
-        place.collect()
+        let folded = item_rows(&self.items).filter(|row| row.is_folded && rows.hold(row));
+        folded.map(|row| row.place).collect()
+    }
+
+    /// How often the run was told what others changed: each time is a row.
+    #[must_use]
+    pub fn changes_row_count(&self) -> u32 {
+        let is_changes = |row: &ItemRow<'_>| matches!(row.place, RowPlace::Changes(_));
+        item_rows(&self.items).filter(is_changes).fold(0, |count, _| count + 1)
     }
 
     /// An op has its outcome: if it folded or opened rows, that is how they are shown from here on.
@@ -145,20 +191,16 @@ impl Engine {
         };
         let rows = named(self.id.as_ref(), &intent.target);
         let (Ok(rows), Status::OK) = (rows, outcome.status) else { return };
-        let mut changed = Vec::new();
-        for item in &mut self.items {
-            if shown(item, &rows).is_none_or(|folded| folded == fold) {
-                continue;
-            }
-            if let Item::Result { at, folded, .. } = item {
-                *folded = fold;
-                changed.push(*at);
-            }
+        let named = item_rows(&self.items).filter(|row| row.is_folded != fold && rows.hold(row));
+        let changed: Vec<(usize, RowPlace)> = named.map(|row| (row.index, row.place)).collect();
+        for (index, place) in &changed {
+            self.items[*index].set_folded(*place, fold);
         }
         self.folds += u64::from(!changed.is_empty());
         if fold {
             // What is not in view is told whole when it is read again.
-            self.in_view.retain(|_, at| !changed.contains(at));
+            let is_changed = |at| changed.iter().any(|(_, place)| *place == RowPlace::Op(at));
+            self.in_view.retain(|_, at| !is_changed(*at));
         }
     }
 
@@ -169,11 +211,18 @@ impl Engine {
     }
 }
 
-/// Whether a row that is meant is folded; nothing of what is not meant.
-fn shown(item: &Item, rows: &NamedRows) -> Option<bool> {
-    match item {
-        Item::Result { at, of, folded, .. } if rows.hold(*at, of.as_deref()) => Some(*folded),
-        _ => None,
+impl Item {
+    /// Folds or opens the item of the row at this place.
+    fn set_folded(&mut self, place: RowPlace, fold: bool) {
+        match (self, place) {
+            (Item::Result { folded, .. }, _) => *folded = fold,
+            (item, RowPlace::Changes(n)) => match *item {
+                Item::News(text) if fold => *item = Item::FoldedNews { n, text },
+                Item::FoldedNews { text, .. } if !fold => *item = Item::News(text),
+                _ => {}
+            },
+            _ => {}
+        }
     }
 }
 

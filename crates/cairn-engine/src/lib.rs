@@ -43,7 +43,7 @@ pub use hooks::{HookAsk, Misread};
 pub use in_reply::{ChangedSinceReply, SinceReply};
 pub use op::{Begun, Decided, Doubt, OpState, Reached, Stage};
 pub use propose::{DecideError, Word};
-pub use row::{Recorded, Row, RowReceipt, Rows};
+pub use row::{ChangesRow, Recorded, Row, RowReceipt, Rows};
 pub use schemes::effect as effect_of;
 pub use settle::{Found, Settlement};
 pub use state::{Engine, Lap};

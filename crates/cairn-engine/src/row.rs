@@ -1,8 +1,9 @@
-//! Rows: what a run's facts say of each op, gathered in one place. Made from facts alone; decides nothing and
-//! looks at no contents. Whoever wants to know what became of an op reads its row and not the facts.
+//! Rows: what a run's facts say of each op and of what others changed, gathered in one place. Made from facts
+//! alone; decides nothing and looks at no contents. What wants to know what became of an op reads its row.
 
 use cairn_types::{
-    Begin, Body, ContentRef, Coord, Decision, Fact, Hooked, Intent, Outcome, Proposal, Stream,
+    Begin, Body, ContentRef, Coord, Decision, Delta, Fact, Hooked, Intent, Outcome, Proposal,
+    RowPlace, Stream,
 };
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -125,11 +126,35 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The rows of a run, in the order in which they were asked for.
+/// What a run was told that others changed. It has no receipt: the rows that made the changes have theirs.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangesRow<'a> {
+    /// Its number among such rows of the run, from 1.
+    pub n: u32,
+    /// What was noticed, and what the model is told of it.
+    pub delta: Recorded<'a, Delta>,
+}
+
+impl ChangesRow<'_> {
+    /// Its place in the run's log.
+    #[must_use]
+    pub fn place(&self) -> RowPlace {
+        RowPlace::Changes(self.n)
+    }
+
+    /// Its text in a channel: it has a `result` alone.
+    #[must_use]
+    pub fn content(&self, channel: &str) -> Option<ContentRef> {
+        (channel == "result").then_some(self.delta.text)
+    }
+}
+
+/// The rows of a run, in the order in which they were asked for, and what it was told that others changed.
 #[derive(Debug, Clone, Default)]
 pub struct Rows<'a> {
     rows: Vec<Row<'a>>,
     places: HashMap<Coord, usize>,
+    deltas: Vec<Recorded<'a, Delta>>,
 }
 
 impl<'a> Rows<'a> {
@@ -162,6 +187,7 @@ impl<'a> Rows<'a> {
                 }
             }
             Body::Stream(body) => self.row(body.at, fact).stream = Some(Recorded { fact, body }),
+            Body::Delta(body) => self.deltas.push(Recorded { fact, body }),
             // Which hosts a command may reach is shown with the question about them.
             Body::Reach(_)
             | Body::Run(_)
@@ -172,7 +198,6 @@ impl<'a> Rows<'a> {
             | Body::Ask(_)
             | Body::Reply(_)
             | Body::Fault(_)
-            | Body::Delta(_)
             | Body::End(_)
             | Body::Unknown { .. } => {}
         }
@@ -198,6 +223,17 @@ impl<'a> Rows<'a> {
     /// All rows, in the order in which they were asked for.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Row<'a>> {
         self.rows.iter()
+    }
+
+    /// What others changed, in the order in which the run was told of it.
+    pub fn changes(&self) -> impl Iterator<Item = ChangesRow<'a>> {
+        (1..).zip(&self.deltas).map(|(n, delta)| ChangesRow { n, delta: *delta })
+    }
+
+    /// What others changed, by its number.
+    #[must_use]
+    pub fn changes_at(&self, n: u32) -> Option<ChangesRow<'a>> {
+        self.changes().find(|row| row.n == n)
     }
 
     /// The rows that have what `done` picks of them, in the order in which that was recorded.

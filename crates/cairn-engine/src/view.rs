@@ -15,6 +15,13 @@ pub enum Item {
     },
     /// What others changed.
     News(ContentRef),
+    /// What others changed, folded: only its address is shown.
+    FoldedNews {
+        /// Its number among what others changed.
+        n: u32,
+        /// What the model is told once it is opened.
+        text: ContentRef,
+    },
     /// The model's reply.
     Assistant {
         /// What it said.
@@ -72,7 +79,7 @@ impl Item {
             }
             Item::Over { content, .. } | Item::News(content) => content.bytes,
             Item::Ended(_) => 64,
-            Item::Result { folded: true, .. } => 0,
+            Item::Result { folded: true, .. } | Item::FoldedNews { .. } => 0,
             Item::Result { content, media, .. } => content.bytes + all(media),
         }
     }

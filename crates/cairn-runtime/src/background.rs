@@ -271,6 +271,11 @@ impl Driver {
 
     /// What ending a command in the background would mean.
     fn would_end(&self, path: &str) -> Result<Prepared, RunError> {
+        if rows::changes_number(path)
+            .is_some_and(|n| n > 0 && n <= self.engine().changes_row_count())
+        {
+            return Ok(settled(Status::REFUSED, rows_stay(path)));
+        }
         let Some(at) = rows::coordinate(path) else {
             return Ok(settled(Status::BAD_REQUEST, rows::not_an_address(path)));
         };
@@ -298,10 +303,7 @@ impl Driver {
         Ok(Err(match row.and_then(|row| row.stream) {
             Some(stream) => (Status::GONE, format!("{path} is over: {}", ending(&stream))),
             None if row.is_some_and(|row| row.outcome.is_some()) => {
-                let text = format!(
-                    "{path} is a row, and rows stay; only what runs in the background is ended so"
-                );
-                (Status::REFUSED, text)
+                (Status::REFUSED, rows_stay(path))
             }
             None => {
                 let text = format!("{path} is no command in the background of this run");
@@ -430,6 +432,10 @@ impl Driver {
         self.record(Recording { facts: vec![Body::Stream(stream.clone())], contents })?;
         Ok(stream)
     }
+}
+
+fn rows_stay(path: &str) -> String {
+    format!("{path} is a row, and rows stay; only what runs in the background is ended so")
 }
 
 fn settled(status: Status, text: String) -> Prepared {

@@ -4,13 +4,13 @@
 use crate::client::CLIENT_RUN;
 use crate::note::SYSTEM_RUN;
 use crate::reconcile::{self, Known, Sight};
-use crate::{Driver, RunError};
+use crate::{Driver, RunError, rows};
 use cairn_engine::Recording;
 use cairn_store::Store;
 use cairn_text::{diff, lines};
 use cairn_types::delta::Change as Noticed;
 use cairn_types::{
-    Body, Change, ChangeKind, Delta, Fact, FileKind, FileState, Hash, Outcome, RunId,
+    Body, Change, ChangeKind, Delta, Fact, FileKind, FileState, Hash, Outcome, RowPlace, RunId,
 };
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -106,7 +106,8 @@ impl Driver {
             return Ok(None);
         }
         let mut recording = Recording::default();
-        let text = recording.keep(told.text(|path| self.engine().may_show(path)));
+        let place = RowPlace::Changes(self.engine().changes_row_count() + 1);
+        let text = recording.keep(told.text(place, |path| self.engine().may_show(path)));
         let noticed = told.noticed.into_iter().map(|(one, _)| one).collect();
         recording.facts.push(Body::Delta(Delta { upto, noticed, text }));
         Ok(Some(recording))
@@ -266,8 +267,9 @@ impl Told<'_> {
     }
 
     /// What the model is told: each change with the lines that are new, as they now are.
-    fn text(&self, may_show: impl Fn(&str) -> bool) -> String {
-        let mut out = "Changed by others since you last looked:".to_owned();
+    fn text(&self, place: RowPlace, may_show: impl Fn(&str) -> bool) -> String {
+        let mut out =
+            format!("Changed by others since you last looked ({}):", rows::address(place));
         for (one, shown) in &self.noticed {
             let by = match one.source.as_str() {
                 "file" => "on disk".to_owned(),

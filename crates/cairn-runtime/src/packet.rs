@@ -10,7 +10,7 @@ use cairn_provider::{Message, Part, Request};
 use cairn_store::StoreError;
 use cairn_surface::any::{self, Turn};
 use cairn_surface::{envelope, native};
-use cairn_types::{Action, Call, ContentRef, Hash, Media, Surface, ToolUse, Visible};
+use cairn_types::{Action, Call, ContentRef, Hash, Media, RowPlace, Surface, ToolUse, Visible};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -232,6 +232,10 @@ fn row(
             body: text(told)?,
             ..PacketRow::default()
         },
+        Item::FoldedNews { n, .. } => {
+            let row = rows::address(RowPlace::Changes(*n));
+            PacketRow { head: format!("{row} changed by others, folded"), ..PacketRow::default() }
+        }
         // What it asked for stands in the rows; an answer, or words alone, nowhere else.
         Item::Assistant { text: Some(said), calls, problems: None, .. } if calls.is_empty() => {
             PacketRow { head: "said by you".to_owned(), body: text(said)?, ..PacketRow::default() }

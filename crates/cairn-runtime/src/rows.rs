@@ -3,10 +3,11 @@
 
 use crate::Driver;
 use crate::schemes::{Shown, ShownRow};
-use cairn_engine::{Engine, OpState, Recorded, Rows};
+use cairn_engine::{ChangesRow, Engine, OpState, Recorded, Rows};
 use cairn_store::StoreError;
 use cairn_types::{
-    Action, Body, Carry, Coord, Drive, Fact, Intent, OpName, Place, RunId, Status, Uri, scheme_of,
+    Action, Body, Carry, Coord, Drive, Fact, Intent, OpName, Place, RowPlace, RunId, Status, Uri,
+    scheme_of,
 };
 use cairn_world::Performed;
 use std::collections::BTreeMap;
@@ -20,8 +21,8 @@ pub(crate) fn is_row(path: &str) -> bool {
 }
 
 /// A row's address, as its own run writes it.
-pub(crate) fn address(at: Coord) -> String {
-    format!("{SCHEME}:///{at}")
+pub(crate) fn address(place: impl Into<RowPlace>) -> String {
+    format!("{SCHEME}:///{}", place.into())
 }
 
 /// The address of a row or of what is above rows.
@@ -51,9 +52,17 @@ pub(crate) fn of_command(own: &RunId, path: &str, channel: &str) -> String {
     }
 }
 
-/// The row that an address names; what follows `#` is no part of it.
+/// The row of an op that an address names; what follows `#` is no part of it.
 pub(crate) fn coordinate(path: &str) -> Option<Coord> {
     uri(path)?.path.parse().ok()
+}
+
+/// The number of what others changed, where an address names that.
+pub(crate) fn changes_number(path: &str) -> Option<u32> {
+    match uri(path)?.path.parse() {
+        Ok(RowPlace::Changes(n)) => Some(n),
+        _ => None,
+    }
 }
 
 /// What is said of something that is no row's address.
@@ -101,7 +110,8 @@ impl Driver {
         let facts = self.store().facts(self.run_id(), 0)?;
         let mut rows = shown_rows(&facts, self.engine());
         for at in actions.iter().filter(|action| !is_plain(action)).filter_map(output_of) {
-            if let (Some(row), Some(printed)) = (rows.get_mut(&at), self.streams.printed(at)) {
+            let row = rows.get_mut(&RowPlace::Op(at));
+            if let (Some(row), Some(printed)) = (row, self.streams.printed(at)) {
                 row.printed = Some(printed);
             }
         }
@@ -117,7 +127,7 @@ impl Driver {
             return Ok(None);
         }
         let rows = shown_rows(&self.store().facts(self.run_id(), 0)?, self.engine());
-        let is_kept_back = |at: &&Coord| rows.get(at).is_some_and(|row| row.is_kept_back);
+        let is_kept_back = |at: &&RowPlace| rows.get(at).is_some_and(|row| row.is_kept_back);
         Ok(opened.iter().find(is_kept_back).map(|at| {
             let text = format!("{} shows what is kept from being read by the policy", address(*at));
             Performed::told(Status::REFUSED, text)
@@ -137,21 +147,33 @@ impl Driver {
 }
 
 /// What the rows of these facts show, and which of them must not be read by now.
-fn shown_rows(facts: &[Fact], engine: &Engine) -> BTreeMap<Coord, ShownRow> {
+fn shown_rows(facts: &[Fact], engine: &Engine) -> BTreeMap<RowPlace, ShownRow> {
     let rows = Rows::fold(facts);
-    let mut shown: BTreeMap<Coord, ShownRow> =
-        rows.iter().map(|row| (row.at, ShownRow::of(row))).collect();
+    let mut shown: BTreeMap<RowPlace, ShownRow> =
+        rows.iter().map(|row| (row.at.into(), ShownRow::of(row))).collect();
     let drives: Vec<Recorded<'_, Drive>> = facts.iter().filter_map(drive).collect();
+    let rules_before = |fact: &Fact| {
+        let last_drive = drives.iter().rfind(|drive| drive.fact.n < fact.n);
+        last_drive.map(|drive| &drive.body.policy)
+    };
+    let of_changes = |row: ChangesRow<'_>| {
+        let rules = rules_before(row.delta.fact);
+        let is_kept_back = rules.is_some_and(|rules| engine.keeps_changes_back(&row.delta, rules));
+        (row.place(), ShownRow::of_changes(&row, is_kept_back))
+    };
+    let mut changes = rows.changes().peekable();
     for (row, done) in rows.sorted_by(|row| row.outcome) {
-        let last_drive = drives.iter().rfind(|drive| drive.fact.n < done.fact.n);
-        let rules = last_drive.map(|drive| &drive.policy);
-        let Some((intent, rules)) = row.intent.zip(rules) else { continue };
+        // An op showed no row that came later.
+        let earlier = |row: &ChangesRow<'_>| row.delta.fact.n < done.fact.n;
+        shown.extend(std::iter::from_fn(|| changes.next_if(earlier)).map(of_changes));
+        let Some((intent, rules)) = row.intent.zip(rules_before(done.fact)) else { continue };
         let is_kept_back = engine.keeps_back(&intent, &done, rules)
             || (done.status.is_success() && shows_kept_back((&done.fact.run, &intent), &shown));
-        if let Some(one) = shown.get_mut(&row.at) {
+        if let Some(one) = shown.get_mut(&row.at.into()) {
             one.is_kept_back = is_kept_back;
         }
     }
+    shown.extend(changes.map(of_changes));
     shown
 }
 
@@ -164,11 +186,11 @@ fn drive(fact: &Fact) -> Option<Recorded<'_, Drive>> {
 
 /// Whether an op of a run showed a row that must not be read: the one it names, by whatever address, or those
 /// beneath what it names.
-fn shows_kept_back((run, intent): (&RunId, &Intent), rows: &BTreeMap<Coord, ShownRow>) -> bool {
+fn shows_kept_back((run, intent): (&RunId, &Intent), rows: &BTreeMap<RowPlace, ShownRow>) -> bool {
     let reads = intent.subject.iter().flat_map(|subject| &subject.reads);
     let named = reads.filter_map(|path| Some(uri(&of_command(run, path, ""))?.path));
     let named: Vec<String> = named.collect();
-    let is_shown = |at: &Coord| named.iter().any(|path| is_beneath(&at.to_string(), path));
+    let is_shown = |at: &RowPlace| named.iter().any(|path| is_beneath(&at.to_string(), path));
     !named.is_empty() && rows.iter().any(|(at, row)| row.is_kept_back && is_shown(at))
 }
 
@@ -195,6 +217,8 @@ mod tests {
             let path = uri(path).unwrap().path;
             assert_eq!(is_beneath("1/12/3", &path), expected, "{path}");
         };
+        assert!(is_beneath("changes/2", "") && is_beneath("changes/2", "changes/*"));
+        assert!(!is_beneath("changes/2", "2") && !is_beneath("changes/2", "changes/1"));
         check("log:///", true);
         check("log:///1", true);
         check("log:///1/12", true);

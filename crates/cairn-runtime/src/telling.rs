@@ -60,6 +60,7 @@ impl Driver {
                     Item::Assistant { text, .. } => *text,
                     Item::User { .. }
                     | Item::News(_)
+                    | Item::FoldedNews { .. }
                     | Item::Over { .. }
                     | Item::Ended(_)
                     | Item::Result { .. } => None,

@@ -9,7 +9,7 @@ use crate::{Messages, RunError, rows};
 use cairn_engine::{Engine, Item};
 use cairn_provider::{CallText, Effort, Message, Part, Request, Thought};
 use cairn_store::{Store, StoreError};
-use cairn_types::{Body, ContentRef, Drive, Fact, Hash, Media};
+use cairn_types::{Body, ContentRef, Drive, Fact, Hash, Media, RowPlace};
 use std::sync::Arc;
 
 /// Stands below each result that a small model is told: it forgets that it may stop.
@@ -98,6 +98,9 @@ fn message(
             Message::User { parts: parts_of(text(said)?, media, content)? }
         }
         Item::News(told) => Message::User { parts: vec![Part::Text(text(told)?)] },
+        Item::FoldedNews { n, .. } => {
+            Message::User { parts: vec![Part::Text(folded(RowPlace::Changes(*n)))] }
+        }
         Item::Over { row, content: told } => {
             let row = rows::address(*row);
             let told = text(told)?;
@@ -115,7 +118,7 @@ fn message(
         Item::Result { at, call, status, folded: true, .. } => Message::Result {
             call: call.clone(),
             name: name_of(call, before),
-            parts: vec![Part::Text(Arc::from(format!("folded; it is {}", rows::address(*at))))],
+            parts: vec![Part::Text(folded(*at))],
             failed: !status.is_success(),
         },
         Item::Result { call, content: told, media, status, .. } => Message::Result {
@@ -139,6 +142,11 @@ fn message(
             },
         },
     })
+}
+
+/// What is shown of a row that is folded.
+fn folded(place: impl Into<RowPlace>) -> Arc<str> {
+    Arc::from(format!("folded; it is {}", rows::address(place)))
 }
 
 /// A text and what is shown with it.

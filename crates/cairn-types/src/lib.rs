@@ -37,7 +37,7 @@ mod usage;
 pub use action::{
     Action, Carry, Consult, Edit, EditBody, Exchange, Exec, Find, Post, Read, TodoItem, TodoState,
 };
-pub use address::{Address, AddressError, RowAddress};
+pub use address::{Address, AddressError, RowAddress, RowPlace};
 pub use budget::{Budgets, Exceeded};
 pub use canonical::{CanonicalError, canonical, to_canonical};
 pub use change::{Aside, Change, ChangeKind, EntryState, FileAttribute, FileKind, FileState};

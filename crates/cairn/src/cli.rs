@@ -213,11 +213,12 @@ pub struct Log {
   cairn show 1/2/3                    a row of the newest run here
   cairn show log://RUN/1/2/3          a row: what was asked, decided, done
   cairn show log://RUN/1/2/3#output   all that was kept of a command's output
+  cairn show changes/1                what others changed, when the run was told of it first
   cairn show log://RUN/1/2#request    exactly what the model was sent
   cairn show log://RUN/1/2#reply      what it answered
   cairn show log://RUN/1/2#reasoning  what it thought")]
 pub struct Show {
-    /// The address: log://RUN/1/2/3, or 1/2/3 in the newest run here.
+    /// The address: log://RUN/1/2/3 or log://RUN/changes/1, or 1/2/3 or changes/1 in the newest run here.
     pub address: String,
     /// As JSON.
     #[arg(long)]

@@ -3,13 +3,13 @@
 use crate::tally::Tally;
 use crate::{cli, money, named, place, to_wire};
 use anyhow::Result;
-use cairn_engine::{Recorded, Row, Rows};
+use cairn_engine::{ChangesRow, Recorded, Row, Rows};
 use cairn_runtime::undo::{self, Undone};
 use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{
-    Body, ContentRef, Decision, Fact, HookAnswer, Hooked, Intent, Outcome, Remember, Reply, RunId,
-    Settled, Stream, Usage, Writer,
+    Address, Body, ContentRef, Decision, Fact, HookAnswer, Hooked, Intent, Outcome, Remember,
+    Reply, RunId, Settled, Stream, Usage, Writer,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -75,29 +75,55 @@ fn print_rows_json(
     undone: &[Undone],
     out: &mut impl Write,
 ) -> Result<()> {
-    for (row, done) in rows.sorted_by(Row::result) {
-        let undone = undone_paths(undone, done);
-        let chosen = row.choice();
-        let texts = chosen.iter().flat_map(|of| &of.texts).map(|text| &text.path);
-        let line = json!({
-            "address": cairn_types::Address::row(run, row.at),
-            "tool": row.intent.map(|i| &i.body.tool),
-            "target": row.intent.map(|i| &i.body.target),
-            "of": row.intent.and_then(|i| i.of),
-            "status": done.status,
-            "exit": done.exit,
-            "changes": done.changes,
-            "items": chosen.map(|of| &of.body.items),
-            "texts": texts.collect::<Vec<_>>(),
-            "undone": undone.len() == done.changes.len() && !undone.is_empty(),
-            "undone_paths": undone,
-            "settled": done.settled,
-            "concluded": row.outcome.is_some(),
-            "at": done.fact.at,
-        });
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+    let ops = rows.sorted_by(Row::result).into_iter();
+    let ops = ops.map(|(row, done)| (done.fact.n, row_line(run, row, done, undone)));
+    let changes = rows.changes().map(|row| (row.delta.fact.n, changes_line(run, &row)));
+    let mut lines: Vec<(u64, Value)> = ops.chain(changes).collect();
+    lines.sort_by_key(|(n, _)| *n);
+    lines.iter().try_for_each(|(_, line)| Ok(writeln!(out, "{line}")?))
+}
+
+fn row_line(run: &RunId, row: &Row<'_>, done: Recorded<'_, Outcome>, undone: &[Undone]) -> Value {
+    let undone = undone_paths(undone, done);
+    let chosen = row.choice();
+    let texts = chosen.iter().flat_map(|of| &of.texts).map(|text| &text.path);
+    json!({
+        "address": Address::row(run, row.at),
+        "tool": row.intent.map(|i| &i.body.tool),
+        "target": row.intent.map(|i| &i.body.target),
+        "of": row.intent.and_then(|i| i.of),
+        "status": done.status,
+        "exit": done.exit,
+        "changes": done.changes,
+        "items": chosen.map(|of| &of.body.items),
+        "texts": texts.collect::<Vec<_>>(),
+        "undone": undone.len() == done.changes.len() && !undone.is_empty(),
+        "undone_paths": undone,
+        "settled": done.settled,
+        "concluded": row.outcome.is_some(),
+        "at": done.fact.at,
+    })
+}
+
+/// What others changed, with the keys of every line: it is no op's, so most are null.
+fn changes_line(run: &RunId, row: &ChangesRow<'_>) -> Value {
+    json!({
+        "address": Address::row(run, row.place()),
+        "tool": null,
+        "target": null,
+        "of": null,
+        "status": null,
+        "exit": null,
+        "changes": [],
+        "items": null,
+        "texts": [],
+        "undone": false,
+        "undone_paths": [],
+        "settled": null,
+        "concluded": true,
+        "at": row.delta.fact.at,
+        "noticed": row.delta.noticed,
+    })
 }
 
 /// Prints what happened in a run, fact by fact; of a row in one place, where its result is.
@@ -139,16 +165,10 @@ impl<W: Write> Printer<'_, W> {
                 let who = if steer.writer == Writer::System { "told" } else { "steer" };
                 format!("{at}  {who}  > {}", self.text(&steer.text))
             }
-            Body::Delta(delta) => {
-                let rows = delta.noticed.iter().map(|one| {
-                    let times = if one.edits > 1 {
-                        format!(", {} edits", one.edits)
-                    } else {
-                        String::new()
-                    };
-                    format!("{at}  edit {} [{}{times}]", one.path, one.source)
-                });
-                clean(&rows.collect::<Vec<_>>().join("\n"))
+            Body::Delta(_) => {
+                let row = self.rows.changes().find(|row| row.delta.fact.n == fact.n);
+                let lines: Vec<String> = row.iter().flat_map(noticed).collect();
+                lines.iter().map(|line| format!("{at}  {line}")).collect::<Vec<_>>().join("\n")
             }
             Body::Decision(decision) => match (&decision.words, choice(decision)) {
                 (Some(words), _) => format!("{at}  {}  > {}", decision.at, self.text(words)),
@@ -311,6 +331,16 @@ pub fn hook(of: &Hooked) -> String {
     let problem = of.answer.problem.as_ref().map(|problem| format!("; {problem}"));
     let problem = problem.unwrap_or_default();
     clean(&format!("{at}hook {} {} says: {said}{problem}", of.event, of.name))
+}
+
+/// What others changed, each in a line that begins with the place of the row.
+pub fn noticed(row: &ChangesRow<'_>) -> Vec<String> {
+    let place = row.place();
+    let line = |one: &cairn_types::delta::Change| {
+        let times = if one.edits > 1 { format!(", {} edits", one.edits) } else { String::new() };
+        clean(&format!("{place}  edit {} [{}{times}]", one.path, one.source))
+    };
+    row.delta.noticed.iter().map(line).collect()
 }
 
 /// What a row was asked for, in a line.

@@ -8,7 +8,10 @@ use anyhow::{Context, Result};
 use cairn_engine::{Recorded, Row, RowReceipt, Rows};
 use cairn_store::Store;
 use cairn_text::shown::clean;
-use cairn_types::{Address, Body, ContentRef, Coord, Decision, Fact, Intent, Outcome, RowAddress, SandboxLayer};
+use cairn_types::{
+    Address, Body, ContentRef, Coord, Decision, Fact, Intent, Outcome, RowAddress, RowPlace,
+    SandboxLayer,
+};
 use json::Shown;
 use std::io::Write;
 use std::process::ExitCode;
@@ -22,6 +25,7 @@ pub fn show(args: &cli::Show) -> Result<ExitCode> {
     let shown = Shown { store: &store, run: &run, facts: &facts, rows: Rows::fold(&facts) };
     match (address.row, address.channel.as_deref()) {
         (RowAddress::Row(at), channel) => row(&shown, at, channel, args)?,
+        (RowAddress::Changes(n), channel) => changes(&shown, n, channel, args)?,
         (RowAddress::Turn(lap, turn), channel) => turn_of(&shown, (lap, turn), channel, args)?,
         (RowAddress::Run | RowAddress::Lap(_), Some(channel)) => {
             let why = format!("only a turn or a row has channels, so there is no #{channel}");
@@ -54,12 +58,48 @@ fn address(given: &str) -> Result<(Address, bool), Usage> {
     Ok((text.parse().map_err(bad)?, here.is_none()))
 }
 
+/// Lists the rows of a loop, or of the run, which has those of what others changed as well.
 fn list(rows: &Rows<'_>, lap: Option<u32>) {
     for row in rows.iter().filter(|row| lap.is_none_or(|lap| lap == row.at.lap)) {
         if let Some(intent) = row.intent {
-            say!("log://{}/{}  {}", intent.fact.run, row.at, log::what(row));
+            say!("{}  {}", Address::row(&intent.fact.run, row.at), log::what(row));
         }
     }
+    for row in rows.changes().filter(|_| lap.is_none()) {
+        for line in log::noticed(&row) {
+            say!("log://{}/{line}", row.delta.fact.run);
+        }
+    }
+}
+
+/// What others changed.
+fn changes(shown: &Shown, n: u32, channel: Option<&str>, args: &cli::Show) -> Result<()> {
+    let place = RowPlace::Changes(n);
+    let Some(row) = shown.rows.changes_at(n) else {
+        let why = format!("there is no row {place} in that run; `cairn log` lists them");
+        return Err(Usage(why).into());
+    };
+    match channel {
+        None if args.json => say!("{}", shown.changes(&row)?),
+        None => {
+            for line in log::noticed(&row) {
+                say!("{}  {line}", log::time(row.delta.fact.at));
+            }
+            say!("{}", text(shown.store, &row.delta.text)?);
+        }
+        Some(channel) => {
+            let content = row.content(channel).ok_or_else(|| {
+                Usage(format!(
+                    "row {place} has no #{channel}; what others changed has #result alone"
+                ))
+            })?;
+            if !args.json {
+                return raw_content(shown.store, &content);
+            }
+            say!("{}", shown.channel("row", &place.to_string(), (channel, &content)));
+        }
+    }
+    Ok(())
 }
 
 fn row(shown: &Shown, at: Coord, channel: Option<&str>, args: &cli::Show) -> Result<()> {
@@ -101,6 +141,11 @@ fn receipt(store: &Store, row: &Row<'_>) -> Result<Option<RowReceipt>> {
     Ok(found.map(|receipt| RowReceipt { id: receipt.receipt_id, hash: receipt.hash }))
 }
 
+/// A text as a terminal may show it.
+fn text(store: &Store, of: &ContentRef) -> Result<String> {
+    Ok(clean(&String::from_utf8_lossy(&store.content(&of.hash)?)))
+}
+
 /// Prints a row fact by fact.
 struct RowPrinter<'a, W> {
     store: &'a Store,
@@ -109,10 +154,6 @@ struct RowPrinter<'a, W> {
 }
 
 impl<W: Write> RowPrinter<'_, W> {
-    fn text(&self, of: &ContentRef) -> Result<String> {
-        Ok(clean(&String::from_utf8_lossy(&self.store.content(&of.hash)?)))
-    }
-
     fn fact(&mut self, fact: &Fact) -> Result<()> {
         let when = log::time(fact.at);
         match &fact.body {
@@ -136,7 +177,7 @@ impl<W: Write> RowPrinter<'_, W> {
                 let answer = &hooked.answer;
                 let texts = [&answer.block, &answer.substitute, &answer.input];
                 for content in texts.into_iter().flatten().chain(&answer.context) {
-                    writeln!(self.out, "  {}", self.text(content)?)?;
+                    writeln!(self.out, "  {}", text(self.store, content)?)?;
                 }
             }
             _ => {}
@@ -150,7 +191,7 @@ impl<W: Write> RowPrinter<'_, W> {
         if let Some(row) = intent.of {
             writeln!(self.out, "  what {row} came to, which was sent to the background")?;
         }
-        writeln!(self.out, "{}", self.text(&intent.input)?)?;
+        writeln!(self.out, "{}", text(self.store, &intent.input)?)?;
         for repair in &intent.repairs {
             writeln!(self.out, "  repaired: {repair}")?;
         }
@@ -164,7 +205,7 @@ impl<W: Write> RowPrinter<'_, W> {
             writeln!(self.out, "  {chosen}")?;
         }
         if let Some(words) = &decision.words {
-            writeln!(self.out, "  with the words: {}", self.text(words)?)?;
+            writeln!(self.out, "  with the words: {}", text(self.store, words)?)?;
         }
         for gate in &decision.gates {
             writeln!(self.out, "  gate {}: {} ({})", gate.gate, gate.verdict, gate.why)?;
@@ -181,7 +222,7 @@ impl<W: Write> RowPrinter<'_, W> {
         if !done.layers.is_empty() {
             writeln!(self.out, "  layers: {}", SandboxLayer::join_names(&done.layers))?;
         }
-        writeln!(self.out, "{}", self.text(&done.result)?)?;
+        writeln!(self.out, "{}", text(self.store, &done.result)?)?;
         for change in &done.changes {
             write!(self.out, "{}", clean(&diff::of(self.store, change)))?;
         }

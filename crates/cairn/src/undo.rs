@@ -385,7 +385,7 @@ pub fn span(text: Option<&str>) -> Result<(Option<String>, Option<Span>)> {
         RowAddress::Turn(lap, turn) => Some(Span::Turn(lap, turn)),
         RowAddress::Lap(lap) => Some(Span::Lap(lap)),
         RowAddress::Run if is_address => Some(Span::All),
-        RowAddress::Run => return Err(bad().into()),
+        RowAddress::Run | RowAddress::Changes(_) => return Err(bad().into()),
     };
     Ok((is_address.then_some(address.run), span))
 }

@@ -6,7 +6,9 @@ use crate::state::Engine;
 use cairn_surface::native;
 use cairn_text::glob::Stance;
 use cairn_text::shell::Denies;
-use cairn_types::{Intent, OpName, Outcome, Policy, RuleWord};
+use cairn_types::{
+    Delta, Effect, Intent, OpName, Outcome, Policy, Removed, RuleWord, Subject, Writer,
+};
 
 impl Engine {
     /// Whether a row shows, or may show, what the present driver's rules keep from being read and those
@@ -26,7 +28,25 @@ impl Engine {
             changed: &changed,
             ignored: &[],
             gone: &[],
-            removed: cairn_types::Removed::default(),
+            removed: Removed::default(),
+        };
+        self.rules.keeps_back(&case, before, self.now)
+    }
+
+    /// The same of a row that tells what others changed: it shows lines of the paths that it names.
+    #[must_use]
+    pub fn keeps_changes_back(&self, delta: &Delta, before: &Policy) -> bool {
+        let reads = delta.noticed.iter().map(|one| one.path.clone()).collect();
+        let case = Case {
+            op: OpName::Read,
+            tool: "read",
+            writer: Writer::Model,
+            effect: Effect::Read,
+            subject: &Subject { reads, ..Subject::default() },
+            changed: &[],
+            ignored: &[],
+            gone: &[],
+            removed: Removed::default(),
         };
         self.rules.keeps_back(&case, before, self.now)
     }

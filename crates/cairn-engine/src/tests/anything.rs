@@ -317,7 +317,11 @@ fn check_every_call_is_answered(sim: &Sim) {
                 assert_eq!(owed.first().copied(), Some(call.as_str()), "out of order");
                 owed.remove(0);
             }
-            Item::User { .. } | Item::News(_) | Item::Over { .. } | Item::Ended(_) => {
+            Item::User { .. }
+            | Item::News(_)
+            | Item::FoldedNews { .. }
+            | Item::Over { .. }
+            | Item::Ended(_) => {
                 assert!(owed.is_empty(), "unanswered: {owed:?}")
             }
         }

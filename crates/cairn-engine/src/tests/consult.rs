@@ -32,7 +32,11 @@ fn texts(sim: &Sim) -> Vec<ContentRef> {
         .filter_map(|item| match item {
             Item::Result { content, .. } => Some(*content),
             Item::User { text, .. } => Some(*text),
-            Item::Assistant { .. } | Item::News(_) | Item::Over { .. } | Item::Ended(_) => None,
+            Item::Assistant { .. }
+            | Item::News(_)
+            | Item::FoldedNews { .. }
+            | Item::Over { .. }
+            | Item::Ended(_) => None,
         })
         .collect()
 }

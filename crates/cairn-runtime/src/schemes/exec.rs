@@ -70,7 +70,7 @@ impl Scheme for Commands {
 
     fn get(&self, uri: &Uri) -> Result<Option<Entry>, Refusal> {
         let fail = |e: StoreError| failed(uri, &e);
-        let Some((run, at)) = row_of(&uri.path) else { return Ok(None) };
+        let Some((run, at)) = row_of::<Coord>(&uri.path) else { return Ok(None) };
         let runs = self.store.runs(&self.session).map_err(fail)?;
         if !runs.iter().any(|row| row.id == run) {
             return Ok(None);

@@ -1,12 +1,12 @@
-//! `log:///RUN/loop/turn/op`, seen from outside: what a row of any run of the session came to, with `#input`
-//! what it was asked with and `#output` what its command printed. A model has only its own run's rows, which are
-//! `own_rows`.
+//! `log:///RUN/loop/turn/op` and `log:///RUN/changes/N`, seen from outside: what a row of any run of the session
+//! came to, with `#input` what it was asked with and `#output` what its command printed. A model has only its own
+//! run's rows, which are `own_rows`.
 
 use super::own_rows::mime_of;
 use super::{declared, failed, row_of};
-use cairn_engine::{Row, Rows};
+use cairn_engine::Rows;
 use cairn_store::{Store, StoreError};
-use cairn_types::{ContentRef, Manifest, SessionId, Uri};
+use cairn_types::{ContentRef, Manifest, RowPlace, SessionId, Uri};
 use cairn_world::{Entry, Listed, Refusal, Scheme};
 
 /// The rows of a session's runs.
@@ -24,7 +24,11 @@ impl SessionRows {
 }
 
 /// What a row has in a channel, if it has one there and hooks do not look at it any more.
-fn content(row: &Row<'_>, channel: &str) -> Option<ContentRef> {
+fn content(rows: &Rows<'_>, place: RowPlace, channel: &str) -> Option<ContentRef> {
+    let row = match place {
+        RowPlace::Op(at) => rows.get(at)?,
+        RowPlace::Changes(n) => return rows.changes_at(n)?.content(channel),
+    };
     match channel {
         "result" => row.outcome.map(|done| done.result),
         "output" => row.output(),
@@ -40,16 +44,14 @@ impl Scheme for SessionRows {
 
     fn get(&self, uri: &Uri) -> Result<Option<Entry>, Refusal> {
         let fail = |e: StoreError| failed(uri, &e);
-        let Some((run, at)) = row_of(&uri.path) else { return Ok(None) };
+        let Some((run, place)) = row_of::<RowPlace>(&uri.path) else { return Ok(None) };
         let runs = self.store.runs(&self.session).map_err(fail)?;
         if !runs.iter().any(|row| row.id == run) {
             return Ok(None);
         }
         let channel = uri.channel.as_deref().unwrap_or("result");
         let facts = self.store.facts(&run, 0).map_err(fail)?;
-        let rows = Rows::fold(&facts);
-        let content = rows.get(at).and_then(|row| content(row, channel));
-        let Some(content) = content else { return Ok(None) };
+        let Some(content) = content(&Rows::fold(&facts), place, channel) else { return Ok(None) };
         let content = self.store.content(&content.hash).map_err(fail)?;
         Ok(Some(Entry { content, mime: mime_of(channel).to_owned(), tags: Vec::new() }))
     }
@@ -62,9 +64,13 @@ impl Scheme for SessionRows {
                 continue;
             }
             let facts = self.store.facts(&run.id, 0).map_err(fail)?;
-            for (row, done) in Rows::fold(&facts).sorted_by(|row| row.outcome) {
-                let uri = Uri { path: format!("{}/{}", run.id, row.at), ..under.entry() };
-                listed.push(Listed { uri, bytes: Some(done.result.bytes), tags: Vec::new() });
+            let rows = Rows::fold(&facts);
+            let ops = rows.sorted_by(|row| row.outcome).into_iter();
+            let ops = ops.map(|(row, done)| (RowPlace::Op(row.at), done.result.bytes));
+            let changes = rows.changes().map(|row| (row.place(), row.delta.text.bytes));
+            for (place, bytes) in ops.chain(changes) {
+                let uri = Uri { path: format!("{}/{place}", run.id), ..under.entry() };
+                listed.push(Listed { uri, bytes: Some(bytes), tags: Vec::new() });
             }
         }
         listed.retain(|one| one.uri.path.starts_with(&under.path));

@@ -15,8 +15,9 @@ pub(crate) use http::told;
 pub(crate) use own_rows::{OwnRows, Shown, ShownRow};
 
 use cairn_store::{Store, StoreError};
-use cairn_types::{Coord, FEEDS, Manifest, RunId, SessionId, Status, Uri, built_in};
+use cairn_types::{FEEDS, Manifest, RunId, SessionId, Status, Uri, built_in};
 use cairn_world::{Refusal, Schemes, Stored, World};
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// The schemes that every run of a session has.
@@ -66,8 +67,8 @@ fn declared(name: &str) -> Manifest {
     found.unwrap_or_else(|| Manifest::told(name, &["body"]))
 }
 
-/// The run and the row that a path names.
-pub(crate) fn row_of(path: &str) -> Option<(RunId, Coord)> {
+/// The run that a path names, and in it an op by its coordinate, or any row by its place.
+pub(crate) fn row_of<T: FromStr>(path: &str) -> Option<(RunId, T)> {
     let (run, at) = path.split_once('/')?;
     Some((run.parse().ok()?, at.parse().ok()?))
 }

@@ -1,12 +1,12 @@
-//! `log:///loop/turn/op`, as a run's own model sees it: what a row told it, with `#output` all that was kept of
-//! a command's output and `#input` what it was asked with. Only the run's own rows, and of those none that
+//! `log:///loop/turn/op` and `log:///changes/N`, as a run's own model sees them: what a row told it, with
+//! `#output` all that was kept of a command's output and `#input` what it was asked with. Only the run's own rows, and of those none that
 //! shows what must not be read by now. Which rows there are is the driver's to say, while an op looks.
 
 use super::{declared, failed};
 use crate::background::ending;
-use cairn_engine::Row;
+use cairn_engine::{ChangesRow, Row};
 use cairn_store::Store;
-use cairn_types::{ContentRef, Coord, Manifest, Read, Status, Uri};
+use cairn_types::{ContentRef, Coord, Manifest, Read, RowPlace, Status, Uri};
 use cairn_world::{Entry, Lines, Listed, Performed, Refusal, Scheme};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -56,6 +56,11 @@ impl ShownRow {
         }
     }
 
+    /// What a row has to show that tells what others changed.
+    pub(crate) fn of_changes(row: &ChangesRow<'_>, is_kept_back: bool) -> ShownRow {
+        ShownRow { told: Some(row.delta.text), is_kept_back, ..ShownRow::default() }
+    }
+
     /// Its text in a channel, if it has one there.
     fn text(&self, channel: &str) -> Option<Text<'_>> {
         let kept = match channel {
@@ -72,7 +77,7 @@ impl ShownRow {
     }
 }
 
-type Known = RwLock<BTreeMap<Coord, ShownRow>>;
+type Known = RwLock<BTreeMap<RowPlace, ShownRow>>;
 
 /// A run's own rows.
 #[derive(Debug, Clone)]
@@ -97,27 +102,27 @@ impl OwnRows {
     }
 
     /// Shows these rows and no others.
-    pub(crate) fn show(&self, rows: BTreeMap<Coord, ShownRow>) -> Shown {
+    pub(crate) fn show(&self, rows: BTreeMap<RowPlace, ShownRow>) -> Shown {
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = rows;
         Shown(self.known.clone())
     }
 
     /// Whether the model was told something else than what a row came to.
     pub(crate) fn is_replaced(&self, at: Coord) -> bool {
-        self.rows().get(&at).is_some_and(|row| row.is_replaced)
+        self.rows().get(&at.into()).is_some_and(|row| row.is_replaced)
     }
 
-    fn rows(&self) -> RwLockReadGuard<'_, BTreeMap<Coord, ShownRow>> {
+    fn rows(&self) -> RwLockReadGuard<'_, BTreeMap<RowPlace, ShownRow>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A row by its address, unless it must not be read.
     fn row<'a>(
         &self,
-        rows: &'a BTreeMap<Coord, ShownRow>,
+        rows: &'a BTreeMap<RowPlace, ShownRow>,
         uri: &Uri,
     ) -> Result<Option<&'a ShownRow>, Refusal> {
-        let row = uri.path.parse().ok().and_then(|at: Coord| rows.get(&at));
+        let row = uri.path.parse().ok().and_then(|place: RowPlace| rows.get(&place));
         // What is printed by now is no older than the rules.
         let is_new = |row: &ShownRow| channel_of(uri) == "output" && row.printed.is_some();
         match row.filter(|row| row.is_kept_back && !is_new(row)) {
@@ -177,8 +182,8 @@ impl Scheme for OwnRows {
     }
 
     fn list(&self, under: &Uri) -> Result<Vec<Listed>, Refusal> {
-        let listed = |(at, row): (&Coord, &ShownRow)| {
-            let uri = Uri { path: at.to_string(), ..under.entry() };
+        let listed = |(place, row): (&RowPlace, &ShownRow)| {
+            let uri = Uri { path: place.to_string(), ..under.entry() };
             Some(Listed { uri, bytes: Some(row.told?.bytes), tags: Vec::new() })
         };
         let mut listed: Vec<Listed> = self.rows().iter().filter_map(listed).collect();

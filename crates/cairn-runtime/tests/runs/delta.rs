@@ -1,11 +1,13 @@
 //! Two runs and a person over one project: each hears of what the others changed once, by whom, in order, and
 //! nobody's edit is lost.
 
-use crate::kit::{Told, block_on, script, start, store};
-use cairn_runtime::{Client, Command, Driver, Pause, Place};
+use crate::kit::{Told, block_on, rules, script, start, store};
+use cairn_engine::{Recorded, Row, Rows};
+use cairn_provider::{Message, Part};
+use cairn_runtime::{Client, Command, Driver, Pause, Place, Start, request_at};
 use cairn_store::Store;
 use cairn_testkit::{ModelServer, TempHome};
-use cairn_types::{Body, By, Delta, Policy};
+use cairn_types::{Body, By, Delta, Outcome, Policy};
 use cairn_world::{Settings, Workspace, World};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -66,6 +68,17 @@ impl Bench {
             _ => None,
         };
         facts.into_iter().filter_map(delta).collect()
+    }
+
+    /// What each op came to: its place, its status and what it told, in one line.
+    fn outcomes(&self, (driver, _): &Run) -> Vec<String> {
+        let facts = self.store.facts(driver.run_id(), 0).unwrap();
+        let rows = Rows::fold(&facts);
+        let line = |(row, done): &(&Row<'_>, Recorded<'_, Outcome>)| {
+            let text = String::from_utf8(self.store.content(&done.result.hash).unwrap()).unwrap();
+            format!("{} {} {}", row.at, done.status, text.replace('\n', " | "))
+        };
+        rows.sorted_by(|row| row.outcome).iter().map(line).collect()
     }
 
     fn told(&self, run: &Run) -> String {
@@ -196,7 +209,8 @@ fn what_lay_there_when_a_run_began_is_no_news_to_it_and_is_to_one_that_goes_on()
         let mut again = start.take(place, None::<&str>).await.unwrap();
         bench.turn(&mut again).await;
         let told = bench.told(&again);
-        assert_eq!(told, "Changed by others since you last looked:\nf: edited on disk\n1\tchanged");
+        let head = "Changed by others since you last looked (log:///changes/1):";
+        assert_eq!(told, format!("{head}\nf: edited on disk\n1\tchanged"));
     });
 }
 
@@ -253,5 +267,156 @@ fn what_a_run_made_again_after_others_had_removed_it_is_not_told_as_gone() {
         bench.turn(&mut one).await;
         assert_eq!(bench.temp.read("f"), "mine\n");
         assert_eq!(bench.told(&one), "");
+    });
+}
+
+/// What a request says to the model in words, in order.
+fn words(request: &[u8]) -> Vec<String> {
+    let request: Value = serde_json::from_slice(request).unwrap();
+    let messages = request["messages"].as_array().unwrap();
+    let user = messages.iter().filter(|message| message["role"] == "user");
+    user.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+}
+
+// keeps: delta, rows-are-entries
+#[test]
+fn what_others_changed_is_a_row_beside_the_ops_and_has_no_receipt() {
+    let read = || call("read", json!({"path": "other"}));
+    let row = "log:///changes/1";
+    let looks = [
+        call("list", json!({"path": "log:///"})),
+        call("read", json!({"path": row})),
+        call("read", json!({"path": row, "first": 3, "limit": 1})),
+        call("find", json!({"under": "log:///changes", "text": "FOUR"})),
+        call("copy", json!({"from": row, "to": "known:///news"})),
+        call("write", json!({"path": row, "content": "x"})),
+        call("remove", json!({"path": row})),
+        call("remove", json!({"path": "log:///changes/2"})),
+        call("read", json!({"path": "log:///changes/2"})),
+        call("read", json!({"path": format!("{row}#output")})),
+    ];
+    let done = [json!({"say": "done"})];
+    let bench = Bench::new(&[[&[read(), read()], &looks[..], &done[..]].concat()]);
+    block_on(async {
+        let mut one = bench.run(0).await;
+        bench.turn(&mut one).await;
+        bench.turn(&mut one).await;
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        bench.temp.write("f", bench.temp.read("f").replace("four", "FOUR"));
+        one.0.drive(None).await.unwrap();
+        assert_eq!(bench.deltas(&one).len(), 1);
+        let all = bench.outcomes(&one);
+        let told = "1\tChanged by others since you last looked (log:///changes/1): | \
+                    2\tf: edited on disk | 3\t2\ttwo | 4\t3\tthree | 5\t4\tFOUR | 6\t5\tfive | 7\t6\tsix";
+        let stays = "is a row, and rows stay; only what runs in the background is ended so";
+        let expected = [
+            format!("1/4/1 200 {told}"),
+            "1/5/1 200 3\t2\ttwo | lines 3-3 of 7; next: first=4".to_owned(),
+            format!("1/6/1 200 {row} | 5:\t4\tFOUR"),
+            format!("1/7/1 201 copied {row} to known:///news"),
+            "1/8/1 403 refused: log: entries are not written here".to_owned(),
+            format!("1/9/1 403 {row} {stays}"),
+            "1/10/1 400 log:///changes/2 is not the address of a row, such as log:///1/2/3"
+                .to_owned(),
+            "1/11/1 404 log:///changes/2 does not exist".to_owned(),
+            format!("1/12/1 404 {row}#output does not exist"),
+        ];
+        assert_eq!(all[3..], expected, "ops are numbered as if nothing had been told");
+        assert!(all[2].starts_with("1/3/1 200 ") && all[2].contains(row), "{}", all[2]);
+        let receipts = bench.store.receipts(one.0.run_id()).unwrap();
+        assert_eq!(receipts.len(), all.len(), "only outcomes have receipts");
+    });
+}
+
+// keeps: fold, request-rebuilt
+#[test]
+fn what_others_changed_is_folded_by_its_own_address_alone_and_opened_again() {
+    let read = || call("read", json!({"path": "other"}));
+    let row = "log:///changes/1";
+    let bench = Bench::new(&[vec![
+        read(),
+        read(),
+        // All ops; what others changed is none.
+        call("fold", json!({"path": "log:///**"})),
+        call("fold", json!({"path": "log:///"})),
+        call("fold", json!({"path": row})),
+        call("fold", json!({"path": "log:///changes/*"})),
+        call("read", json!({"path": row, "limit": 2})),
+        call("open", json!({"path": "log:///changes"})),
+        call("fold", json!({"path": "log:///changes/2"})),
+        json!({"say": "done"}),
+    ]]);
+    block_on(async {
+        let mut one = bench.run(0).await;
+        bench.turn(&mut one).await;
+        bench.turn(&mut one).await;
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        bench.temp.write("f", "changed\n");
+        one.0.drive(None).await.unwrap();
+        let requests = bench.models[0].requests();
+        let shown: Vec<String> =
+            requests.iter().map(|sent| words(sent).last().unwrap().clone()).collect();
+        let told = bench.told(&one);
+        let folded = format!("folded; it is {row}");
+        for (turn, expected) in
+            [&told, &told, &told, &folded, &folded, &folded, &told].iter().enumerate()
+        {
+            assert_eq!(shown[turn + 2], **expected, "turn {}", turn + 3);
+        }
+        let expected = [
+            "200 folded 1 row",
+            "304 log:///changes/* is folded already",
+            "200 1\tChanged by others since you last looked (log:///changes/1): | \
+             2\tf: edited on disk | lines 1-2 of 3; next: first=3",
+            "200 opened 1 row",
+            "404 there is no row log:///changes/2",
+        ];
+        let came = bench.outcomes(&one);
+        let came: Vec<&str> = came[4..].iter().map(|one| one.split_once(' ').unwrap().1).collect();
+        assert_eq!(came, expected);
+        let facts = bench.store.facts(one.0.run_id(), 0).unwrap();
+        for (turn, sent) in (1..).zip(&requests) {
+            let again = request_at(&facts, (1, turn), &bench.store).unwrap().unwrap();
+            let said = again.request.messages.iter().filter_map(|message| match &**message {
+                Message::User { parts } => Some(parts),
+                _ => None,
+            });
+            let said: Vec<String> = said
+                .map(|parts| match &parts[..] {
+                    [Part::Text(text)] => text.to_string(),
+                    parts => panic!("{parts:?}"),
+                })
+                .collect();
+            assert_eq!(said, words(sent), "turn {turn} is rebuilt as it was sent");
+        }
+    });
+}
+
+// keeps: policy-unread, rows-are-entries
+#[test]
+fn what_others_changed_is_not_read_or_opened_once_a_rule_keeps_a_path_of_it_from_being_read() {
+    let read = || call("read", json!({"path": "other"}));
+    let row = "log:///changes/1";
+    let fold = || call("fold", json!({"path": row}));
+    let first = [read(), read(), fold(), json!({"say": "done"})];
+    let then = [call("read", json!({"path": row})), call("open", json!({"path": row}))];
+    let bench = Bench::new(&[[&first[..], &then[..], &[json!({"say": "done"})]].concat()]);
+    block_on(async {
+        let mut one = bench.run(0).await;
+        bench.turn(&mut one).await;
+        bench.turn(&mut one).await;
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        bench.temp.write("f", "changed\n");
+        one.0.drive(None).await.unwrap();
+        let (run, session) = (one.0.run_id().clone(), one.0.session_id().clone());
+        drop(one);
+        let told = Arc::new(Told::default());
+        let start = start(&bench.store, &bench.temp.workspace(), &bench.models[0].url(), told);
+        let start = Start { policy: rules(&["deny read f"]), ..start };
+        let mut again = start.take(Place::Existing { run, session }, Some("go on")).await.unwrap();
+        again.0.drive(None).await.unwrap();
+        let came = bench.outcomes(&again);
+        let kept = format!("403 {row} shows what is kept from being read by the policy");
+        assert_eq!(came[3..], [format!("2/1/1 {kept}"), format!("2/2/1 {kept}")]);
     });
 }

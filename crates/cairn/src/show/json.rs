@@ -3,10 +3,11 @@
 
 use crate::{diff, to_wire};
 use anyhow::Result;
-use cairn_engine::{Recorded, Row, RowReceipt, Rows};
+use cairn_engine::{ChangesRow, Recorded, Row, RowReceipt, Rows};
 use cairn_store::{RunRow, Store};
 use cairn_types::{
-    Body, ContentRef, Coord, Decision, Fact, Hooked, Intent, Outcome, Proposal, Reply, Stream,
+    Address, Body, ContentRef, Coord, Decision, Fact, Hooked, Intent, Outcome, Proposal, Reply,
+    Stream,
 };
 use serde_json::{Map, Value, json};
 
@@ -72,6 +73,19 @@ impl Shown<'_> {
         put("began", began.collect());
         put("hooks", row.hooks.iter().map(|of| hook(*of)).collect());
         put("facts", stored.collect::<Result<_>>()?);
+        Ok(Value::Object(object))
+    }
+
+    /// What others changed.
+    pub fn changes(&self, row: &ChangesRow<'_>) -> Result<Value> {
+        let mut object = self.object("row", &row.place().to_string());
+        let said = [
+            ("at", json!(row.delta.fact.at)),
+            ("noticed", json!(row.delta.noticed)),
+            ("result", self.text(&row.delta.text)),
+            ("facts", json!([row.delta.fact.to_stored()?])),
+        ];
+        object.extend(said.map(|(key, value)| (key.to_owned(), value)));
         Ok(Value::Object(object))
     }
 
@@ -175,6 +189,7 @@ impl Shown<'_> {
             ("created_at", json!(created_at)),
             ("imported", json!(imported)),
             ("loops", laps.collect()),
+            ("changes", self.rows.changes().map(|row| changes_in_list(&row)).collect()),
         ];
         object.extend(said.map(|(key, value)| (key.to_owned(), value)));
         Value::Object(object)
@@ -209,13 +224,23 @@ impl Shown<'_> {
 fn in_list(row: &Row<'_>) -> Option<Value> {
     let (intent, done) = (row.intent?, row.result());
     Some(json!({
-        "address": format!("log://{}/{}", intent.fact.run, row.at),
+        "address": Address::row(&intent.fact.run, row.at),
         "row": row.at.to_string(),
         "tool": intent.tool,
         "target": intent.target,
         "status": done.map(|done| done.status),
         "exit": done.and_then(|done| done.exit),
     }))
+}
+
+/// What others changed, in the list of its run's.
+fn changes_in_list(row: &ChangesRow<'_>) -> Value {
+    json!({
+        "address": Address::row(&row.delta.fact.run, row.place()),
+        "row": row.place().to_string(),
+        "at": row.delta.fact.at,
+        "noticed": row.delta.noticed,
+    })
 }
 
 fn stream(of: Recorded<'_, Stream>) -> Value {

@@ -114,6 +114,30 @@ fn sha256(bytes: &[u8]) -> String {
     printed.split(' ').next().unwrap().to_owned()
 }
 
+// keeps: earlier-homes, delta
+#[test]
+fn what_others_changed_has_its_address_in_an_earlier_home_too() {
+    let fixture = Fixture::unpack();
+    let mut found = 0;
+    for entry in std::fs::read_dir(fixture.path("expected/facts")).unwrap() {
+        let path = entry.unwrap().path();
+        let run = path.file_stem().unwrap().to_str().unwrap();
+        let facts = std::fs::read_to_string(&path).unwrap();
+        let facts = facts.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let deltas = facts.filter(|fact| fact["kind"] == "delta");
+        for (n, delta) in (1..).zip(deltas) {
+            let address = format!("log://{run}/changes/{n}");
+            let told = fixture.told("first", &["show", "--json", &address]);
+            let row: Value = serde_json::from_str(&told).unwrap();
+            assert_eq!((&row["address"], &row["facts"]), (&json!(address), &json!([delta])));
+            assert_eq!(row["noticed"], delta["body"]["noticed"]);
+            assert!(row["result"].as_str().unwrap().starts_with("Changed by others"), "{row}");
+            found += 1;
+        }
+    }
+    assert_eq!(found, 1);
+}
+
 // keeps: earlier-homes
 #[test]
 fn the_receipts_the_bundle_and_the_exports_of_an_earlier_home_verify() {

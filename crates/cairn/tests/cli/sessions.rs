@@ -308,3 +308,68 @@ fn a_deletion_that_is_killed_deleted_all_or_nothing_and_can_be_done_again() {
     }
     println!("killed 16 times: {whole} times nothing, {gone} times all was deleted");
 }
+
+// keeps: log-shows, delta, rows-are-entries
+#[test]
+fn what_others_changed_is_shown_as_a_row_of_the_run_and_of_its_forks() {
+    let bench = Bench::new(json!([
+        {"calls": [{"tool": "write", "args": {"path": "f", "content": "one\n"}}]},
+        {"say": "done"},
+        {"calls": [{"tool": "read", "args": {"path": "f"}}]},
+        {"say": "done"},
+        {"say": "another way"},
+    ]));
+    assert_eq!(bench.cairn(&["run", "--yolo", "work"]).code, 0);
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    bench.temp.write("f", "two\n");
+    assert_eq!(bench.cairn(&["run", "--yolo", "-c", "go on"]).code, 0);
+    let log = bench.cairn(&["log"]).out;
+    assert!(log.contains("  changes/1  edit f [file]\n"), "{log}");
+    let lines = bench.cairn(&["log", "--json"]).out;
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let addresses = lines.iter().map(|line| line["address"].as_str().unwrap());
+    let (run, places): (Vec<&str>, Vec<&str>) =
+        addresses.map(|one| one["log://".len()..].split_once('/').unwrap()).unzip();
+    assert_eq!(places, ["1/1/1", "changes/1", "2/1/1"]);
+    let run = run[0].to_owned();
+    let noticed = json!([{"path": "f", "source": "file", "kind": "modified", "edits": 1}]);
+    let brief = |noticed: &Value| {
+        let one = &noticed[0];
+        json!([{"path": one["path"], "source": one["source"], "kind": one["kind"], "edits": one["edits"]}])
+    };
+    assert_eq!((brief(&lines[1]["noticed"]), &lines[1]["status"]), (noticed.clone(), &Value::Null));
+    let told = "f: edited on disk\n1\ttwo";
+    let shown = bench.cairn(&["show", "changes/1"]).out;
+    assert!(shown.contains("changes/1  edit f [file]\n") && shown.contains(told), "{shown}");
+    let listed = bench.cairn(&["show", &format!("log://{run}")]).out;
+    assert!(listed.contains(&format!("log://{run}/changes/1  edit f [file]\n")), "{listed}");
+    let result = bench.cairn(&["show", "changes/1#result"]).out;
+    assert!(result.ends_with(told), "{result}");
+    let json = |args: &[&str]| -> Value {
+        serde_json::from_str(&bench.cairn(&[&["show", "--json"], args].concat()).out).unwrap()
+    };
+    let object = json(&[&format!("log://{run}/changes/1")]);
+    let keys: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["address", "session", "run", "row", "at", "noticed", "result", "facts"]);
+    assert_eq!((&object["row"], brief(&object["noticed"])), (&json!("changes/1"), noticed));
+    assert_eq!(object["result"], result);
+    assert_eq!(object["facts"][0]["kind"], "delta");
+    assert_eq!(json(&[&format!("log://{run}")])["changes"][0]["row"], "changes/1");
+    let read = bench.cairn(&["op", "read", &format!("log:///{run}/changes/1")]);
+    assert!(read.out.contains("f: edited on disk"), "{read:?}");
+    for (address, why) in [
+        ("changes/2", "there is no row changes/2 in that run"),
+        ("changes/1#input", "row changes/1 has no #input"),
+        ("changes", "is not an address"),
+    ] {
+        let refused = bench.cairn(&["show", address]);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.err.contains(why), "{address}: {}", refused.err);
+    }
+    let forked = bench.cairn(&["fork", "--yolo", "another way"]);
+    assert_eq!(forked.code, 0, "{forked:?}");
+    let of_fork = json(&["changes/1"]);
+    assert_ne!(of_fork["run"], object["run"]);
+    assert_eq!(of_fork["facts"], object["facts"]);
+    assert_eq!(bench.cairn(&["verify"]).code, 0);
+}
