@@ -5,7 +5,7 @@ use crate::hooks::HookAsk;
 use crate::judgements::PolicyVersion;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
-use crate::policy::{Case, RemovedPaths, subject_of};
+use crate::policy::{Case, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
 use crate::state::Engine;
@@ -122,28 +122,6 @@ impl Recording {
             false => words::INDETERMINATE,
         };
         Recording::settled(op, Status::FAILED, told, Settled::Indeterminate)
-    }
-
-    pub(crate) fn granted(op: &OpState, gates: Vec<GateVerdict>, by: By) -> Recording {
-        let mut decision = Decision::new(op.intent.at, Verdict::Allow, by, gates);
-        if let Some(proposal) = op.question() {
-            decision.proposal = Some(proposal.id.clone());
-            decision.shown_hash = Some(proposal.shown_hash);
-        }
-        Recording::of(Body::Decision(decision))
-    }
-
-    pub(crate) fn refused(op: &OpState, gates: Vec<GateVerdict>, refusal: Refusal) -> Recording {
-        let Refusal { by, told, status, .. } = refusal;
-        let mut recording =
-            Recording::of(Body::Decision(Decision::new(op.intent.at, Verdict::Refuse, by, gates)));
-        let result = match told {
-            Told::Words(words) => recording.keep(words),
-            Told::Kept(content) => content,
-        };
-        let outcome = outcome(op, status, result, Settled::NotPerformed);
-        recording.facts.push(Body::Outcome(outcome));
-        recording
     }
 }
 
@@ -378,16 +356,16 @@ impl Engine {
         let reach = Reach::from(prepared);
         let leave = op.leave(&reach);
         if let Some(covered) = op.covered(prepared, &leave) {
-            return op.also(&reach, covered);
+            return covered;
         }
         if let Leave::Refused(gates, refusal) = leave {
-            return op.also(&reach, Recording::refused(&op, gates, refusal));
+            return op.refuse(gates, refusal).naming_paths(&reach).record();
         }
         if let Some(unseen) = op.unseen(prepared) {
             return unseen;
         }
         match leave {
-            Leave::Granted(gates, by) => op.also(&reach, Recording::granted(&op, gates, by)),
+            Leave::Granted(gates, by) => op.grant(gates, by).naming_paths(&reach).record(),
             Leave::Ask(_) | Leave::Refused(..) => propose(&op, prepared, &self.rules),
             // Asked before it was prepared.
             Leave::Hook(_) | Leave::Answered(..) => Recording::default(),
@@ -404,13 +382,11 @@ impl Engine {
         let by_gates = last.is_some_and(Decision::is_by_gates);
         let reach = Reach::from(prepared);
         let refused = |gates, refusal| {
-            let mut recording = op.also(&reach, Recording::refused(&op, gates, refusal));
-            if let (Some(Body::Outcome(outcome)), false) =
-                (recording.facts.last_mut(), self.is_undone(at))
-            {
-                (outcome.status, outcome.settled) = (Status::FAILED, Settled::Indeterminate);
-            }
-            Some(recording)
+            let ruling = op.refuse(gates, refusal).naming_paths(&reach);
+            Some(match self.is_undone(at) {
+                true => ruling.record(),
+                false => ruling.leaving_it_indeterminate().record(),
+            })
         };
         match op.leave(&reach) {
             Leave::Refused(gates, refusal) if refusal.is_final => refused(gates, refusal),
@@ -545,12 +521,9 @@ impl OpInRun<'_> {
             Told::Words(why) => words::not_finished(why),
             Told::Kept(_) => words::PARTLY.to_owned(),
         });
-        let refusal = Refusal { told, status: Status::FAILED, ..refusal };
-        let mut recording = self.also(&reach, Recording::refused(self.op, gates, refusal));
-        if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
-            outcome.settled = Settled::Indeterminate;
-        }
-        Some(recording)
+        let refusal = Refusal { told, ..refusal };
+        let ruling = self.refuse(gates, refusal).naming_paths(&reach);
+        Some(ruling.leaving_it_indeterminate().record())
     }
 
     /// A hook, or an earlier call, gave an op's result.
@@ -560,27 +533,6 @@ impl OpInRun<'_> {
         let outcome = outcome(self.op, Status::OK, result, Settled::NotPerformed);
         let facts = vec![Body::Decision(decision), self.run.performed(outcome)];
         Recording { facts, contents: Vec::new() }
-    }
-
-    /// Names in a decision the paths besides those asked for without which it would be another.
-    pub(crate) fn also(&self, reach: &Reach, mut recording: Recording) -> Recording {
-        if let Some(Body::Decision(decision)) = recording.facts.first_mut() {
-            decision.removed = reach.removed;
-            let removed = RemovedPaths::new(&reach.gone);
-            let same = |changed: &[String]| {
-                self.leave(&reach.limited_to(changed, &removed)).gates() == decision.gates
-            };
-            decision.also = match same(&[]) {
-                true => Vec::new(),
-                false => {
-                    let mut all = reach.changed.iter().chain(&reach.ignored);
-                    let one = all.find(|path| same(std::slice::from_ref(*path)));
-                    one.map_or_else(|| reach.changed.clone(), |path| vec![path.clone()])
-                }
-            };
-            decision.gone = reach.limited_to(&decision.also, &removed).gone;
-        }
-        recording
     }
 
     /// A file is edited only by a model that has seen it as it is. If it has not, it is shown, and
@@ -606,10 +558,11 @@ impl OpInRun<'_> {
             return Some(Recording::not_performed(self.op, Status::CONFLICT, why));
         }
         let told = format!("{why} {now}\n{}", shown_at_most(&prepared.fresh));
-        let mut recording = Recording::not_performed(self.op, Status::CONFLICT, told);
-        if let Some(Body::Outcome(outcome)) = recording.facts.last_mut() {
-            outcome.seen = prepared.changes.iter().filter_map(seen_before).collect();
-        }
+        let mut recording = Recording::default();
+        let result = recording.keep(told);
+        let outcome = outcome(self.op, Status::CONFLICT, result, Settled::NotPerformed);
+        let seen = prepared.changes.iter().filter_map(seen_before).collect();
+        recording.facts.push(Body::Outcome(Outcome { seen, ..outcome }));
         Some(recording)
     }
 }

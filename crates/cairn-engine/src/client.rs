@@ -43,9 +43,9 @@ impl Engine {
             Leave::Granted(gates, _)
             | Leave::Ask(gates)
             | Leave::Refused(gates, Refusal { is_final: false, .. }) => {
-                Ok(op.also(&reach, Recording::granted(&op, gates, by)))
+                Ok(op.grant(gates, by).naming_paths(&reach).record())
             }
-            Leave::Refused(gates, refusal) => Err(Recording::refused(&op, gates, refusal)),
+            Leave::Refused(gates, refusal) => Err(op.refuse(gates, refusal).record()),
             Leave::Hook(_) | Leave::Answered(..) => Err(Recording::default()),
         }
     }

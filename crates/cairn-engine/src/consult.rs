@@ -4,13 +4,13 @@
 use crate::admit::{Recording, outcome};
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
-use crate::propose::{DecideError, Word, proposal};
+use crate::propose::{DecideError, NewQuestion, Word};
 use crate::state::Engine;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
-    Body, By, Consult, ContentRef, Coord, Decision, Mode, OpName, Outcome, ProposalItem,
-    ProposalKind, Remember, Settled, Status, Verdict,
+    By, Consult, ContentRef, Coord, Decision, Mode, OpName, Outcome, ProposalItem, ProposalKind,
+    Remember, Settled, Status, Verdict,
 };
 
 impl OpState {
@@ -51,11 +51,9 @@ impl Engine {
             Consult::Question { .. } => (ProposalKind::Question, "the agent asks"),
             Consult::Plan { .. } => (ProposalKind::Plan, "the agent proposes a plan"),
         };
-        let mut recording = proposal(op, kind, &shown(consult), items(consult));
-        if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
-            proposal.label = label.to_owned();
-        }
-        recording
+        let mut question = NewQuestion::about(op, kind, shown(consult), items(consult));
+        label.clone_into(&mut question.label);
+        question.record(op)
     }
 
     /// Whether a word answers a question of this kind, and the mode that follows from it.

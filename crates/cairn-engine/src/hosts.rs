@@ -6,7 +6,7 @@ use crate::gates::Terms;
 use crate::hooks::HookAsk;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
-use crate::propose::proposal;
+use crate::propose::NewQuestion;
 use crate::reach::Reach;
 use crate::state::Engine;
 use cairn_types::{
@@ -127,11 +127,9 @@ fn within(host: &str) -> &'static str {
 fn propose(op: &OpState, wanted: &[String]) -> Recording {
     let label = format!("reach {}", wanted.join(", "));
     let items = vec![ProposalItem::whole(label)];
-    let mut recording = proposal(op, ProposalKind::Network, &shown(op, wanted), items);
-    if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
-        proposal.hosts = wanted.to_vec();
-    }
-    recording
+    let mut question = NewQuestion::about(op, ProposalKind::Network, shown(op, wanted), items);
+    question.hosts = wanted.to_vec();
+    question.record(op)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod propose;
 mod rails;
 mod reach;
 mod row;
+mod ruling;
 mod schemes;
 mod sent;
 mod settle;

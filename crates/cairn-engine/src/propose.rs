@@ -244,6 +244,7 @@ fn chosen_reach(word: &Word, proposal: &Proposal, items: &[ItemChoice]) -> Reach
     Reach { changed, ..Reach::from(proposal) }
 }
 
+/// The question about what an op would change.
 pub(crate) fn propose(op: &OpState, prepared: &Prepared, rules: &Rulebook) -> Recording {
     let kind = match op.intent.op {
         Some(OpName::Exec) if prepared.changes.is_empty() => ProposalKind::Exec,
@@ -255,18 +256,12 @@ pub(crate) fn propose(op: &OpState, prepared: &Prepared, rules: &Rulebook) -> Re
         true => of_parts(prepared),
         false => of_changes(prepared),
     };
-    let is_several = items.len() > 1;
-    let mut recording = proposal(op, kind, &prepared.shown, items);
-    if let Some(Body::Proposal(proposal)) = recording.facts.first_mut() {
-        proposal.removed = prepared.removed;
-        proposal.by_item = is_edit;
-        if is_several {
-            proposal.label = prepared.label.clone();
-        }
-        let taken = |offer: &String| Rule::parse(offer).is_ok_and(|rule| rules.takes_answer(&rule));
-        proposal.offers.retain(taken);
-    }
-    recording
+    let label = if items.len() > 1 { prepared.label.clone() } else { String::new() };
+    let mut question = NewQuestion::about(op, kind, prepared.shown.clone(), items);
+    let may_be_answer =
+        |offer: &String| Rule::parse(offer).is_ok_and(|rule| rules.takes_answer(&rule));
+    question.offers.retain(may_be_answer);
+    NewQuestion { label, by_item: is_edit, removed: prepared.removed, ..question }.record(op)
 }
 
 /// One item for each part that can be taken by itself.
@@ -301,11 +296,11 @@ fn of_changes(prepared: &Prepared) -> Vec<ProposalItem> {
     }
 }
 
-/// A look that somebody is asked about.
+/// The question about a look.
 pub(crate) fn propose_look(op: &OpState) -> Recording {
     let label = format!("{} {}", op.intent.tool, op.intent.target);
     let items = vec![ProposalItem::whole(label.clone())];
-    proposal(op, ProposalKind::Look, &label, items)
+    NewQuestion::about(op, ProposalKind::Look, label, items).record(op)
 }
 
 /// What is shown of an op that began and was not seen to end.
@@ -313,49 +308,69 @@ pub(crate) fn unfinished(shown: &str) -> String {
     format!("This began before the program was interrupted; nobody saw it end.\n{shown}")
 }
 
-pub(crate) fn proposal(
-    op: &OpState,
+/// A question about an op, before it is recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct NewQuestion {
     kind: ProposalKind,
-    shown: &str,
+    shown: String,
     items: Vec<ProposalItem>,
-) -> Recording {
-    let mut recording = Recording::default();
-    let at = op.intent.at;
-    let shown = recording.keep(shown);
-    let id = match kind {
-        ProposalKind::Indeterminate => {
-            format!("p{}.{}.{}.again{}", at.lap, at.turn, at.seq, op.begins)
-        }
-        _ if op.questions == 0 => {
-            format!("p{}.{}.{}", at.lap, at.turn, at.seq)
-        }
-        ProposalKind::Edit
-        | ProposalKind::Exec
-        | ProposalKind::Look
-        | ProposalKind::Network
-        | ProposalKind::Question
-        | ProposalKind::Plan => {
-            format!("p{}.{}.{}.{}", at.lap, at.turn, at.seq, op.questions + 1)
-        }
-    };
-    recording.facts.push(Body::Proposal(Proposal {
-        id: ProposalId(id),
-        at,
-        kind,
-        shown_hash: shown.hash,
-        shown,
-        label: String::new(),
-        items,
-        by_item: false,
-        offers: match kind {
+    pub(crate) label: String,
+    by_item: bool,
+    offers: Vec<String>,
+    removed: Removed,
+    pub(crate) hosts: Vec<String>,
+}
+
+impl NewQuestion {
+    /// A question that shows this text and these items.
+    pub(crate) fn about(
+        op: &OpState,
+        kind: ProposalKind,
+        shown: String,
+        items: Vec<ProposalItem>,
+    ) -> NewQuestion {
+        let offers = match kind {
             ProposalKind::Indeterminate
             | ProposalKind::Network
             | ProposalKind::Question
             | ProposalKind::Plan => Vec::new(),
-            _ => offers::of(&op.intent),
-        },
-        removed: Removed::default(),
-        hosts: Vec::new(),
-    }));
-    recording
+            ProposalKind::Edit | ProposalKind::Exec | ProposalKind::Look => offers::of(&op.intent),
+        };
+        let (label, hosts) = (String::new(), Vec::new());
+        let (by_item, removed) = (false, Removed::default());
+        NewQuestion { kind, shown, items, label, by_item, offers, removed, hosts }
+    }
+
+    /// The fact that puts it, and the text it shows.
+    pub(crate) fn record(self, op: &OpState) -> Recording {
+        let NewQuestion { kind, shown, items, label, by_item, offers, removed, hosts } = self;
+        let mut recording = Recording::default();
+        let shown = recording.keep(shown);
+        let (at, id) = (op.at(), question_id(op, kind));
+        recording.facts.push(Body::Proposal(Proposal {
+            id,
+            at,
+            kind,
+            shown_hash: shown.hash,
+            shown,
+            label,
+            items,
+            by_item,
+            offers,
+            removed,
+            hosts,
+        }));
+        recording
+    }
+}
+
+/// The id of the next question about an op: its coordinate, and which of its questions it is.
+fn question_id(op: &OpState, kind: ProposalKind) -> ProposalId {
+    let Coord { lap, turn, seq } = op.at();
+    let number = match (kind, op.questions) {
+        (ProposalKind::Indeterminate, _) => format!(".again{}", op.begins),
+        (_, 0) => String::new(),
+        (_, earlier) => format!(".{}", earlier + 1),
+    };
+    ProposalId(format!("p{lap}.{turn}.{seq}{number}"))
 }

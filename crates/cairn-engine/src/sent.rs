@@ -109,7 +109,10 @@ impl OpInRun<'_> {
         match leave {
             Leave::Refused(_, Refusal { is_final: true, .. }) => None,
             _ if self.run.guards(prepared) => Some(self.run.guarded(self.op.intent.at)),
-            _ => Some(Recording::granted(self.op, leave.gates().to_vec(), by)),
+            _ => {
+                let ruling = self.grant(leave.gates().to_vec(), by);
+                Some(ruling.naming_paths(&Reach::from(prepared)).record())
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::admit::Recording;
 use crate::op::{OpState, Reached};
-use crate::propose::{proposal, unfinished};
+use crate::propose::{NewQuestion, unfinished};
 use crate::state::{Engine, Lap};
 use crate::words;
 use cairn_types::{Begin, Coord, ProposalItem, ProposalKind, Settled, Status};
@@ -72,7 +72,11 @@ impl Engine {
                 let label = format!("{} {}", op.intent.tool, op.intent.target);
                 let shown = unfinished(shown);
                 let items = vec![ProposalItem::whole(label)];
-                Settlement::Record(proposal(&op, ProposalKind::Indeterminate, &shown, items))
+                {
+                    let question =
+                        NewQuestion::about(&op, ProposalKind::Indeterminate, shown, items);
+                    Settlement::Record(question.record(&op))
+                }
             }
             (Found::Partly, Some(_)) => {
                 settled(Status::FAILED, words::PARTLY, Settled::Indeterminate)

@@ -238,7 +238,7 @@ impl OpInRun<'_> {
                 .before_question()
                 .map_or_else(|| Step::Record(propose_look(self.op)), Step::Hook),
             Leave::Refused(gates, refusal) if refusal.is_final || is_look => {
-                Step::Record(Recording::refused(self.op, gates, refusal))
+                Step::Record(self.refuse(gates, refusal).record())
             }
             Leave::Granted(..) | Leave::Ask(_) | Leave::Refused(..) => Step::Prepare(self.op.at()),
         }
@@ -261,10 +261,10 @@ impl OpInRun<'_> {
             }
             Leave::Ask(_) => self.step_question(),
             Leave::Refused(gates, refusal) => {
-                Step::Record(self.also(&reach, Recording::refused(self.op, gates, refusal)))
+                Step::Record(self.refuse(gates, refusal).naming_paths(&reach).record())
             }
             Leave::Granted(gates, by) => {
-                Step::Record(self.also(&reach, Recording::granted(self.op, gates, by)))
+                Step::Record(self.grant(gates, by).naming_paths(&reach).record())
             }
         }
     }
@@ -295,7 +295,7 @@ impl OpInRun<'_> {
         let at = self.op.at();
         match self.leave(&Reach::from(decision)) {
             Leave::Refused(gates, refusal) if refusal.is_final => {
-                Step::Record(Recording::refused(self.op, gates, refusal))
+                Step::Record(self.refuse(gates, refusal).record())
             }
             Leave::Ask(_) | Leave::Refused(..) if decision.is_by_gates() => self.step_requested(),
             _ if self.op.intent.effect.is_read_only() => Step::Read(vec![at]),
