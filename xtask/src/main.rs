@@ -6,6 +6,7 @@ mod crates;
 mod keys;
 mod licences;
 mod promises;
+mod sizes;
 mod sources;
 
 use std::path::{Path, PathBuf};
@@ -26,8 +27,8 @@ fn main() -> ExitCode {
 /// A check finds problems, or cannot look.
 type Check = fn(&Path) -> anyhow::Result<Vec<String>>;
 
-const CHECKS: [Check; 5] =
-    [crates::check, keys::check, sources::check, promises::check, licences::check];
+const CHECKS: [Check; 6] =
+    [crates::check, keys::check, sources::check, sizes::check, promises::check, licences::check];
 
 fn tidy(root: &Path) -> ExitCode {
     let mut problems = Vec::new();
