@@ -19,6 +19,7 @@ mod endurance;
 mod feeds;
 mod flood;
 mod fold;
+mod gate_counts;
 mod hooks;
 mod hostile;
 mod kit;
