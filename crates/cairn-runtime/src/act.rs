@@ -13,6 +13,7 @@ use cairn_types::{
 };
 use cairn_world::{Acting, Performed, Prepared};
 use futures_util::future::join_all;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
@@ -37,36 +38,40 @@ pub(crate) fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
 
 impl Driver {
     /// The op's action, read back from what the model wrote.
-    pub(crate) fn action(&self, at: Coord) -> Result<Action, RunError> {
+    pub(crate) fn action(&self, at: Coord) -> Result<Arc<Action>, RunError> {
         let unreadable = |why: String| RunError::Unreadable { run: self.run_id().clone(), at, why };
         let op = self.engine().op(at).ok_or_else(|| unreadable("it is not open".to_owned()))?;
-        let args = self.content(&op.intent.input.hash)?;
-        native::parse(&op.intent.tool, &String::from_utf8_lossy(&args))
-            .action
-            .map(|action| own_commands(self.run_id(), action))
-            .map(|action| self.as_body(op.intent.surface, action))
-            .map_err(|misread| unreadable(misread.message))
+        let tool = &op.intent.tool;
+        let parse = || {
+            let args = self.content(&op.input())?;
+            native::parse(tool, &String::from_utf8_lossy(&args))
+                .action
+                .map(|action| own_commands(self.run_id(), action))
+                .map_err(|misread| unreadable(misread.message))
+        };
+        let action = self.open_actions.get_or_parse(at, tool, op.input(), parse)?;
+        Ok(self.as_body(op.intent.surface, action))
     }
 
     /// On the surface of tags a body that looks like an edit is one only of what is there, or where it makes
     /// the file itself; else it is the content.
-    fn as_body(&self, surface: Surface, action: Action) -> Action {
-        match action {
-            Action::Edit(Edit { path: Some(path), body: EditBody::Patch(text), scope, tags })
+    fn as_body(&self, surface: Surface, action: Arc<Action>) -> Arc<Action> {
+        match &*action {
+            Action::Edit(edit @ Edit { path: Some(path), body: EditBody::Patch(text), .. })
                 if surface == Surface::Tags
-                    && !patch::creates(&text)
-                    && !self.world.is_there(&path) =>
+                    && !patch::creates(text)
+                    && !self.world.is_there(path) =>
             {
-                let body = EditBody::Whole { content: text };
-                Action::Edit(Edit { path: Some(path), body, scope, tags })
+                let body = EditBody::Whole { content: text.clone() };
+                Arc::new(Action::Edit(Edit { body, ..edit.clone() }))
             }
-            action => action,
+            _ => action,
         }
     }
 
     pub(crate) async fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
         let action = self.action(at)?;
-        if let Action::Consult(consult) = &action {
+        if let Action::Consult(consult) = &*action {
             return self.record(self.engine().consulted(at, consult));
         }
         let prepared = self.would_at(at, &action).await?;
@@ -97,7 +102,8 @@ impl Driver {
         if self.engine().op(at).is_none_or(settled) {
             return Ok(true);
         }
-        let prepared = self.would_at(at, &self.action(at)?).await?;
+        let action = self.action(at)?;
+        let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
             self.settled_unacted(at, settled, Settled::NotPerformed)?;
             return Ok(false);
@@ -113,8 +119,9 @@ impl Driver {
     /// Performs ops that change nothing side by side; their rows keep the model's order.
     pub(crate) async fn read(&mut self, ats: &[Coord]) -> Result<(), RunError> {
         self.flush().await?;
-        let actions: Vec<Action> =
+        let parsed: Vec<Arc<Action>> =
             ats.iter().map(|at| self.action(*at)).collect::<Result<_, _>>()?;
+        let actions: Vec<&Action> = parsed.iter().map(|action| &**action).collect();
         let _shown = self.show_rows(&actions)?;
         let running: Vec<_> = actions.iter().map(|action| self.running_lines(action)).collect();
         let world = self.world.clone();
@@ -193,7 +200,7 @@ impl Driver {
             let (status, text) = prepared.told.clone().unwrap_or((ran.status, ran.text.clone()));
             return self.settled_by(at, Performed { status, text, ..ran }, Settled::Performed);
         }
-        if let Action::Send(post) = &action {
+        if let Action::Send(post) = &*action {
             return match self.say(at, post).await? {
                 Ok(said) => self.settled_by(at, said, Settled::Performed),
                 Err(unsaid) => self.settled_by(at, unsaid, unperformed),
@@ -202,7 +209,7 @@ impl Driver {
         if prepared.changes.iter().any(Change::is_stored) {
             return self.act_on_entries(at, again, &action, (&prepared, is_chosen)).await;
         }
-        if matches!(&action, Action::Exec(exec) if !exec.background) && prepared.ran.is_none() {
+        if matches!(&*action, Action::Exec(exec) if !exec.background) && prepared.ran.is_none() {
             self.look_before().await?;
         }
         self.begin(at, again, (&prepared, is_chosen)).await?;
@@ -318,7 +325,7 @@ impl Driver {
     /// What is to become of an op that began and was not seen to end, by what the disk shows.
     async fn after_crash(&self, at: Coord) -> Result<AfterCrash, RunError> {
         let action = self.action(at)?;
-        let without_changes = match &action {
+        let without_changes = match &*action {
             // What was to be ended has ended with its driver.
             Action::Kill { path } if rows::is_row(path) => Found::NotDone,
             _ => Found::Unknown,

@@ -254,7 +254,7 @@ impl Driver {
         action: &Action,
         earlier: EarlierInReply,
     ) -> Result<Prepared, RunError> {
-        let _shown = self.show_rows(std::slice::from_ref(action))?;
+        let _shown = self.show_rows(&[action])?;
         match action {
             Action::Kill { path } if rows::is_row(path) => self.would_end(path),
             Action::Send(post) => match self.would_say(post)? {

@@ -3,6 +3,7 @@
 
 use crate::background::Streams;
 use crate::journal::{CommittedFact, Journal};
+use crate::open_actions::OpenActions;
 use crate::schemes::{Leads, Web};
 use crate::sent::{Foreground, Sending};
 use crate::transcript::text_of;
@@ -115,6 +116,8 @@ pub struct Driver {
     pub(crate) world: Arc<World>,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) messages: Messages,
+    /// The parsed calls of its ops.
+    pub(crate) open_actions: OpenActions,
     /// What was prepared of an op, from this input.
     pub(crate) prepared: Option<(Coord, Hash, Prepared)>,
     pub(crate) sink: Arc<dyn Sink>,
@@ -263,8 +266,10 @@ impl Driver {
         let recording = self.with_instructions(recording);
         self.forget_settled_streams(&recording.facts);
         self.journal.record(recording);
+        let engine = self.journal.engine();
+        self.open_actions.keep_only(|at| engine.op(at).is_some());
         let content = |hash: &Hash| self.journal.content(hash);
-        self.messages.extend(self.journal.engine(), &content)?;
+        self.messages.extend(engine, &content)?;
         Ok(())
     }
 

@@ -25,7 +25,7 @@ impl Driver {
     fn earlier_change(&self, changed: &ChangedSinceReply) -> Result<EarlierChange, RunError> {
         let is_of_reply = self.engine().op(changed.at).is_some();
         let action = is_of_reply.then(|| self.action(changed.at)).transpose()?;
-        let edit = match (action, changed.after) {
+        let edit = match (action.as_deref(), changed.after) {
             (Some(Action::Edit(edit)), Some(after)) => self.earlier_edit(edit, changed, after),
             _ => None,
         };
@@ -37,11 +37,11 @@ impl Driver {
     /// later edit is refused.
     fn earlier_edit(
         &self,
-        edit: Edit,
+        edit: &Edit,
         changed: &ChangedSinceReply,
         after: Hash,
     ) -> Option<EarlierEdit> {
         let before = changed.before.map(|hash| self.content(&hash)).transpose().ok()?;
-        Some(EarlierEdit { edit, before, after: self.content(&after).ok()? })
+        Some(EarlierEdit { edit: edit.clone(), before, after: self.content(&after).ok()? })
     }
 }

@@ -27,6 +27,7 @@ mod messages;
 mod money;
 mod nested;
 mod note;
+mod open_actions;
 mod open_feed;
 mod packet;
 mod progress;

@@ -24,7 +24,7 @@ impl Driver {
     ) -> Result<Performed, RunError> {
         let path = format!("{}#output", rows::address(open));
         let action = Action::Read(Read { path, ..read.clone() });
-        let _shown = self.show_rows(std::slice::from_ref(&action))?;
+        let _shown = self.show_rows(&[&action])?;
         Ok(match self.running_lines(&action) {
             Some(lines) => lines,
             None => {

@@ -103,13 +103,13 @@ impl Driver {
     /// Lets the scheme of rows see those that are durable, if one of these ops looks at rows, for as long as
     /// what is given back is held. Of a command that still runs it sees what was printed so far, where an op
     /// names it and wants more than lines as they stand.
-    pub(crate) fn show_rows(&self, actions: &[Action]) -> Result<Option<Shown>, StoreError> {
-        if !actions.iter().any(looks_at_rows) {
+    pub(crate) fn show_rows(&self, actions: &[&Action]) -> Result<Option<Shown>, StoreError> {
+        if !actions.iter().copied().any(looks_at_rows) {
             return Ok(None);
         }
         let facts = self.store().facts(self.run_id(), 0)?;
         let mut rows = shown_rows(&facts, self.engine());
-        for at in actions.iter().filter(|action| !is_plain(action)).filter_map(output_of) {
+        for at in actions.iter().copied().filter(|action| !is_plain(action)).filter_map(output_of) {
             let row = rows.get_mut(&RowPlace::Op(at));
             if let (Some(row), Some(printed)) = (row, self.streams.printed(at)) {
                 row.printed = Some(printed);

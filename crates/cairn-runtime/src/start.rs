@@ -1,6 +1,7 @@
 //! Taking a run to drive it: a new one, or one that exists.
 
 use crate::journal::Journal;
+use crate::open_actions::OpenActions;
 use crate::schemes::Leads;
 use crate::{
     Command, Driver, Manner, Messages, RunError, Settings, Sink, Surroundings, clock, made, now_ms,
@@ -306,6 +307,7 @@ impl Start {
             world: Arc::new(world),
             provider: self.provider,
             messages,
+            open_actions: OpenActions::default(),
             prepared: None,
             sink: self.sink,
             inbox,

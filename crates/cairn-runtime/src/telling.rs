@@ -7,6 +7,7 @@ use cairn_engine::{HookAsk, Item, Misread, OpState};
 use cairn_surface::native;
 use cairn_tools::hooks::{self, Call, Done, Request, Senseless, What, Word};
 use cairn_types::{ContentRef, Coord, HookEvent, Status};
+use std::sync::Arc;
 
 impl Driver {
     /// Where it happens.
@@ -127,7 +128,7 @@ impl Driver {
     fn call(&self, op: &OpState) -> Result<Option<Call>, RunError> {
         let Some(tool) = native::tool(&op.intent.tool) else { return Ok(None) };
         let at = op.intent.at;
-        Ok(Some(Call { at, tool: tool.name, action: self.action(at)? }))
+        Ok(Some(Call { at, tool: tool.name, action: Arc::unwrap_or_clone(self.action(at)?) }))
     }
 
     /// What a person would be shown of the op.
