@@ -1,17 +1,18 @@
-//! Ops: preparing them, performing them, and finding out what became of one after a crash.
+//! Ops: preparing them, looking, settling them, and finding out what became of one after a crash. Effects are
+//! `perform`'s.
 
 use crate::journal::{AfterCrash, Recovery};
 use crate::progress::Progress;
 use crate::sent::Foreground;
-use crate::{Driver, Event, RunError, open_feed, rows};
+use crate::{Driver, RunError, rows};
 use cairn_engine::{Engine, Folding, Found, Part, Recording};
 use cairn_surface::native;
 use cairn_text::patch;
 use cairn_types::{
-    Action, Begin, Body, Change, ContentRef, Coord, Edit, EditBody, Media, OpName, Outcome,
-    Proposal, ProposalKind, Ran, RunId, Seen, Settled, Status, Surface,
+    Action, ContentRef, Coord, Edit, EditBody, Media, OpName, Outcome, Proposal, ProposalKind,
+    RunId, Seen, Settled, Status, Surface,
 };
-use cairn_world::{Acting, Performed, Prepared};
+use cairn_world::{Performed, Prepared};
 use futures_util::future::join_all;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -154,166 +155,6 @@ impl Driver {
         Ok(())
     }
 
-    /// Performs one effect: records that it begins, makes that durable, then acts.
-    pub(crate) async fn act(&mut self, at: Coord, again: bool) -> Result<(), RunError> {
-        let action = self.action(at)?;
-        let mut prepared = self.would_at(at, &action).await?;
-        let unperformed = match self.engine().is_undone(at) {
-            true => Settled::NotPerformed,
-            false => Settled::Indeterminate,
-        };
-        if let Some(settled) = prepared.settled {
-            return self.settled_unacted(at, settled, unperformed);
-        }
-        let as_shown = self.engine().is_as_shown(at, &prepared.shown);
-        if !as_shown || !self.engine().stand_for_texts(at, &prepared.changes) {
-            return self.record(self.engine().not_as_shown(at));
-        }
-        if self.world.rehearses(&action) && prepared.ran.is_none() {
-            // The command was decided on, not what it changes.
-            prepared = self.rehearse(at, &action).await?;
-            if prepared.settled.is_none() && self.engine().guards(&to_be_shown(&prepared)) {
-                let refused = self.engine().guarded(at);
-                let refused = self.with_what_it_printed(refused, &prepared);
-                return self.record(refused);
-            }
-        }
-        if self.world.fetches(&action) {
-            prepared = self.fetch(&action).await?;
-        }
-        let (mut prepared, is_chosen) = self.as_decided(at, prepared)?;
-        if let Some(settled) = prepared.settled {
-            return self.settled_unacted(at, settled, unperformed);
-        }
-        if let Some(refused) = self.engine().refused_now(at, &to_be_shown(&prepared)) {
-            let refused = self.with_what_it_printed(refused, &prepared);
-            return self.record(refused);
-        }
-        if let Some(ran) = prepared.ran.clone().filter(|_| prepared.changes.is_empty()) {
-            return self.settled_by(at, ran, Settled::Performed);
-        }
-        if let Err(refusal) = self.world.stage(&mut prepared) {
-            return self.settled_by(at, refusal.into(), unperformed);
-        }
-        if let Some(ran) = prepared.ran.clone().filter(|_| prepared.changes.is_empty()) {
-            // All that it changed was left out, and that is told.
-            let (status, text) = prepared.told.clone().unwrap_or((ran.status, ran.text.clone()));
-            return self.settled_by(at, Performed { status, text, ..ran }, Settled::Performed);
-        }
-        if let Action::Send(post) = &*action {
-            return match self.say(at, post).await? {
-                Ok(said) => self.settled_by(at, said, Settled::Performed),
-                Err(unsaid) => self.settled_by(at, unsaid, unperformed),
-            };
-        }
-        if prepared.changes.iter().any(Change::is_stored) {
-            return self.act_on_entries(at, again, &action, (&prepared, is_chosen)).await;
-        }
-        if matches!(&*action, Action::Exec(exec) if !exec.background) && prepared.ran.is_none() {
-            self.look_before().await?;
-        }
-        self.begin(at, again, (&prepared, is_chosen)).await?;
-        let performed = self.perform(at, &action, &prepared).await?;
-        self.settle_acted(at, performed).await
-    }
-
-    /// Settles an op that acted. One that panicked is settled as after a crash, but not tried again: it
-    /// would only panic once more.
-    async fn settle_acted(&mut self, at: Coord, performed: Performed) -> Result<(), RunError> {
-        let is_begun = self.engine().op(at).is_some_and(|op| op.begin().is_some());
-        match (performed.panicked, is_begun) {
-            (false, _) => self.settled_by(at, performed, Settled::Performed),
-            (true, false) => self.settled_by(at, performed, Settled::NotPerformed),
-            (true, true) => match self.after_crash(at).await? {
-                AfterCrash::Record(recording) => self.record(recording),
-                AfterCrash::Repeat => self.settled_by(at, performed, Settled::NotPerformed),
-            },
-        }
-    }
-
-    /// What an op would change that was let fetch something from beyond this machine.
-    async fn fetch(&mut self, action: &Action) -> Result<Prepared, RunError> {
-        self.flush().await?;
-        let (world, cancel) = (self.world.clone(), CancellationToken::new());
-        let mut fetching = Box::pin(world.fetch(action, &cancel));
-        self.meanwhile(&mut fetching, &cancel).await
-    }
-
-    /// Changes entries that the store keeps: with the outcome, and nobody else changes one meanwhile.
-    /// What changes files besides begins like any.
-    async fn act_on_entries(
-        &mut self,
-        at: Coord,
-        again: bool,
-        action: &Action,
-        (prepared, is_chosen): (&Prepared, bool),
-    ) -> Result<(), RunError> {
-        let _alone = self.journal.lock_entries().await?;
-        if let Some(address) = self.world.stale(&prepared.changes) {
-            let text = format!("{address} was changed by another run meanwhile");
-            let settled = Performed::told(Status::CONFLICT, text);
-            return self.settled_by(at, settled, Settled::NotPerformed);
-        }
-        match prepared.changes.iter().all(Change::is_stored) {
-            true => prepared.contents.iter().for_each(|bytes| self.journal.keep(bytes.clone())),
-            false => self.begin(at, again, (prepared, is_chosen)).await?,
-        }
-        let performed = self.perform(at, action, prepared).await?;
-        self.settle_acted(at, performed).await?;
-        self.flush().await
-    }
-
-    /// Makes it durable that an op begins, and what it is about to change.
-    pub(crate) async fn begin(
-        &mut self,
-        at: Coord,
-        again: bool,
-        (prepared, is_chosen): (&Prepared, bool),
-    ) -> Result<(), RunError> {
-        let spooled = prepared.ran.as_ref().and_then(|ran| ran.spooled.clone());
-        self.journal.keep_spooled(spooled);
-        self.record(beginning((at, again), (prepared, is_chosen)))?;
-        self.flush().await
-    }
-
-    /// Acts, taking commands meanwhile; an abort reaches the process.
-    async fn perform(
-        &mut self,
-        at: Coord,
-        action: &Action,
-        prepared: &Prepared,
-    ) -> Result<Performed, RunError> {
-        match action {
-            Action::Exec(exec) if exec.background => {
-                return Ok(self.start_beside(at, action).await);
-            }
-            Action::Kill { path } if rows::is_row(path) => return self.end_row(path).await,
-            Action::Read(read) => {
-                if let Some(uri) = open_feed::named(&read.path) {
-                    return self.read_feed(at, (&uri, read)).await;
-                }
-            }
-            _ => {}
-        }
-        let (world, sink) = (self.world.clone(), self.sink.clone());
-        let cancel = CancellationToken::new();
-        let mut on_output = |piece: &[u8]| {
-            let text = String::from_utf8_lossy(piece).into_owned();
-            sink.event(&Event::Output { at, text });
-        };
-        let row = rows::address(at);
-        let acting = Acting { row: &row, cancel: &cancel, on_output: &mut on_output };
-        let mut progress = Progress::new(at, self.sink.clone());
-        let mut on_progress = |done: usize, total: usize| progress.tell(done, total);
-        let mut performing =
-            Box::pin(world.act_and_count(action, prepared, acting, &mut on_progress));
-        let is_command = matches!(action, Action::Exec(_)) && prepared.ran.is_none();
-        self.foreground = is_command.then_some(Foreground::Direct(at));
-        let performed = self.meanwhile(&mut performing, &cancel).await;
-        self.foreground = None;
-        performed
-    }
-
     /// It began before this process did: brings it to its end.
     pub(crate) async fn settle(&mut self, at: Coord) -> Result<(), RunError> {
         match self.after_crash(at).await? {
@@ -323,7 +164,7 @@ impl Driver {
     }
 
     /// What is to become of an op that began and was not seen to end, by what the disk shows.
-    async fn after_crash(&self, at: Coord) -> Result<AfterCrash, RunError> {
+    pub(crate) async fn after_crash(&self, at: Coord) -> Result<AfterCrash, RunError> {
         let action = self.action(at)?;
         let without_changes = match &*action {
             // What was to be ended has ended with its driver.
@@ -417,24 +258,6 @@ fn own_commands(own: &RunId, mut action: Action) -> Action {
     };
     *path = rows::of_command(own, path, channel);
     action
-}
-
-/// That an op begins, and what it is about to change.
-pub(crate) fn beginning(
-    (at, again): (Coord, bool),
-    (prepared, is_chosen): (&Prepared, bool),
-) -> Recording {
-    let mut recording = Recording { facts: Vec::new(), contents: prepared.contents.clone() };
-    let is_known = is_chosen || prepared.ran.is_some();
-    let told = prepared.told.as_ref().filter(|_| is_known);
-    let told = told.map(|(_, told)| recording.keep(told.as_str()));
-    let ran = prepared.ran.as_ref().map(|ran| {
-        recording.contents.extend(ran.contents.iter().cloned());
-        Ran { exit: ran.exit, output: ran.output.clone(), layers: ran.layers.clone() }
-    });
-    let begin = Begin { at, changes: prepared.changes.clone(), again, told, ran };
-    recording.facts.push(Body::Begin(begin));
-    recording
 }
 
 /// What folding or opening rows comes to.

@@ -1,8 +1,9 @@
 //! An op that a person or program asks for from outside any run: read like a model's call, gated,
 //! performed and receipted like one, a row of the session's client run.
 
-use crate::act::{beginning, folded, to_be_shown};
+use crate::act::{folded, to_be_shown};
 use crate::client::Client;
+use crate::perform::Beginning;
 use crate::{RunError, rows};
 use cairn_engine::Recording;
 use cairn_store::HomeLock;
@@ -194,7 +195,8 @@ impl Client {
         }
         let spooled = prepared.ran.as_ref().and_then(|ran| ran.spooled.clone());
         self.journal.keep_spooled(spooled);
-        self.journal.record(beginning((at, false), (prepared, false)));
+        let beginning = Beginning { at, again: false, prepared, is_chosen: false };
+        self.journal.record(beginning.recording());
         self.commit().await.map(drop)
     }
 

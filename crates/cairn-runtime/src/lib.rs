@@ -30,6 +30,7 @@ mod note;
 mod open_actions;
 mod open_feed;
 mod packet;
+mod perform;
 mod progress;
 mod reach;
 mod reconcile;

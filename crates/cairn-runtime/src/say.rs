@@ -1,6 +1,7 @@
 //! `send`: words for a stream of this run, or for another run of the session, which hears them when it comes to
 //! its next turn. There is no other way from one run to another but the entries they share.
 
+use crate::perform::Beginning;
 use crate::{Driver, RunError, rows};
 use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
@@ -141,7 +142,8 @@ impl Driver {
                 said(&to, &text)
             }
             Some(Ok(To::Stream(stream))) => {
-                self.begin(at, false, (&Prepared::default(), false)).await?;
+                let prepared = &Prepared::default();
+                self.begin(Beginning { at, again: false, prepared, is_chosen: false }).await?;
                 match post.status == Status::OK.0 {
                     true => self.streams.write(stream, &post.text).await,
                     false => self.end_row(&rows::address(stream)).await?,

@@ -1,0 +1,64 @@
+//! Commands: over an overlay, on the files themselves, and in the background.
+
+use super::allowed_op::AllowedOp;
+use crate::sent::Foreground;
+use crate::{Driver, RunError};
+use cairn_types::Settled;
+use cairn_world::Performed;
+
+/// A command that ran over an overlay, whose changes are made now.
+pub(super) struct OverlayCommand {
+    pub(super) op: Box<AllowedOp>,
+    /// How it ran.
+    pub(super) ran: Box<Performed>,
+}
+
+impl OverlayCommand {
+    pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
+        let OverlayCommand { mut op, ran } = self;
+        if op.prepared.changes.is_empty() {
+            return driver.settled_by(op.at, *ran, Settled::Performed);
+        }
+        if let Err(refusal) = driver.world.stage(&mut op.prepared) {
+            return driver.settled_by(op.at, refusal.into(), op.unperformed);
+        }
+        if op.prepared.changes.is_empty() {
+            // All that it changed was left out, and that is told.
+            let (status, text) = op.prepared.told.take().unwrap_or((ran.status, ran.text.clone()));
+            let done = Performed { status, text, ..*ran };
+            return driver.settled_by(op.at, done, Settled::Performed);
+        }
+        op.begin(driver).await?;
+        let performed = op.act_on_world(driver, None).await?;
+        driver.settle_acted(op.at, performed).await
+    }
+}
+
+/// A command that works on the files themselves.
+pub(super) struct DirectCommand {
+    pub(super) op: Box<AllowedOp>,
+}
+
+impl DirectCommand {
+    pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
+        let DirectCommand { op } = self;
+        driver.look_before().await?;
+        op.begin(driver).await?;
+        let performed = op.act_on_world(driver, Some(Foreground::Direct(op.at))).await?;
+        driver.settle_acted(op.at, performed).await
+    }
+}
+
+/// A command that is started and not waited for.
+pub(super) struct BackgroundCommand {
+    pub(super) op: Box<AllowedOp>,
+}
+
+impl BackgroundCommand {
+    pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
+        let BackgroundCommand { op } = self;
+        op.begin(driver).await?;
+        let started = driver.start_beside(op.at, &op.action).await;
+        driver.settle_acted(op.at, started).await
+    }
+}
