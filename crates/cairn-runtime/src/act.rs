@@ -4,13 +4,14 @@
 use crate::journal::{AfterCrash, Recovery};
 use crate::progress::Progress;
 use crate::sent::Foreground;
+use crate::settled_op::SettledOp;
 use crate::{Driver, RunError, rows};
-use cairn_engine::{Engine, Folding, Found, Part, Recording};
+use cairn_engine::{Engine, Folding, Found, Part};
 use cairn_surface::native;
 use cairn_text::patch;
 use cairn_types::{
-    Action, ContentRef, Coord, Edit, EditBody, Media, OpName, Outcome, Proposal, ProposalKind,
-    RunId, Seen, Settled, Status, Surface,
+    Action, ContentRef, Coord, Edit, EditBody, OpName, Proposal, ProposalKind, RunId, Seen,
+    Settled, Status, Surface,
 };
 use cairn_world::{Performed, Prepared};
 use futures_util::future::join_all;
@@ -188,44 +189,19 @@ impl Driver {
     pub(crate) fn settled_by(
         &mut self,
         at: Coord,
-        done: Performed,
+        mut done: Performed,
         settled: Settled,
     ) -> Result<(), RunError> {
-        self.journal.keep_spooled(done.spooled);
-        let mut recording = Recording { facts: Vec::new(), contents: done.contents };
+        self.journal.keep_spooled(done.spooled.take());
         // Before it is compared with what the model has been told.
         let text = self.journal.scrubber().text(&done.text).into_owned();
         let own = ContentRef::of(text.as_bytes());
-        let (status, text) = self.as_told(at, (done.status, text), &done.seen);
-        let result = recording.keep(text);
-        let own = (result != own).then_some(own.hash);
-        let media = done
-            .media
-            .into_iter()
-            .filter(|_| status != Status::UNCHANGED)
-            .map(|shown| Media {
-                mime: shown.mime.to_owned(),
-                name: shown.name,
-                content: recording.keep(shown.bytes),
-            })
-            .collect();
-        let outcome = Outcome {
-            at,
-            status,
-            exit: done.exit,
-            result,
-            media,
-            own,
-            output: done.output,
-            changes: done.changes,
-            seen: done.seen,
-            layers: done.layers,
-            stream: done.stream,
-            letter: done.letter,
-            settled,
-            ms: done.ms,
-        };
-        recording.facts.push(self.engine().performed(outcome));
+        (done.status, done.text) = self.as_told(at, (done.status, text), &done.seen);
+        if done.status == Status::UNCHANGED {
+            done.media.clear();
+        }
+        let settled = SettledOp::performed(at, done, settled).with_own_text(own);
+        let recording = settled.into_recording_as(|outcome| self.engine().performed(outcome));
         self.record(recording)
     }
 

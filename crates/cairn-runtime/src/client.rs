@@ -4,6 +4,7 @@
 use crate::fork::{find_fork_point, lost_facts};
 use crate::journal::{AfterCrash, Journal, Recovery};
 use crate::schemes::{Leads, Web};
+use crate::settled_op::SettledOp;
 use crate::start::{SessionOver, session_over};
 use crate::{RunError, clock, holder, now_ms, schemes};
 use cairn_engine::policy::Rulebook;
@@ -11,8 +12,8 @@ use cairn_engine::{Engine, Recording, Step};
 use cairn_store::{HomeLock, NewRun, NewSession, Store, StoreError};
 use cairn_types::{
     Approval, Begin, Body, Budgets, By, Caps, Change, Coord, Decision, Drive, Effect, Fact, Flags,
-    ForkPoint, Hash, Intent, Mode, OpName, Outcome, Policy, RunId, RunStarted, SessionId, Settled,
-    Status, Surface, Verdict, View, Writer,
+    ForkPoint, Hash, Intent, Mode, OpName, Policy, RunId, RunStarted, SessionId, Settled, Status,
+    Surface, Verdict, View, Writer,
 };
 use cairn_world::{Refusal, World};
 use std::cell::RefCell;
@@ -357,19 +358,18 @@ impl Client {
     }
 }
 
+/// The outcome of an op that made these changes, or was refused.
 fn outcome(at: Coord, made: &Result<Vec<Change>, Refusal>, ms: u64) -> Recording {
-    let mut recording = Recording::default();
-    let (status, text, changes) = match made {
+    let settled = match made {
         Ok(changes) => {
             let text: Vec<String> =
                 changes.iter().map(|change| format!("{:?} {}", change.kind, change.path)).collect();
-            (Status::OK, text.join("\n"), changes.clone())
+            SettledOp::told(at, Status::OK, text.join("\n"), Settled::Performed)
+                .with_changes(changes.clone())
         }
-        Err(refusal) => (refusal.status, refusal.text.clone(), Vec::new()),
+        Err(refusal) => {
+            SettledOp::told(at, refusal.status, refusal.text.as_str(), Settled::NotPerformed)
+        }
     };
-    let result = recording.keep(text);
-    let settled = if made.is_ok() { Settled::Performed } else { Settled::NotPerformed };
-    let told = Outcome::told(at, (status, result), settled);
-    recording.facts.push(Body::Outcome(Outcome { changes, ms, ..told }));
-    recording
+    settled.with_ms(ms).into_recording()
 }

@@ -4,13 +4,12 @@
 use crate::act::{folded, to_be_shown};
 use crate::client::Client;
 use crate::perform::Beginning;
+use crate::settled_op::SettledOp;
 use crate::{RunError, rows};
-use cairn_engine::Recording;
 use cairn_store::HomeLock;
 use cairn_surface::native;
 use cairn_types::{
-    Action, Body, By, Change, ContentRef, Coord, Outcome, Post, RunId, Settled, Status, is_stream,
-    scheme_of,
+    Action, Body, By, Change, Coord, Post, RunId, Settled, Status, is_stream, scheme_of,
 };
 use cairn_world::{Acting, Performed, Prepared};
 use tokio_util::sync::CancellationToken;
@@ -49,8 +48,9 @@ impl Client {
             Ok(action) => self.change(at, &action, by).await?,
         };
         if let Some((performed, settled)) = performed {
-            let outcome = outcome(at, &performed, settled);
-            self.journal.record(outcome);
+            let outcome =
+                SettledOp::performed(at, Performed { media: Vec::new(), ..performed }, settled);
+            self.journal.record(outcome.into_recording());
         }
         // What makes no sense is settled by the engine.
         self.journal.record_what_follows();
@@ -224,26 +224,4 @@ impl Client {
             receipt,
         })
     }
-}
-
-fn outcome(at: Coord, done: &Performed, settled: Settled) -> Recording {
-    let mut recording = Recording { facts: Vec::new(), contents: done.contents.clone() };
-    let result: ContentRef = recording.keep(done.text.as_str());
-    recording.facts.push(Body::Outcome(Outcome {
-        at,
-        status: done.status,
-        exit: done.exit,
-        result,
-        media: Vec::new(),
-        own: None,
-        output: done.output.clone(),
-        changes: done.changes.clone(),
-        seen: done.seen.clone(),
-        layers: done.layers.clone(),
-        stream: done.stream.clone(),
-        letter: done.letter.clone(),
-        settled,
-        ms: done.ms,
-    }));
-    recording
 }

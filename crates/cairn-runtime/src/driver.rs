@@ -4,6 +4,7 @@
 use crate::background::Streams;
 use crate::journal::{CommittedFact, Journal};
 use crate::open_actions::OpenActions;
+use crate::prepared_ask::PreparedAsk;
 use crate::schemes::{Leads, Web};
 use crate::sent::{Foreground, Sending};
 use crate::transcript::text_of;
@@ -248,8 +249,13 @@ impl Driver {
         {
             return Ok(());
         }
-        let recording = self.with_shown(recording).await?;
-        let recording = self.afforded(recording)?;
+        let recording = match PreparedAsk::from_recording(recording) {
+            Ok(ask) => {
+                let ask = self.with_shown(ask).await;
+                self.afforded(ask)?
+            }
+            Err(recording) => recording,
+        };
         let recording = self.with_refused(recording);
         let is_waited_for = self.engine().lingers() && self.streams.sent().next().is_some();
         if recording.ends() && is_waited_for {

@@ -1,11 +1,12 @@
 //! Money before a model call: what it may cost at worst, and whether that can be afforded. Prices are
 //! the provider's, sums the engine's and the store's; nothing is counted here.
 
+use crate::prepared_ask::PreparedAsk;
 use crate::{Driver, RunError};
 use cairn_engine::Recording;
 use cairn_provider::{Message, Part, Price, Request};
 use cairn_store::{Reserve, Reserved};
-use cairn_types::{Body, PicoUsd, Visible};
+use cairn_types::{PicoUsd, Visible};
 
 /// An answer of fewer tokens than this is not worth asking for.
 const FLOOR: u64 = 256;
@@ -122,18 +123,14 @@ impl Driver {
     /// The model is about to be asked: sets the money for it aside. Where there is less than the
     /// worst case would take, the answer may only be as long as is affordable; where even a short one
     /// is not, the loop ends instead. Where nothing counts, it may be as long as somebody said.
-    pub(crate) fn afforded(&mut self, mut recording: Recording) -> Result<Recording, RunError> {
-        let Some(Body::Ask(ask)) = recording.facts.last_mut() else { return Ok(recording) };
-        ask.max_output = self.settings.longest.held();
+    pub(crate) fn afforded(&mut self, ask: PreparedAsk) -> Result<Recording, RunError> {
+        let ask = ask.with_max_output(self.settings.longest.held());
         if !self.counts_money() {
-            return Ok(recording);
+            return Ok(ask.into_recording());
         }
-        let Some(worst) = self.worst(&ask.visible)? else { return Ok(recording) };
+        let Some(worst) = self.worst(ask.visible())? else { return Ok(ask.into_recording()) };
         match self.set_aside(&worst, worst.longest)? {
-            Ok(tokens) => {
-                ask.max_output = Some(tokens);
-                Ok(recording)
-            }
+            Ok(tokens) => Ok(ask.with_max_output(Some(tokens)).into_recording()),
             Err(why) => Ok(self.engine().unaffordable(&why)),
         }
     }

@@ -1,10 +1,11 @@
 //! Commands that run over an overlay before anything is decided about what they changed.
 
 use crate::sent::Foreground;
+use crate::settled_op::SettledOp;
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Reached, Recording};
-use cairn_types::{Action, Body, ContentRef, Coord, Reach, Status};
-use cairn_world::{OnOutput, Performed, Prepared};
+use cairn_types::{Action, Body, Coord, Reach};
+use cairn_world::{OnOutput, Prepared};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
@@ -143,25 +144,9 @@ impl Driver {
     ) -> Recording {
         let Some(ran) = &prepared.ran else { return recording };
         self.journal.keep_spooled(ran.spooled.clone());
-        refused_having_printed(recording, ran)
+        match SettledOp::from_recording(recording) {
+            Ok(refused) => refused.having_printed(ran).into_recording(),
+            Err(recording) => recording,
+        }
     }
-}
-
-fn refused_having_printed(mut recording: Recording, ran: &Performed) -> Recording {
-    let Some(Body::Outcome(outcome)) = recording.facts.last_mut() else { return recording };
-    let told = recording.contents.iter().find(|bytes| ContentRef::of(bytes) == outcome.result);
-    let Some(told) = told.map(|bytes| String::from_utf8_lossy(bytes).into_owned()) else {
-        return recording;
-    };
-    if outcome.status == Status::OK {
-        return recording;
-    }
-    outcome.exit = ran.exit;
-    outcome.output.clone_from(&ran.output);
-    outcome.layers.clone_from(&ran.layers);
-    let text = format!("{}\nnothing of what it changed is kept: {told}", ran.text).into_bytes();
-    outcome.result = ContentRef::of(&text);
-    recording.contents.push(text);
-    recording.contents.extend(ran.contents.iter().cloned());
-    recording
 }

@@ -1,12 +1,13 @@
 //! What a model wrote on a text surface, as the calls that it comes to; and what it is asked with there besides
 //! messages: what it sees as it stands, and what its reply must repeat.
 
-use crate::{Driver, Event, RunError, clock, packet};
-use cairn_engine::{Marks, Recording};
+use crate::prepared_ask::PreparedAsk;
+use crate::{Driver, Event, clock, packet};
+use cairn_engine::Marks;
 use cairn_provider::CallText;
 use cairn_surface::any;
 use cairn_surface::{Position, Reading};
-use cairn_types::{Action, Body, Finish, Hash, Read, Surface, Visible};
+use cairn_types::{Action, Finish, Hash, Read, Surface};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -65,28 +66,19 @@ impl Driver {
     }
 
     /// What the model is asked with on a text surface, besides messages.
-    pub(crate) async fn with_shown(
-        &mut self,
-        mut recording: Recording,
-    ) -> Result<Recording, RunError> {
-        let surface = self.engine().surface();
-        if recording.asks().is_none() || !surface.is_text() {
-            return Ok(recording);
-        }
-        let mut visible = Vec::new();
-        if surface != Surface::Envelope {
-            for path in self.messages.shows(self.engine()) {
-                if let Some((shown, hash)) = self.as_it_stands(&path).await {
-                    let content = recording.keep(shown);
-                    visible.push(Visible { path, content, hash });
+    pub(crate) async fn with_shown(&self, mut ask: PreparedAsk) -> PreparedAsk {
+        match self.engine().surface() {
+            Surface::Envelope => ask.with_nonce(clock::new_nonce()),
+            surface if surface.is_text() => {
+                for path in self.messages.shows(self.engine()) {
+                    if let Some((shown, hash)) = self.as_it_stands(&path).await {
+                        ask.show(path, shown, hash);
+                    }
                 }
+                ask
             }
+            _ => ask,
         }
-        if let Some(Body::Ask(ask)) = recording.facts.last_mut() {
-            ask.visible = visible;
-            ask.nonce = (surface == Surface::Envelope).then(clock::new_nonce);
-        }
-        Ok(recording)
     }
 
     /// What a file or an entry says now, and the hash of all of it where that is all; nothing where it is gone, or may not be shown.

@@ -2,8 +2,9 @@
 //! may be brought to its end is the caller's to say, what the disk shows the world's, what follows the engine's.
 
 use super::Journal;
+use crate::settled_op::SettledOp;
 use cairn_engine::{Found, Recording, Settlement};
-use cairn_types::{Body, Change, Coord, Hash, Outcome, Settled, Status};
+use cairn_types::{Change, Coord, Hash, Settled, Status};
 use cairn_world::{OnProgress, Probe, World, inverse};
 
 /// How far an op that was cut off is brought to its end.
@@ -73,15 +74,10 @@ impl OpenOp<'_> {
         match self.journal.engine.found(self.at, found, shown) {
             Settlement::Repeat => AfterCrash::Repeat,
             Settlement::Finish => self.finish(progress),
-            Settlement::Record(mut recording) => {
-                // The row records the changes that were made, so that an undo covers them.
-                if let (Found::Partly | Found::Unknown, [.., Body::Outcome(outcome)]) =
-                    (found, &mut recording.facts[..])
-                {
-                    outcome.changes = self.world.made(self.changes);
-                }
-                AfterCrash::Record(recording)
-            }
+            Settlement::Record(recording) => AfterCrash::Record(match found {
+                Found::Partly | Found::Unknown => self.with_made_changes(recording),
+                Found::Done | Found::NotDone => recording,
+            }),
         }
     }
 
@@ -123,15 +119,22 @@ impl OpenOp<'_> {
             Found::Done if self.changes.iter().any(Change::is_stored) => Found::Partly,
             found => found,
         };
-        let mut settled = self.journal.engine.left_as_found(self.at, found);
-        for body in &mut settled.facts {
-            if let Body::Outcome(outcome) = body
-                && outcome.changes.is_empty()
-            {
-                outcome.changes = self.world.made(self.changes);
+        let recording = self.journal.engine.left_as_found(self.at, found);
+        match SettledOp::from_recording(recording) {
+            Ok(settled) if settled.outcome().changes.is_empty() => {
+                settled.with_changes(self.world.made(self.changes)).into_recording()
             }
+            Ok(settled) => settled.into_recording(),
+            Err(recording) => recording,
         }
-        settled
+    }
+
+    /// The same with the changes that were made in the row, if there is one, so that an undo covers them.
+    fn with_made_changes(&self, recording: Recording) -> Recording {
+        match SettledOp::from_recording(recording) {
+            Ok(settled) => settled.with_changes(self.world.made(self.changes)).into_recording(),
+            Err(recording) => recording,
+        }
     }
 
     /// What the disk shows of the changes.
@@ -154,10 +157,6 @@ impl OpenOp<'_> {
 
     /// The outcome of an op whose changes were taken back.
     fn taken_back(&self, why: String) -> Recording {
-        let mut recording = Recording::default();
-        let told = (Status::CONFLICT, recording.keep(why));
-        let outcome = Outcome::told(self.at, told, Settled::NotPerformed);
-        recording.facts.push(Body::Outcome(outcome));
-        recording
+        SettledOp::told(self.at, Status::CONFLICT, why, Settled::NotPerformed).into_recording()
     }
 }
