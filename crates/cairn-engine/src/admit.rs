@@ -1,8 +1,7 @@
 //! What happens outside, turned into facts: the model replied, an op was prepared.
 
-use crate::gates::{Asked, Leave, Refusal, Terms, Told};
+use crate::gates::{Asked, Leave, Refusal, Told};
 use crate::hooks::HookAsk;
-use crate::judgements::PolicyVersion;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
 use crate::policy::{Case, subject_of};
@@ -13,10 +12,9 @@ use crate::surface::Marks;
 use crate::{schemes, words};
 use cairn_surface::native;
 use cairn_types::{
-    Abort, Action, Approval, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish,
-    Flags, Gate, GateVerdict, GateWord, Intent, Manifest, Media, Mode, OpName, Outcome, Post,
-    Problem, Prompt, Removed, Reply, Seen, Settled, Status, Steer, Subject, Surface, Verdict,
-    Writer,
+    Abort, Action, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish, Gate,
+    GateVerdict, GateWord, Intent, Manifest, Media, OpName, Outcome, Post, Problem, Prompt,
+    Removed, Reply, Seen, Settled, Status, Steer, Subject, Surface, Verdict, Writer,
 };
 
 /// How much of files that were not seen is told at once, in bytes; one is always told.
@@ -222,14 +220,14 @@ impl Engine {
         let (lap, turn) = self.asked();
         (reply.lap, reply.turn) = (lap, turn);
         let mut recording = Recording::default();
-        let cap = self.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.ops);
+        let cap = self.driving.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.ops);
         let (surface, cut) = (self.surface(), reply.finish == Finish::Length);
         let mut intents = Vec::with_capacity(calls.len());
         // What follows an op without an end may be part of what it holds.
         let mut is_guessed = false;
         for (seq, (call, (args, marks))) in (1..).zip(reply.calls.iter().zip(calls)) {
             let at = Coord { lap, turn, seq };
-            let mut intent = intent(at, call, (args, self.schemes()), &mut recording);
+            let mut intent = intent(at, call, (args, self.driving.schemes()), &mut recording);
             intent.surface = surface;
             is_guessed |= marks.unclosed;
             intent.unclosed = is_guessed;
@@ -267,16 +265,6 @@ impl Engine {
         recording
     }
 
-    /// Whether the present driver may change anything.
-    pub(crate) fn may_act(&self) -> bool {
-        self.drive.is_some() && self.terms().mode.may_act()
-    }
-
-    /// Whether the present driver has somebody to ask.
-    pub(crate) fn asks(&self) -> bool {
-        self.drive.as_ref().is_some_and(|drive| drive.approval == Approval::Ask)
-    }
-
     /// What the gates say now where they have said something before; nothing when the op is not
     /// open, or nobody asked them.
     #[must_use]
@@ -285,29 +273,11 @@ impl Engine {
         Some(op.leave(&Reach::from(decision)).gates().to_vec())
     }
 
-    /// How often the gates were asked about ops of this run, in this process.
-    #[must_use]
-    pub fn gate_evaluations(&self) -> u64 {
-        self.judgements.evaluations()
-    }
-
-    /// The terms of the present driver.
-    #[must_use]
-    pub fn terms(&self) -> Terms {
-        let nothing =
-            Terms { mode: Mode::ReadOnly, approval: Approval::Nobody, flags: Flags::default() };
-        self.drive.as_ref().map_or(nothing, |drive| Terms {
-            mode: self.mode.unwrap_or(drive.mode),
-            approval: drive.approval,
-            flags: drive.flags,
-        })
-    }
-
     /// Whether a command that was allowed as such changed what says what runs next: that is kept only when
     /// it was shown.
     #[must_use]
     pub fn guards(&self, prepared: &Prepared) -> bool {
-        self.rules.guards(&Reach::from(prepared).changed, self.now)
+        self.driving.rules.guards(&Reach::from(prepared).changed, self.now)
     }
 
     /// What the model is told of such a change.
@@ -366,7 +336,7 @@ impl Engine {
         }
         match leave {
             Leave::Granted(gates, by) => op.grant(gates, by).naming_paths(&reach).record(),
-            Leave::Ask(_) | Leave::Refused(..) => propose(&op, prepared, &self.rules),
+            Leave::Ask(_) | Leave::Refused(..) => propose(&op, prepared, &self.driving.rules),
             // Asked before it was prepared.
             Leave::Hook(_) | Leave::Answered(..) => Recording::default(),
         }
@@ -425,7 +395,7 @@ impl Engine {
             gone: &[],
             removed: Removed::default(),
         };
-        let asked = Asked::new(case, self.terms(), &self.rules, self.now);
+        let asked = Asked::new(case, self.driving.terms(), &self.driving.rules, self.now);
         matches!(asked.leave(), Leave::Granted(..))
     }
 
@@ -436,7 +406,7 @@ impl Engine {
         // The envelope's results are cut: where one stands it may not be shown.
         let is_whole = self.surface() != Surface::Envelope;
         let is_long = result.bytes > SHORT_RESULT && is_whole;
-        let at = self.in_view.get(&result.hash).filter(|_| is_long)?;
+        let at = self.transcript.in_view.get(&result.hash).filter(|_| is_long)?;
         Some(words::same_as(*at))
     }
 }
@@ -445,13 +415,17 @@ impl OpInRun<'_> {
     /// What the gates say about an op, given how far it reaches as far as that was found out. They are asked again
     /// only when the op, its effect or the policy has changed since they were asked last.
     pub(crate) fn leave(&self, reach: &Reach) -> Leave {
-        let version = PolicyVersion::at(self.run.policy_changes, &self.run.rules, self.run.now);
+        let version = self.run.driving.policy_version(self.run.now);
         let evaluate = || match self.put(reach) {
             Some(asked) => asked.leave(),
             None => Leave::Granted(Vec::new(), By::Gate(Gate::Mode)),
         };
-        let leave =
-            self.run.judgements.recall_or_evaluate(self.op.intent.at, reach, version, evaluate);
+        let leave = self.run.driving.judgements.recall_or_evaluate(
+            self.op.intent.at,
+            reach,
+            version,
+            evaluate,
+        );
         // What began cannot be changed or answered any more, so hooks are not asked about it.
         let too_late = self.op.begin().is_some()
             && match leave {
@@ -464,10 +438,15 @@ impl OpInRun<'_> {
 
     /// The question that the gates are asked about an op; none where it names no op.
     fn put<'b>(&'b self, reach: &'b Reach) -> Option<Asked<'b>> {
-        let asked = Asked::new(self.case(reach)?, self.run.terms(), &self.run.rules, self.run.now);
+        let asked = Asked::new(
+            self.case(reach)?,
+            self.run.driving.terms(),
+            &self.run.driving.rules,
+            self.run.now,
+        );
         Some(
             asked
-                .knowing(self.run.schemes())
+                .knowing(self.run.driving.schemes())
                 .hooked(self.hooks_said())
                 .within(self.call_budget())
                 .guessed(self.op.is_guessed())
@@ -547,10 +526,10 @@ impl OpInRun<'_> {
                 return true;
             }
             let is = change.before.as_ref().and_then(|state| state.hash);
-            is.is_none() || self.run.seen.get(&change.path) == is.as_ref()
+            is.is_none() || self.run.transcript.seen.get(&change.path) == is.as_ref()
         };
         let first = prepared.changes.iter().find(|change| !known(change))?;
-        let (why, now) = match self.run.seen.contains_key(&first.path) {
+        let (why, now) = match self.run.transcript.seen.contains_key(&first.path) {
             true => (words::stale(&first.path), "It is now:"),
             false => (words::unread(&first.path), "It is:"),
         };

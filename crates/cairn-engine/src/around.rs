@@ -5,12 +5,6 @@ use crate::state::Engine;
 use cairn_types::OpName;
 
 impl Engine {
-    /// The receipt of the session up to which the run knows what others changed.
-    #[must_use]
-    pub fn looked(&self) -> Option<&str> {
-        self.looked.as_deref()
-    }
-
     /// Whether a command of the newest reply that was waited for worked on the files themselves, so that nobody
     /// knows what of it changed them.
     #[must_use]
@@ -24,16 +18,10 @@ impl Engine {
         self.lap.as_ref().is_some_and(|lap| lap.ops.iter().any(is_direct))
     }
 
-    /// How many drivers it has had, this one included.
-    #[must_use]
-    pub fn drives(&self) -> u64 {
-        self.drives
-    }
-
     /// Whether the model was never asked anything.
     #[must_use]
     pub fn is_new(&self) -> bool {
-        self.turns == 0 && self.drives <= 1
+        self.totals.turns() == 0 && self.driving.drives() <= 1
     }
 
     /// The number of the next loop.

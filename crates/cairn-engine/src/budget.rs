@@ -38,22 +38,16 @@ impl Engine {
         let Some(op) = self.lap.as_ref().and_then(|lap| lap.op(outcome.at)) else { return };
         if outcome.settled != Settled::NotPerformed && op.intent.of.is_none() {
             let tool = tool_of(&op.intent).to_owned();
-            *self.calls.entry(tool).or_default() += 1;
+            self.totals.count_call(&tool);
         }
     }
 
     /// What the running loop may still cost, where it has a cap.
     #[must_use]
     pub fn money_left(&self) -> Option<PicoUsd> {
-        let cap = self.drive.as_ref()?.caps.cost?;
+        let cap = self.driving.drive.as_ref()?.caps.cost?;
         let cost = self.lap.as_ref()?.spent().cost.unwrap_or_default();
         Some(PicoUsd(cap.0.saturating_sub(cost.0)))
-    }
-
-    /// What all runs of the session may cost together, where that is limited.
-    #[must_use]
-    pub fn session_budget(&self) -> Option<PicoUsd> {
-        self.drive.as_ref()?.budgets.session
     }
 
     /// The model is not asked, because it may cost more than there is.
@@ -68,7 +62,7 @@ impl Engine {
     /// present in milliseconds since 1970.
     #[must_use]
     pub fn time_left(&self, now: u64) -> Option<u64> {
-        let minutes = self.drive.as_ref()?.budgets.minutes?;
+        let minutes = self.driving.drive.as_ref()?.budgets.minutes?;
         let worked = self.lap.as_ref()?.spent().worked_ms;
         let since = now.saturating_sub(self.now);
         Some(minutes.saturating_mul(60_000).saturating_sub(worked.saturating_add(since)))
@@ -85,12 +79,13 @@ impl Engine {
 
     /// That the loop was worked on for as long as it may.
     pub(crate) fn out_of_time(&self, worked_ms: u64) -> String {
-        let cap = self.drive.as_ref().and_then(|drive| drive.budgets.minutes).unwrap_or_default();
+        let cap =
+            self.driving.drive.as_ref().and_then(|drive| drive.budgets.minutes).unwrap_or_default();
         format!("the loop was worked on for {} minutes; its cap is {cap}", worked_ms / 60_000)
     }
 
     fn made(&self, tool: &str) -> u64 {
-        self.calls.get(tool).copied().unwrap_or(0)
+        self.totals.calls_of(tool)
     }
 
     /// What may still be called, in words.
@@ -112,7 +107,8 @@ impl Engine {
 impl OpInRun<'_> {
     /// The budget of the op's tool, where it has one.
     pub(crate) fn call_budget(&self) -> Option<CallBudget> {
-        let budgets = &self.run.drive.as_ref().filter(|_| self.op.intent.of.is_none())?.budgets;
+        let budgets =
+            &self.run.driving.drive.as_ref().filter(|_| self.op.intent.of.is_none())?.budgets;
         let tool = tool_of(&self.op.intent);
         let most = *budgets.calls.get(tool)?;
         // Reads are let through side by side: those before this one count as made.

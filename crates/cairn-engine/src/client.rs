@@ -16,7 +16,7 @@ impl Engine {
         let mut recording = Recording::default();
         let input = recording.keep(args);
         let call = Call { id: String::new(), name: tool.to_owned(), args: input };
-        let mut spoken = intent(at, &call, (args, self.schemes()), &mut recording);
+        let mut spoken = intent(at, &call, (args, self.driving.schemes()), &mut recording);
         (spoken.writer, spoken.surface) = (Writer::Client, Surface::Client);
         let asked = self.prompted(&format!("{tool} {}", spoken.target), Writer::Client);
         recording.facts = asked.facts;

@@ -81,7 +81,8 @@ impl Engine {
         if !is_approved {
             return Ok(None);
         }
-        let (now, most) = (self.terms().mode, self.drive.as_ref().and_then(|d| d.after_plan));
+        let (now, most) =
+            (self.driving.terms().mode, self.driving.drive.as_ref().and_then(|d| d.after_plan));
         match (word.mode, most) {
             (Some(mode), most) if mode > now && most.is_none_or(|most| mode > most) => {
                 Err(DecideError::TooWide(mode))
@@ -112,7 +113,7 @@ impl OpInRun<'_> {
             (Verdict::Allow, _) if decision.mode.is_some_and(Mode::may_act) => {
                 (Status::OK, words::APPROVED_TO_ACT, Settled::Performed)
             }
-            (Verdict::Allow, _) if !self.run.may_act() => {
+            (Verdict::Allow, _) if !self.run.driving.may_act() => {
                 (Status::OK, words::APPROVED_ONLY, Settled::Performed)
             }
             (Verdict::Allow, _) => (Status::OK, words::APPROVED, Settled::Performed),

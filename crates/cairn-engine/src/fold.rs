@@ -150,7 +150,7 @@ impl Engine {
             Ok(rows) => rows,
             Err(refused) => return refused,
         };
-        let named = item_rows(&self.items).filter(|row| rows.hold(row));
+        let named = item_rows(&self.transcript.items).filter(|row| rows.hold(row));
         let states: Vec<bool> = named.map(|row| row.is_folded).collect();
         let changed = states.iter().filter(|folded| **folded != fold).count();
         let (status, text) = match (states.len(), changed, fold) {
@@ -170,7 +170,8 @@ impl Engine {
     #[must_use]
     pub fn folded(&self, path: &str) -> Vec<RowPlace> {
         let Ok(rows) = named(self.id.as_ref(), path) else { return Vec::new() };
-        let folded = item_rows(&self.items).filter(|row| row.is_folded && rows.hold(row));
+        let folded =
+            item_rows(&self.transcript.items).filter(|row| row.is_folded && rows.hold(row));
         folded.map(|row| row.place).collect()
     }
 
@@ -178,7 +179,7 @@ impl Engine {
     #[must_use]
     pub fn changes_row_count(&self) -> u32 {
         let is_changes = |row: &ItemRow<'_>| matches!(row.place, RowPlace::Changes(_));
-        item_rows(&self.items).filter(is_changes).fold(0, |count, _| count + 1)
+        item_rows(&self.transcript.items).filter(is_changes).fold(0, |count, _| count + 1)
     }
 
     /// An op has its outcome: if it folded or opened rows, that is how they are shown from here on.
@@ -191,23 +192,24 @@ impl Engine {
         };
         let rows = named(self.id.as_ref(), &intent.target);
         let (Ok(rows), Status::OK) = (rows, outcome.status) else { return };
-        let named = item_rows(&self.items).filter(|row| row.is_folded != fold && rows.hold(row));
+        let named =
+            item_rows(&self.transcript.items).filter(|row| row.is_folded != fold && rows.hold(row));
         let changed: Vec<(usize, RowPlace)> = named.map(|row| (row.index, row.place)).collect();
         for (index, place) in &changed {
-            self.items[*index].set_folded(*place, fold);
+            self.transcript.items[*index].set_folded(*place, fold);
         }
-        self.folds += u64::from(!changed.is_empty());
+        self.transcript.folds += u64::from(!changed.is_empty());
         if fold {
             // What is not in view is told whole when it is read again.
             let is_changed = |at| changed.iter().any(|(_, place)| *place == RowPlace::Op(at));
-            self.in_view.retain(|_, at| !is_changed(*at));
+            self.transcript.in_view.retain(|_, at| !is_changed(*at));
         }
     }
 
     /// How often rows were folded or opened: messages made before the last time are not as they are sent now.
     #[must_use]
     pub fn folds(&self) -> u64 {
-        self.folds
+        self.transcript.folds
     }
 }
 

@@ -19,9 +19,9 @@ impl Engine {
     /// The hosts that an op's command may reach, by rules and by what a person let it, and those it is kept from.
     #[must_use]
     pub fn hosts(&self, at: Coord) -> Vec<HostAccess> {
-        let mut hosts = match self.terms().flags.no_web {
+        let mut hosts = match self.driving.terms().flags.no_web {
             true => Vec::new(),
-            false => self.rules.hosts(self.now),
+            false => self.driving.rules.hosts(self.now),
         };
         hosts.extend(self.op(at).into_iter().flat_map(|op| op.hosts.iter().cloned()));
         let mut access: Vec<HostAccess> = hosts.into_iter().map(HostAccess::Allowed).collect();
@@ -46,8 +46,9 @@ impl OpInRun<'_> {
     fn kept_from(&self) -> Vec<HostAccess> {
         let nothing = Reach::default();
         let case = self.case(&nothing);
-        let kept =
-            case.map(|case| self.run.rules.kept_hosts(&case, self.run.now)).unwrap_or_default();
+        let kept = case
+            .map(|case| self.run.driving.rules.kept_hosts(&case, self.run.now))
+            .unwrap_or_default();
         let is_asked = kept.iter().any(|(word, _)| *word != RuleWord::Deny);
         let named =
             self.op.hosts.iter().filter(|_| is_asked).cloned().map(HostAccess::AllowedByName);
@@ -61,8 +62,9 @@ impl OpInRun<'_> {
     /// The hosts that a person is asked about: once, only where somebody is there, and not those that a
     /// rule forbids. Nothing that was accepted beforehand answers that.
     pub(crate) fn asked_hosts(&self, prepared: &Prepared) -> Vec<String> {
-        let Terms { flags, .. } = self.run.terms();
-        let somebody = (self.run.asks() || flags.someone) && !(flags.no_web || flags.no_proposals);
+        let Terms { flags, .. } = self.run.driving.terms();
+        let somebody =
+            (self.run.driving.asks() || flags.someone) && !(flags.no_web || flags.no_proposals);
         if self.op.asked_hosts || !somebody {
             return Vec::new();
         }
@@ -73,7 +75,8 @@ impl OpInRun<'_> {
     /// What rules that name hosts say about one that a command wanted.
     fn word_on_host(&self, host: &str) -> Option<RuleWord> {
         let nothing = Reach::default();
-        self.case(&nothing).and_then(|case| self.run.rules.word_on_host(&case, host, self.run.now))
+        self.case(&nothing)
+            .and_then(|case| self.run.driving.rules.word_on_host(&case, host, self.run.now))
     }
 
     /// The question about hosts, or the word on it where hooks gave one.
@@ -81,7 +84,8 @@ impl OpInRun<'_> {
         let refused = self.op.hooks.about_hosts(hosts).any(|one| one.answer.block.is_some());
         // A yes counts only where no rule speaks, as of any other question.
         let is_unruled = || hosts.iter().all(|host| self.word_on_host(host).is_none());
-        let word = || self.op.hooks.word_on_hosts(hosts).filter(|_| self.run.rules.takes_yes());
+        let word =
+            || self.op.hooks.word_on_hosts(hosts).filter(|_| self.run.driving.rules.takes_yes());
         let verdict = match (refused, word()) {
             (true, _) => Verdict::Refuse,
             (false, Some(HookWord::Allow)) if is_unruled() => Verdict::Allow,

@@ -49,8 +49,8 @@ impl Engine {
     /// The model has now seen a file as it is, or no longer knows it.
     pub(crate) fn sees(&mut self, path: &str, hash: Option<Hash>) {
         let before = match hash {
-            Some(hash) => self.seen.insert(path.to_owned(), hash),
-            None => self.seen.remove(path),
+            Some(hash) => self.transcript.seen.insert(path.to_owned(), hash),
+            None => self.transcript.seen.remove(path),
         };
         if before != hash {
             self.in_lap(|lap| {

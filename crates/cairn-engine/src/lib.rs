@@ -8,6 +8,7 @@ mod budget;
 mod choice;
 mod client;
 mod consult;
+mod driving;
 mod duplicate;
 mod fold;
 pub mod gates;
@@ -33,12 +34,15 @@ mod state;
 mod step;
 mod streams;
 mod surface;
+mod totals;
+mod transcript;
 mod view;
 mod words;
 
 pub use admit::{Part, Prepared, Recording};
 pub use budget::CallBudget;
 pub use choice::{LONGEST_TEXT, Misfit, NewText};
+pub use driving::Driving;
 pub use fold::Folding;
 pub use hooks::{HookAsk, Misread};
 pub use in_reply::{ChangedSinceReply, SinceReply};
@@ -50,6 +54,7 @@ pub use settle::{Found, Settlement};
 pub use state::{Engine, Lap};
 pub use step::Step;
 pub use surface::{ENVELOPE_STEPS, Marks};
+pub use totals::RunTotals;
 pub use view::Item;
 
 /// Recorded with every fact.

@@ -150,7 +150,8 @@ impl Engine {
         if let Some(unseen) = op.unseen(prepared) {
             return Some(unseen);
         }
-        (!self.is_as_shown(at, &prepared.shown)).then(|| propose(&op, prepared, &self.rules))
+        (!self.is_as_shown(at, &prepared.shown))
+            .then(|| propose(&op, prepared, &self.driving.rules))
     }
 
     /// Whether what would happen now is what the person decided on. True when nobody was asked.
@@ -191,7 +192,7 @@ impl Engine {
         let kept = word.rule.clone().or_else(all);
         let kept = kept.filter(|_| word.remember != Remember::Once && !is_network);
         for rule in word.rule.iter().chain(&kept) {
-            if !self.rules.takes_answer(&Rule::parse(rule)?) {
+            if !self.driving.rules.takes_answer(&Rule::parse(rule)?) {
                 return Err(DecideError::Everything(rule.clone()));
             }
         }

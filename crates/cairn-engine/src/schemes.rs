@@ -2,17 +2,9 @@
 //! change them. Those that every world has are known; a driver names its others.
 
 use crate::policy::Case;
-use crate::state::Engine;
 use cairn_types::{
     Action, Carry, Effect, Manifest, OpName, Post, Status, built_in, is_stream, scheme_of,
 };
-
-impl Engine {
-    /// The schemes that the present driver has besides those of every world.
-    pub(crate) fn schemes(&self) -> &[Manifest] {
-        self.drive.as_ref().map_or(&[], |drive| drive.schemes.as_slice())
-    }
-}
 
 /// What is declared of the scheme that a path is in; nothing where it is a file, or nobody knows.
 fn of<'a>(more: &'a [Manifest], path: &str) -> Option<&'a Manifest> {

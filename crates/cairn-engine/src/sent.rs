@@ -13,6 +13,7 @@ use crate::step::Step;
 use cairn_types::{
     Body, By, Coord, Decision, Intent, Outcome, ProposalKind, Stream, StreamState, Verdict,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A command that was sent to the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,15 @@ pub(crate) struct Sent {
     /// Who allowed the command itself, having been asked.
     word: Option<By>,
     is_over: bool,
+}
+
+/// The commands of a run that run in the background.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Background {
+    /// Those whose end is not recorded.
+    pub(crate) streams: BTreeSet<Coord>,
+    /// Those that a person sent there, until it is asked what becomes of their changes.
+    pub(crate) sent: BTreeMap<Coord, Sent>,
 }
 
 impl Recording {
@@ -53,25 +63,27 @@ impl Engine {
     /// Whether a command that was sent to the background keeps the running loop from ending.
     #[must_use]
     pub fn lingers(&self) -> bool {
-        !self.sent.is_empty() && self.lap.as_ref().is_some_and(|lap| !lap.is_aborted())
+        !self.background.sent.is_empty() && self.lap.as_ref().is_some_and(|lap| !lap.is_aborted())
     }
 
     /// An op is running in the background from now on. What runs over an overlay there was sent.
     pub(crate) fn note_sent(&mut self, done: &Outcome) {
         let Some(op) = self.op(done.at).filter(|_| done.is_sent()) else { return };
         let sent = Sent { intent: op.intent.clone(), word: op.word_on_command(), is_over: false };
-        self.sent.insert(done.at, sent);
+        self.background.sent.insert(done.at, sent);
     }
 
     /// A command in the background is over. What it changed is discarded where somebody ended it.
     pub(crate) fn sent_is_over(&mut self, stream: &Stream) {
         match stream.state {
-            StreamState::Removed | StreamState::Stopped => drop(self.sent.remove(&stream.at)),
+            StreamState::Removed | StreamState::Stopped => {
+                drop(self.background.sent.remove(&stream.at))
+            }
             StreamState::Exited
             | StreamState::Failed
             | StreamState::TimedOut
             | StreamState::Lost => {
-                if let Some(sent) = self.sent.get_mut(&stream.at) {
+                if let Some(sent) = self.background.sent.get_mut(&stream.at) {
                     sent.is_over = true;
                 }
             }
@@ -80,7 +92,7 @@ impl Engine {
 
     /// An op was asked for: if it is what a command in the background changed, that is no longer open.
     pub(crate) fn proposes_sent(&mut self, intent: &Intent) {
-        let sent = intent.of.and_then(|row| self.sent.remove(&row));
+        let sent = intent.of.and_then(|row| self.background.sent.remove(&row));
         self.in_op(intent.at, |op| op.allowed_by = sent.and_then(|sent| sent.word));
     }
 }
@@ -89,7 +101,7 @@ impl LapInRun<'_> {
     /// Nothing of the newest turn is open: the first command that is over becomes an op of that turn.
     pub(crate) fn step_sent(&self) -> Option<Step> {
         let is_asked = self.lap.asked.is_some() && self.lap.fault.is_none();
-        let (row, sent) = self.run.sent.iter().find(|(_, sent)| sent.is_over)?;
+        let (row, sent) = self.run.background.sent.iter().find(|(_, sent)| sent.is_over)?;
         if is_asked || self.lap.owes_intents || self.lap.turn == 0 {
             return None;
         }

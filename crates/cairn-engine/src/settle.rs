@@ -49,9 +49,8 @@ impl Engine {
             |status, told, how| Settlement::Record(Recording::settled(&op, status, told, how));
         let stopped = match self.lap.as_ref().is_some_and(Lap::is_aborted) {
             true => Some((Status::CANCELLED, words::ABORTED)),
-            false => {
-                (!self.may_act() && !op.is_look()).then_some((Status::REFUSED, words::READ_ONLY))
-            }
+            false => (!self.driving.may_act() && !op.is_look())
+                .then_some((Status::REFUSED, words::READ_ONLY)),
         };
         // A command that ran over an overlay has ended before it began to count; with nothing to be made of
         // it, it is done.
@@ -68,7 +67,7 @@ impl Engine {
             }
             (Found::Unknown, None) if op.intent.repeatable => Settlement::Repeat,
             // A file that is neither as before nor as meant is somebody else's by now.
-            (Found::Unknown, None) if self.asks() && !is_write => {
+            (Found::Unknown, None) if self.driving.asks() && !is_write => {
                 let label = format!("{} {}", op.intent.tool, op.intent.target);
                 let shown = unfinished(shown);
                 let items = vec![ProposalItem::whole(label)];

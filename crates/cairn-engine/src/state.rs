@@ -1,22 +1,23 @@
 //! The fold: what a run's recorded facts add up to.
 
+use crate::driving::Driving;
 use crate::duplicate::PureCalls;
-use crate::hooks::{OfLap, OfRun};
+use crate::hooks::OfLap;
 use crate::in_reply::SinceReply;
-use crate::judgements::{Judgements, may_change_policy};
+use crate::judgements::may_change_policy;
 use crate::op::{OpState, Reached};
-use crate::policy::Rulebook;
 use crate::rails::Rails;
-use crate::sent::Sent;
+use crate::sent::Background;
 use crate::streams::Spent;
 use crate::surface::OfSurface;
+use crate::totals::RunTotals;
+use crate::transcript::Transcript;
 use crate::view::Item;
 use cairn_types::{
-    Body, By, ContentRef, Coord, Decision, Drive, End, Fact, Hash, Intent, Mode, OpName, Outcome,
-    PicoUsd, PolicyRule, Prompt, Proposal, ProposalId, Remember, Reply, RuleFrom, RuleWord, RunId,
-    RunStarted, Seen, Status, Usage, Verdict,
+    Body, By, ContentRef, Coord, Decision, End, Fact, Hash, Intent, OpName, Outcome, PicoUsd,
+    Prompt, Proposal, ProposalId, Remember, Reply, RunId, RunStarted, Seen, Status, Verdict,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A run's state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,50 +25,23 @@ pub struct Engine {
     pub(crate) id: Option<RunId>,
     pub(crate) last_n: u64,
     pub(crate) run: Option<RunStarted>,
-    pub(crate) drive: Option<Drive>,
     pub(crate) queue: VecDeque<Prompt>,
     pub(crate) laps: u32,
     pub(crate) lap: Option<Lap>,
     pub(crate) ended: Option<End>,
-    pub(crate) items: Vec<Item>,
-    /// The rules of the present driver, and the answers that people gave in this run.
-    pub(crate) rules: Rulebook,
-    pub(crate) answers: Vec<(Remember, PolicyRule)>,
     /// The time of the last fact.
     pub(crate) now: u64,
     /// The questions that were decided: the word, whose, and when.
     pub(crate) decided: HashMap<ProposalId, (Verdict, By, u64)>,
-    pub(crate) usage: Usage,
-    pub(crate) cost: Option<PicoUsd>,
-    pub(crate) unpriced: u64,
-    pub(crate) ended_cost: Option<PicoUsd>,
-    pub(crate) turns: u64,
     pub(crate) settled: Option<(u32, u32)>,
-    /// The files the model has seen, as it saw them last.
-    pub(crate) seen: HashMap<String, Hash>,
-    /// Results of reads that the model can still see, and the row where each stands.
-    pub(crate) in_view: HashMap<Hash, Coord>,
-    /// How often each tool was called.
-    pub(crate) calls: HashMap<String, u64>,
     pub(crate) pure: PureCalls,
-    /// Commands in the background whose end is not recorded.
-    pub(crate) streams: BTreeSet<Coord>,
-    /// Those that a person sent there, until it is asked what becomes of their changes.
-    pub(crate) sent: BTreeMap<Coord, Sent>,
-    pub(crate) hooks: OfRun,
-    /// The mode that a person chose for a plan, under the present driver.
-    pub(crate) mode: Option<Mode>,
-    /// The receipt of the session up to which the run knows what others changed.
-    pub(crate) looked: Option<String>,
-    /// How many drivers it has had.
-    pub(crate) drives: u64,
-    /// How often rows were folded or opened.
-    pub(crate) folds: u64,
-    /// What each loop that ended used up.
-    pub(crate) spent: BTreeMap<u32, Spent>,
-    /// How many facts have come that may change what the gates say.
-    pub(crate) policy_changes: u64,
-    pub(crate) judgements: Judgements,
+    /// The present driver.
+    pub(crate) driving: Driving,
+    /// What the run has used up.
+    pub(crate) totals: RunTotals,
+    /// What runs in the background.
+    pub(crate) background: Background,
+    pub(crate) transcript: Transcript,
 }
 
 /// The running loop.
@@ -125,30 +99,21 @@ impl Engine {
     pub fn apply(&mut self, fact: &Fact) {
         self.pass(fact);
         (self.last_n, self.now) = (fact.n, fact.at);
-        self.policy_changes += u64::from(may_change_policy(&fact.body));
+        self.driving.policy_changes += u64::from(may_change_policy(&fact.body));
         if self.id.as_ref() != Some(&fact.run) {
             self.enter(&fact.run);
         }
         match &fact.body {
             Body::Run(run) => self.run = Some(run.clone()),
             Body::Drive(drive) => {
-                self.drive = Some(drive.clone());
-                self.drives += 1;
-                if self.looked.is_none() {
-                    self.looked.clone_from(&drive.since);
-                }
-                // What reaches beyond the run and still holds is among the driver's rules.
-                self.answers.retain(|(scope, _)| *scope == Remember::Run);
-                self.hooks = OfRun::default();
-                self.mode = None;
-                self.take_rules();
+                self.driving.took_drive(drive);
                 self.in_lap(Lap::lose_reached);
             }
             Body::Prompt(prompt) => self.queued(prompt),
             Body::Steer(steer) => self.steered(steer),
             Body::Delta(delta) => {
-                self.looked = Some(delta.upto.clone());
-                self.items.push(Item::News(delta.text));
+                self.driving.looked = Some(delta.upto.clone());
+                self.transcript.items.push(Item::News(delta.text));
             }
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
             Body::Ask(ask) => {
@@ -200,22 +165,12 @@ impl Engine {
     /// done, not what waits to be done, nor words given for the parent.
     fn enter(&mut self, run: &RunId) {
         if self.id.replace(run.clone()).is_some() {
-            self.policy_changes += 1;
             self.queue.clear();
-            self.answers.clear();
-            self.take_rules();
-            self.streams.clear();
-            self.sent.clear();
-            self.calls.clear();
+            self.driving.forget_answers();
+            self.background = Background::default();
+            self.totals.forget_calls();
             self.in_lap(|lap| lap.inherited = true);
         }
-    }
-
-    /// Reads the rules in force.
-    fn take_rules(&mut self) {
-        let mut policy = self.drive.as_ref().map(|drive| drive.policy.clone()).unwrap_or_default();
-        policy.rules.extend(self.answers.iter().map(|(_, rule)| rule.clone()));
-        self.rules = Rulebook::recorded(&policy);
     }
 
     pub(crate) fn in_lap(&mut self, change: impl FnOnce(&mut Lap)) {
@@ -241,20 +196,15 @@ impl Engine {
             return;
         }
         if let Some(Prompt { lap, text, media, of, .. }) = self.queue.pop_front() {
-            let before = of.and_then(|of| self.spent.get(&of.lap).copied()).unwrap_or_default();
+            let before = of.map(|of| self.totals.spent_in(of.lap)).unwrap_or_default();
             self.lap = Some(Lap { lap, before, ..Lap::default() });
             self.in_lap(|lap| lap.hooks.held.push(Item::User { text, media }));
         }
     }
 
     fn took_reply(&mut self, reply: &Reply) {
-        self.turns += 1;
-        self.usage += reply.usage.unwrap_or_default();
-        match reply.cost {
-            Some(cost) => *self.cost.get_or_insert_default() += cost,
-            None => self.unpriced += 1,
-        }
-        self.items.push(Item::of_reply(reply));
+        self.totals.count_reply(reply);
+        self.transcript.items.push(Item::of_reply(reply));
         self.in_lap(|lap| {
             lap.turn = reply.turn;
             lap.asked = None;
@@ -286,20 +236,8 @@ impl Engine {
         ) {
             rules.push(op.to_string());
         }
-        if !rules.is_empty() {
-            self.answers.extend(rules.into_iter().map(|rule| {
-                let rule = PolicyRule {
-                    word: RuleWord::Allow,
-                    rule,
-                    from: RuleFrom::Answer,
-                    place: decision.at.to_string(),
-                    until: decision.until,
-                };
-                (decision.remember, rule)
-            }));
-            self.take_rules();
-        }
-        self.mode = decision.mode.or(self.mode);
+        self.driving.remember(decision, rules);
+        self.driving.choose_mode(decision.mode);
         // An answer is the op's result.
         if let Some(words) = decision.words.filter(|_| decision.verdict != Verdict::Answer) {
             self.in_lap(|lap| lap.waiting.push(words));
@@ -323,12 +261,12 @@ impl Engine {
         self.took_fold(outcome);
         self.took_word(outcome);
         if let Some(row) = of {
-            self.items.push(Item::Over { row, content: outcome.result });
+            self.transcript.items.push(Item::Over { row, content: outcome.result });
         } else if let Some(call) = call {
             let (at, status, content) = (outcome.at, outcome.status, outcome.result);
             let media = outcome.media.clone();
             let item = Item::Result { at, call, content, media, status, of: shows, folded: false };
-            self.items.push(item);
+            self.transcript.items.push(item);
         }
         match self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
             true if of.is_some() => self.heard_of_sent(),
@@ -344,7 +282,7 @@ impl Engine {
         // Words for whoever listens say by the same status that the work goes on.
         let is_said = self.op(done.at).is_some_and(|op| op.intent.op == Some(OpName::Send));
         if done.status == Status::RUNNING && !is_known && !is_said {
-            self.streams.insert(done.at);
+            self.background.streams.insert(done.at);
             self.note_sent(done);
         }
     }
@@ -353,13 +291,14 @@ impl Engine {
     fn saw(&mut self, outcome: &Outcome, is_look: bool) {
         for seen in &outcome.seen {
             // A part of a file that changed says nothing about the rest of it.
-            let is_stale = self.seen.get(&seen.path).is_some_and(|hash| *hash != seen.hash);
+            let is_stale =
+                self.transcript.seen.get(&seen.path).is_some_and(|hash| *hash != seen.hash);
             if !(seen.part && is_stale) {
                 self.sees(&seen.path, Some(seen.hash));
             }
         }
         let wrote = self.op(outcome.at).is_some_and(|op| op.intent.op == Some(OpName::Edit));
-        let known: HashSet<Hash> = self.seen.values().copied().collect();
+        let known: HashSet<Hash> = self.transcript.seen.values().copied().collect();
         for change in &outcome.changes {
             match change.after.as_ref().and_then(|state| state.hash) {
                 // What was moved or copied is as well known as it was before.
@@ -371,7 +310,7 @@ impl Engine {
         }
         if is_look && outcome.status.is_success() {
             let own = outcome.own.unwrap_or(outcome.result.hash);
-            self.in_view.entry(own).or_insert(outcome.at);
+            self.transcript.in_view.entry(own).or_insert(outcome.at);
         }
     }
 
@@ -393,8 +332,8 @@ impl Engine {
         if !lap.waiting.is_empty() {
             lap.goes_on();
         }
-        self.items.append(&mut lap.news);
-        self.items.extend(lap.waiting.drain(..).map(Item::words));
+        self.transcript.items.append(&mut lap.news);
+        self.transcript.items.extend(lap.waiting.drain(..).map(Item::words));
         lap.steered = false;
         self.settled = Some((lap.lap, lap.turn));
     }
@@ -403,13 +342,12 @@ impl Engine {
         if self.lap_in_run().is_some_and(|lap| lap.may_be_heard()) {
             self.release_prompt();
         }
-        self.hooks.has_worked = true;
-        self.sent.clear();
+        self.driving.hooks.has_worked = true;
+        self.background.sent.clear();
         if let Some(lap) = self.lap.take() {
-            self.ended_cost = lap.cost;
-            self.spent.insert(lap.lap, lap.spent());
-            self.items.extend(lap.news);
-            self.items.extend(lap.waiting.into_iter().map(Item::words));
+            self.totals.count_loop(&lap);
+            self.transcript.items.extend(lap.news);
+            self.transcript.items.extend(lap.waiting.into_iter().map(Item::words));
         }
         self.ended = Some(end.clone());
         self.start_next();
@@ -479,6 +417,18 @@ impl Lap {
 
 /// What clients may ask of the state.
 impl Engine {
+    /// The present driver, and what holds under it.
+    #[must_use]
+    pub fn driving(&self) -> &Driving {
+        &self.driving
+    }
+
+    /// What the run has used up.
+    #[must_use]
+    pub fn totals(&self) -> &RunTotals {
+        &self.totals
+    }
+
     /// The last fact's place; 0 before the first.
     #[must_use]
     pub fn last_n(&self) -> u64 {
@@ -494,7 +444,7 @@ impl Engine {
     /// The transcript so far.
     #[must_use]
     pub fn items(&self) -> &[Item] {
-        &self.items
+        &self.transcript.items
     }
 
     /// The running loop.
@@ -511,7 +461,7 @@ impl Engine {
 
     /// Commands in the background whose end is not recorded.
     pub fn streams(&self) -> impl Iterator<Item = Coord> {
-        self.streams.iter().copied()
+        self.background.streams.iter().copied()
     }
 
     /// How the last loop ended.
@@ -520,34 +470,10 @@ impl Engine {
         self.ended.as_ref()
     }
 
-    /// Tokens of all turns.
-    #[must_use]
-    pub fn usage(&self) -> Usage {
-        self.usage
-    }
-
-    /// Money of all turns whose price is known; absent when none is.
-    #[must_use]
-    pub fn cost(&self) -> Option<PicoUsd> {
-        self.cost
-    }
-
     /// Money of the running loop, or of the last one when none runs; absent when none is known.
     #[must_use]
     pub fn lap_cost(&self) -> Option<PicoUsd> {
-        self.lap.as_ref().map_or(self.ended_cost, |lap| lap.cost)
-    }
-
-    /// How many replies there were of which nobody knows what they cost.
-    #[must_use]
-    pub fn unpriced_turns(&self) -> u64 {
-        self.unpriced
-    }
-
-    /// How many replies there were.
-    #[must_use]
-    pub fn turns(&self) -> u64 {
-        self.turns
+        self.lap.as_ref().map_or(self.totals.ended_cost, |lap| lap.cost)
     }
 
     /// Whether no op is open and the model is not being asked: where a fork may leave.
@@ -567,7 +493,7 @@ impl Engine {
     /// Whether the model has seen this file, and seen it last as it was then.
     #[must_use]
     pub fn has_seen(&self, file: &Seen) -> bool {
-        self.seen.get(&file.path) == Some(&file.hash)
+        self.transcript.seen.get(&file.path) == Some(&file.hash)
     }
 
     /// The question that waits for a word, if one does.

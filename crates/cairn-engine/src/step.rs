@@ -94,7 +94,11 @@ impl LapInRun<'_> {
             return end(self.lap, Status::OK, "");
         }
         if let Some(turn) = self.lap.asked {
-            return Step::AskModel { lap: self.lap.lap, turn, messages: self.run.items.len() };
+            return Step::AskModel {
+                lap: self.lap.lap,
+                turn,
+                messages: self.run.transcript.items.len(),
+            };
         }
         if let (0, Some(step)) = (self.lap.turn, self.step_prompt()) {
             return step;
@@ -134,9 +138,9 @@ impl LapInRun<'_> {
     /// left, so that it can come to an end by itself.
     fn ask(&self) -> Recording {
         let turn = self.lap.turn.saturating_add(1);
-        let mut messages = (self.run.items.len() + self.lap.hooks.held.len()) as u64;
+        let mut messages = (self.run.transcript.items.len() + self.lap.hooks.held.len()) as u64;
         let mut recording = Recording::default();
-        let cap = self.run.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
+        let cap = self.run.driving.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
         let left = cap.saturating_sub(self.lap.spent().turns);
         if left <= TOLD_BEFORE && self.lap.told_left != Some(turn) {
             let text = recording.keep(words::turns_left(left));
@@ -152,7 +156,7 @@ impl LapInRun<'_> {
     /// Why the model is not asked once more, if it is not. Money is counted when an answer has come;
     /// one that nobody can count is not risked twice.
     fn capped(&self) -> Option<(Rail, String)> {
-        let caps = self.run.drive.as_ref()?.caps;
+        let caps = self.run.driving.drive.as_ref()?.caps;
         let spent = self.lap.spent();
         if spent.turns >= caps.turns {
             return Some((Rail::Turns, format!("the loop reached its {} turns", caps.turns)));
@@ -247,7 +251,7 @@ impl OpInRun<'_> {
     /// A question was put. With another driver than the one that put it, the gates may answer it.
     fn step_held(&self, question: &Proposal) -> Step {
         if question.kind == ProposalKind::Network {
-            return match self.run.asks() || self.run.terms().flags.someone {
+            return match self.run.driving.asks() || self.run.driving.terms().flags.someone {
                 true => self.step_question(),
                 false => Step::Record(hosts_refused(self.op, question)),
             };
@@ -306,10 +310,10 @@ impl OpInRun<'_> {
     /// It began. While it is being performed nobody asks; so this is after a crash.
     fn step_begun(&self, begun: &Begun) -> Step {
         let at = self.op.at();
-        let stopped = self.lap.is_aborted() || !self.run.may_act();
+        let stopped = self.lap.is_aborted() || !self.run.driving.may_act();
         let Some(doubt) = &begun.doubt else { return Step::Settle(at) };
         match doubt.decision.as_ref().map(|decision| decision.verdict) {
-            None if self.run.asks() && !stopped => self.step_question(),
+            None if self.run.driving.asks() && !stopped => self.step_question(),
             None => Step::Settle(at),
             Some(Verdict::Allow) if stopped => Step::Settle(at),
             Some(Verdict::Allow) => Step::Act { at, again: true },

@@ -32,8 +32,8 @@ impl Lap {
 impl Engine {
     /// A stream is over. Of what somebody ended, or a person sent to the background, the model hears elsewhere.
     pub(crate) fn stream_is_over(&mut self, stream: &Stream) {
-        self.streams.remove(&stream.at);
-        let is_sent = self.sent.contains_key(&stream.at);
+        self.background.streams.remove(&stream.at);
+        let is_sent = self.background.sent.contains_key(&stream.at);
         self.sent_is_over(stream);
         let is_news = !matches!(stream.state, StreamState::Removed | StreamState::Stopped);
         if is_sent || !is_news {
@@ -45,7 +45,7 @@ impl Engine {
             Some(lap) if lap.asked.is_some() || lap.has_open_ops() || lap.turn == 0 => {
                 lap.news.push(item);
             }
-            _ => self.items.push(item),
+            _ => self.transcript.items.push(item),
         }
     }
 
@@ -53,7 +53,7 @@ impl Engine {
     #[must_use]
     pub fn is_unheard(&self, row: Coord) -> bool {
         let is_reply = |item: &&Item| matches!(item, Item::Assistant { .. });
-        let mut unheard = self.items.iter().rev().take_while(|item| !is_reply(item));
+        let mut unheard = self.transcript.items.iter().rev().take_while(|item| !is_reply(item));
         unheard.any(|item| matches!(item, Item::Ended(stream) if stream.at == row))
     }
 

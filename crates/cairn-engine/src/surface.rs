@@ -128,7 +128,7 @@ impl Engine {
     /// The model is shown these as they stand now.
     pub(crate) fn saw_visible(&mut self, visible: &[Visible]) {
         let whole = visible.iter().filter_map(|shown| Some((shown.path.clone(), shown.hash?)));
-        self.seen.extend(whole);
+        self.transcript.seen.extend(whole);
     }
 
     /// Whether the newest reply asked for nothing, where only what is asked for counts.

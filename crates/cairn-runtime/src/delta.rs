@@ -42,7 +42,7 @@ impl Driver {
         let is_first = self.around.turn.is_none();
         self.around.turn = Some(turn);
         let (store, session) = (self.store().clone(), self.session_id().clone());
-        let has_files = !self.engine().terms().flags.no_repo;
+        let has_files = !self.engine().driving().terms().flags.no_repo;
         let is_new = self.engine().is_new();
         let own = |is_it: bool| is_it.then(|| self.run_id().clone());
         let known = Known { doer: own(self.engine().worked_directly()), beginner: own(is_new) };
@@ -86,7 +86,7 @@ impl Driver {
 
     /// What others changed, if anything.
     fn delta(&self) -> Result<Option<Recording>, RunError> {
-        let Some(looked) = self.engine().looked() else { return Ok(None) };
+        let Some(looked) = self.engine().driving().looked() else { return Ok(None) };
         let Some(rows) = self.store().outcomes_since(self.session_id(), looked)? else {
             return Ok(None);
         };

@@ -154,7 +154,7 @@ impl Driver {
     }
 
     fn counts_money(&self) -> bool {
-        self.engine().money_left().is_some() || self.engine().session_budget().is_some()
+        self.engine().money_left().is_some() || self.engine().driving().session_budget().is_some()
     }
 
     /// What the next call may cost. What it will show as it stands comes on top of what the last one showed, which some
@@ -182,7 +182,7 @@ impl Driver {
             }
             most = most.min(left);
         }
-        if let Some(budget) = self.engine().session_budget() {
+        if let Some(budget) = self.engine().driving().session_budget() {
             let (run, session) = (self.run_id(), self.session_id());
             let least = worst.with(FLOOR.min(longest));
             let wish = Reserve { run, session, budget, least, most };

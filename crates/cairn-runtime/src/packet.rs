@@ -85,7 +85,7 @@ impl Packet {
         let text = |r: &ContentRef| content(&r.hash).map(|bytes| text_of(&bytes));
         let lap = engine.lap();
         let is_plain = lap.is_some_and(Lap::is_plain);
-        let turn = engine.turns() + 1;
+        let turn = engine.totals().turns() + 1;
         let mut said = String::new();
         let mut media: Vec<Media> = Vec::new();
         let task = lap.and_then(Lap::prompt).and_then(|at| engine.items().get(at));

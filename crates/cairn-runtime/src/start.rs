@@ -244,7 +244,7 @@ impl Start {
         }
         let messages = Messages::load(&engine, &self.store)?;
         made::tell(&self.world, &self.store, &facts)?;
-        let since = match engine.looked() {
+        let since = match engine.driving().looked() {
             Some(_) => None,
             None => Some(self.store.newest_receipt(&session)?.unwrap_or_default()),
         };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 impl Driver {
     /// Where it happens.
     pub(crate) fn place(&self) -> hooks::Place {
-        let Terms { mode, approval, .. } = self.engine().terms();
+        let Terms { mode, approval, .. } = self.engine().driving().terms();
         hooks::Place {
             session: self.session_id().clone(),
             run: self.run_id().clone(),
@@ -36,7 +36,7 @@ impl Driver {
         Ok(Some(match event {
             HookEvent::SessionStart => {
                 let lap = engine.lap().map_or(1, |lap| lap.lap);
-                What::SessionStart { resumed: lap > 1 || engine.turns() > 0 }
+                What::SessionStart { resumed: lap > 1 || engine.totals().turns() > 0 }
             }
             HookEvent::UserPromptSubmit => {
                 let prompt = match engine.held().first() {

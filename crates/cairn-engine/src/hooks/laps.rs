@@ -22,14 +22,14 @@ impl Engine {
     /// pictures have.
     #[must_use]
     pub fn would_send(&self) -> (u64, u64) {
-        let all = || self.items.iter().chain(self.held());
+        let all = || self.transcript.items.iter().chain(self.held());
         (all().count() as u64, all().map(Item::bytes).sum())
     }
 
     /// No loop runs: when the driver did some work, its end is told.
     pub(crate) fn step_idle(&self) -> Step {
-        let parting = self.unasked(HookEvent::SessionEnd, &self.hooks.parted);
-        parting.filter(|_| self.hooks.has_worked).map_or(Step::Idle, Step::Hook)
+        let parting = self.driving.unasked_hook(HookEvent::SessionEnd, &self.driving.hooks.parted);
+        parting.filter(|_| self.driving.hooks.has_worked).map_or(Step::Idle, Step::Hook)
     }
 
     /// How often hooks have kept the running loop from ending.
@@ -45,15 +45,15 @@ impl Engine {
             lap.hooks.stopped.clear();
             lap.hooks.stops += 1;
             (lap.finish, lap.last_word) = (None, None);
-            self.items.push(Item::words(why));
+            self.transcript.items.push(Item::words(why));
         }
     }
 
     /// The prompt becomes a message.
     pub(crate) fn release_prompt(&mut self) {
         if let Some(lap) = self.lap.as_mut().filter(|lap| !lap.hooks.held.is_empty()) {
-            lap.told.prompt.get_or_insert(self.items.len());
-            self.items.append(&mut lap.hooks.held);
+            lap.told.prompt.get_or_insert(self.transcript.items.len());
+            self.transcript.items.append(&mut lap.hooks.held);
         }
     }
 }
@@ -61,7 +61,8 @@ impl Engine {
 impl LapInRun<'_> {
     /// Whether the model may hear a loop's prompt: no hook refused it, and every one was asked.
     pub(crate) fn may_be_heard(&self) -> bool {
-        let unasked = self.run.unasked(HookEvent::UserPromptSubmit, &self.lap.hooks.asked);
+        let unasked =
+            self.run.driving.unasked_hook(HookEvent::UserPromptSubmit, &self.lap.hooks.asked);
         self.lap.hooks.refused_by.is_none() && unasked.is_none()
     }
 
@@ -71,8 +72,11 @@ impl LapInRun<'_> {
             return Some(refused(self.lap, format!("a hook refused the prompt: {name}")));
         }
         self.run
-            .unasked(HookEvent::SessionStart, &self.run.hooks.greeted)
-            .or_else(|| self.run.unasked(HookEvent::UserPromptSubmit, &self.lap.hooks.asked))
+            .driving
+            .unasked_hook(HookEvent::SessionStart, &self.run.driving.hooks.greeted)
+            .or_else(|| {
+                self.run.driving.unasked_hook(HookEvent::UserPromptSubmit, &self.lap.hooks.asked)
+            })
             .map(Step::Hook)
     }
 
@@ -82,19 +86,20 @@ impl LapInRun<'_> {
             let why = format!("a hook refused turn {}: {name}", self.lap.turn.saturating_add(1));
             return Some(refused(self.lap, why));
         }
-        self.run.unasked(HookEvent::TurnStart, &self.lap.hooks.started).map(Step::Hook)
+        self.run.driving.unasked_hook(HookEvent::TurnStart, &self.lap.hooks.started).map(Step::Hook)
     }
 
     /// All ops of the newest turn are settled.
     pub(crate) fn step_turn_end(&self) -> Option<Step> {
         let is_over = self.lap.turn > 0 && !self.lap.owes_intents;
-        let asked: Option<HookAsk> = self.run.unasked(HookEvent::TurnEnd, &self.lap.hooks.settled);
+        let asked: Option<HookAsk> =
+            self.run.driving.unasked_hook(HookEvent::TurnEnd, &self.lap.hooks.settled);
         asked.filter(|_| is_over).map(Step::Hook)
     }
 
     /// The model has said its last word.
     pub(crate) fn step_stop(&self) -> Option<Step> {
-        let asked = self.run.unasked(HookEvent::Stop, &self.lap.hooks.stopped);
+        let asked = self.run.driving.unasked_hook(HookEvent::Stop, &self.lap.hooks.stopped);
         asked.filter(|_| self.lap.hooks.stops < MOST_STOPS).map(Step::Hook)
     }
 }

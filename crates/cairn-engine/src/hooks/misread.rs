@@ -38,7 +38,8 @@ impl OpInRun<'_> {
     pub(crate) fn step_problem(&self, problem: &Problem) -> Step {
         let said = &self.op.hooks.misread;
         let has_said = |name: &str| said.iter().any(|one| one.name == name);
-        let asked = self.run.wanted(HookEvent::UnknownTool, None).find(|name| !has_said(name));
+        let asked =
+            self.run.driving.hooks_at(HookEvent::UnknownTool, None).find(|name| !has_said(name));
         if let (Some(_), Some(name), false) = (self.op.misread(), asked, self.lap.is_aborted()) {
             return Step::Hook(HookAsk::about(self.op, HookEvent::UnknownTool, name));
         }

@@ -39,7 +39,7 @@ pub struct HookAsk {
 }
 
 impl HookAsk {
-    fn new(event: HookEvent, name: &str) -> HookAsk {
+    pub(crate) fn new(event: HookEvent, name: &str) -> HookAsk {
         HookAsk { event, name: name.to_owned(), at: None, again: false, hosts: Vec::new() }
     }
 
@@ -115,24 +115,6 @@ impl OfLap {
 }
 
 impl Engine {
-    /// The names of the hooks that are asked at an event, in order.
-    fn wanted<'a>(
-        &'a self,
-        event: HookEvent,
-        tool: Option<&'a str>,
-    ) -> impl Iterator<Item = &'a str> {
-        let all = self.drive.iter().flat_map(|drive| &drive.hooks);
-        all.filter(move |plan| plan.event == event)
-            .filter(move |plan| tool.is_none_or(|tool| plan.tools.iter().any(|name| name == tool)))
-            .map(|plan| plan.name.as_str())
-    }
-
-    /// The first that was not asked yet.
-    fn unasked(&self, event: HookEvent, asked: &BTreeSet<String>) -> Option<HookAsk> {
-        let name = self.wanted(event, None).find(|name| !asked.contains(*name))?;
-        Some(HookAsk::new(event, name))
-    }
-
     /// A hook answered. What an answer may not say at its event is dropped.
     #[must_use]
     pub fn hooked(&self, ask: &HookAsk, says: HookSays, ms: u64) -> Recording {
@@ -147,7 +129,7 @@ impl Engine {
         let changed = input.as_deref().zip(op).filter(|_| !ask.again);
         let intent = changed.map(|(input, op)| {
             let tool = tool.as_deref().unwrap_or(&op.intent.tool);
-            changed_to(op, &ask.name, (tool, input), (self.schemes(), &mut recording))
+            changed_to(op, &ask.name, (tool, input), (self.driving.schemes(), &mut recording))
         });
         let block = block.filter(|_| may.block).map(|why| match ask.event {
             HookEvent::Stop => words::kept_going(&why),
@@ -185,9 +167,9 @@ impl Engine {
     pub(crate) fn took_hook(&mut self, hooked: &Hooked) {
         let (name, answer) = (hooked.name.clone(), &hooked.answer);
         match hooked.event {
-            HookEvent::SessionEnd => drop(self.hooks.parted.insert(name)),
+            HookEvent::SessionEnd => drop(self.driving.hooks.parted.insert(name)),
             HookEvent::SessionStart => {
-                self.hooks.greeted.insert(name);
+                self.driving.hooks.greeted.insert(name);
                 self.told_with_prompt(&answer.context);
             }
             HookEvent::UserPromptSubmit => {
@@ -252,7 +234,7 @@ impl Engine {
         let words = context.iter().copied().map(Item::words);
         match &mut self.lap {
             Some(lap) if !lap.hooks.held.is_empty() => lap.hooks.held.extend(words),
-            _ => self.items.extend(words),
+            _ => self.transcript.items.extend(words),
         }
     }
 }

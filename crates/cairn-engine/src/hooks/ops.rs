@@ -76,7 +76,7 @@ impl OpInRun<'_> {
         // What a command in the background changed: they were asked before it ran.
         let called = tool_of(self.op).filter(|_| self.op.intent.of.is_none());
         let mut names: Vec<&str> = called.map_or_else(Vec::new, |tool| {
-            self.run.wanted(HookEvent::PreToolUse, Some(tool)).collect()
+            self.run.driving.hooks_at(HookEvent::PreToolUse, Some(tool)).collect()
         });
         for one in said {
             if let Some(told) = one.answer.block {
@@ -117,7 +117,7 @@ impl OpInRun<'_> {
     /// A person would be asked about the op: who is asked before.
     pub(crate) fn before_question(&self) -> Option<HookAsk> {
         let (event, again) = (HookEvent::PermissionRequest, self.op.hooks.is_changed());
-        let mut names = self.run.wanted(event, Some(tool_of(self.op)?));
+        let mut names = self.run.driving.hooks_at(event, Some(tool_of(self.op)?));
         let name = names.find(|name| !self.op.hooks.has_said(event, again, name))?;
         Some(HookAsk { again, ..HookAsk::about(self.op, event, name) })
     }
@@ -126,7 +126,11 @@ impl OpInRun<'_> {
     pub(crate) fn before_hosts(&self, hosts: Vec<String>) -> Option<HookAsk> {
         let event = HookEvent::PermissionRequest;
         let has_said = |name: &str| self.op.hooks.about_hosts(&hosts).any(|one| one.name == name);
-        let name = self.run.wanted(event, Some(tool_of(self.op)?)).find(|name| !has_said(name))?;
+        let name = self
+            .run
+            .driving
+            .hooks_at(event, Some(tool_of(self.op)?))
+            .find(|name| !has_said(name))?;
         let ask = HookAsk::about(self.op, event, name);
         Some(HookAsk { hosts, again: self.op.hooks.is_changed(), ..ask })
     }
@@ -166,7 +170,7 @@ impl OpInRun<'_> {
         if let Some(told) = said.iter().find_map(|one| one.answer.block) {
             return Some(Step::Record(Recording::outcome_by_ref(self.op, Status::REFUSED, told)));
         }
-        let mut names = self.run.wanted(HookEvent::Accepting, Some(tool_of(self.op)?));
+        let mut names = self.run.driving.hooks_at(HookEvent::Accepting, Some(tool_of(self.op)?));
         let name = names.find(|name| !said.iter().any(|one| one.name == *name))?;
         let again = self.op.hooks.is_changed();
         Some(Step::Hook(HookAsk { again, ..HookAsk::about(self.op, HookEvent::Accepting, name) }))
@@ -198,7 +202,7 @@ impl OpInRun<'_> {
 
     fn watcher(&self, event: HookEvent, tool: Option<&str>) -> Option<HookAsk> {
         let watched = |name: &str| self.op.hooks.watched.contains(&(event, name.to_owned()));
-        let name = self.run.wanted(event, tool).find(|name| !watched(name))?.to_owned();
+        let name = self.run.driving.hooks_at(event, tool).find(|name| !watched(name))?.to_owned();
         Some(HookAsk::about(self.op, event, &name))
     }
 }

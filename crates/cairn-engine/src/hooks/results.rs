@@ -57,7 +57,8 @@ impl OpInRun<'_> {
     /// Who has not had a word on a result yet.
     fn unheard(&self, outcome: &Outcome) -> Option<&str> {
         let has_said = |name: &str| self.op.hooks.after.iter().any(|one| one.name == name);
-        let mut wanted = self.run.wanted(looks_at(outcome.status), Some(tool_of(self.op)?));
+        let mut wanted =
+            self.run.driving.hooks_at(looks_at(outcome.status), Some(tool_of(self.op)?));
         wanted.find(|name| !has_said(name))
     }
 
@@ -66,7 +67,7 @@ impl OpInRun<'_> {
         let event = looks_at(outcome.status);
         self.op.hooks.early().next().is_some()
             || tool_of(self.op)
-                .is_some_and(|tool| self.run.wanted(event, Some(tool)).next().is_some())
+                .is_some_and(|tool| self.run.driving.hooks_at(event, Some(tool)).next().is_some())
     }
 
     fn is_answered(&self) -> bool {

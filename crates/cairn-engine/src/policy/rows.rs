@@ -30,7 +30,7 @@ impl Engine {
             gone: &[],
             removed: Removed::default(),
         };
-        self.rules.keeps_back(&case, before, self.now)
+        self.driving.rules.keeps_back(&case, before, self.now)
     }
 
     /// The same of a row that tells what others changed: it shows lines of the paths that it names.
@@ -48,7 +48,7 @@ impl Engine {
             gone: &[],
             removed: Removed::default(),
         };
-        self.rules.keeps_back(&case, before, self.now)
+        self.driving.rules.keeps_back(&case, before, self.now)
     }
 }
 

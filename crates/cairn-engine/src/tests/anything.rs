@@ -42,7 +42,7 @@ fn happening() -> impl Strategy<Value = Happening> {
 /// An effect is about to be performed: somebody's own word stands behind this very beginning, the
 /// driver may act, and nobody stopped the loop.
 fn check_leave_to_act(sim: &Sim, at: Coord) {
-    assert!(sim.engine.drive.as_ref().unwrap().mode.may_act(), "{at} under read-only");
+    assert!(sim.engine.driving.drive.as_ref().unwrap().mode.may_act(), "{at} under read-only");
     assert!(!sim.engine.lap().unwrap().is_aborted(), "{at} after an abort");
     let is_begin = |fact: &Fact| matches!(&fact.body, Body::Begin(begin) if begin.at == at);
     let since = sim.facts.iter().rposition(is_begin).map_or(0, |last| last + 1);

@@ -126,7 +126,7 @@ fn an_approved_plan_widens_the_mode_as_far_as_it_may_and_nothing_else_does() {
         let word = Word { mode: chosen, ..word("p1.1.1", Verdict::Allow, None) };
         let recording = sim.engine.decided(&word, 0).unwrap();
         sim.record(recording);
-        assert_eq!(sim.engine.terms().mode, expected, "{mode:?} {chosen:?}");
+        assert_eq!(sim.engine.driving().terms().mode, expected, "{mode:?} {chosen:?}");
         sim.go();
         assert_eq!(sim.said[0], "1/1/1 → 200 Performed");
         sim.reply(&[BASH], Finish::Calls);
@@ -134,7 +134,7 @@ fn an_approved_plan_widens_the_mode_as_far_as_it_may_and_nothing_else_does() {
         assert_eq!(acts, expected.may_act(), "{mode:?} {chosen:?}");
         // The next driver's mode is its own.
         sim.drive(Mode::Plan, Approval::Ask);
-        assert_eq!(sim.engine.terms().mode, Mode::Plan);
+        assert_eq!(sim.engine.driving().terms().mode, Mode::Plan);
     }
     let narrow = |most: Option<Mode>, mode: Mode, chosen: Option<Mode>| {
         let mut sim = Sim::new(mode, Approval::Ask);
@@ -147,7 +147,7 @@ fn an_approved_plan_widens_the_mode_as_far_as_it_may_and_nothing_else_does() {
         let word = Word { mode: chosen, ..word("p1.1.1", Verdict::Allow, None) };
         let recording = sim.engine.decided(&word, 0).map_err(|e| e.to_string())?;
         sim.record(recording);
-        Ok::<Mode, String>(sim.engine.terms().mode)
+        Ok::<Mode, String>(sim.engine.driving().terms().mode)
     };
     assert_eq!(narrow(Some(Mode::Plan), Mode::Plan, None), Ok(Mode::Plan));
     assert_eq!(narrow(Some(Mode::Act), Mode::Plan, Some(Mode::Act)), Ok(Mode::Act));
@@ -179,7 +179,7 @@ fn a_plan_is_revised_by_a_persons_words_and_a_rejected_one_leaves_all_as_it_was(
     sim.decide(at(1, 1, 1), Verdict::Refuse, None);
     sim.go();
     assert_eq!(sim.said[0], "1/1/1 → 403 Performed");
-    assert_eq!(sim.engine.terms().mode, Mode::Plan);
+    assert_eq!(sim.engine.driving().terms().mode, Mode::Plan);
 }
 
 // keeps: interactions

@@ -255,7 +255,7 @@ fn a_fork_shares_what_was_said_but_not_what_waits_nor_words_given_for_its_parent
     assert_eq!((sim.engine.streams().count(), fork.streams().count()), (1, 0));
     sim.record(Recording::of(Body::Stream(Stream::lost(at(1, 1, 1)))));
     assert_eq!(sim.engine.streams().count(), 0);
-    assert!(fork.lap().unwrap().is_inherited() && fork.answers.is_empty());
+    assert!(fork.lap().unwrap().is_inherited() && fork.driving.answers.is_empty());
 }
 
 #[test]

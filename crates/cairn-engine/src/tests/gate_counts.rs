@@ -30,7 +30,7 @@ fn prepare(sim: &mut Sim) {
 #[track_caller]
 fn check_count(sim: &Sim, now: &Prepared, expected: u64) -> Option<Recording> {
     let refused = sim.engine.refused_now(OP, now);
-    assert_eq!(sim.engine.gate_evaluations(), expected, "{:#?}", sim.said);
+    assert_eq!(sim.engine.driving().gate_evaluations(), expected, "{:#?}", sim.said);
     refused
 }
 
@@ -57,7 +57,7 @@ fn the_gates_are_asked_twice_about_an_ordinary_edit() {
 fn the_gates_are_asked_about_a_read_once() {
     let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[READ], Finish::Calls);
     assert_eq!(sim.go(), Step::Read(vec![OP]));
-    assert_eq!(sim.engine.gate_evaluations(), 1);
+    assert_eq!(sim.engine.driving().gate_evaluations(), 1);
 }
 
 #[test]
@@ -68,9 +68,9 @@ fn the_gates_are_asked_again_when_a_hook_changed_the_op() {
     assert_eq!(sim.go(), ACT);
     drive_hooked(&mut sim, Approval::Yolo, &["PreToolUse h write"]);
     answer(&mut sim, change(r#"{"path":"b","content":"c"}"#));
-    let before = sim.engine.gate_evaluations();
+    let before = sim.engine.driving().gate_evaluations();
     assert_eq!(answer(&mut sim, nothing()), Step::Prepare(OP));
-    assert!(sim.engine.gate_evaluations() > before);
+    assert!(sim.engine.driving().gate_evaluations() > before);
 }
 
 #[test]

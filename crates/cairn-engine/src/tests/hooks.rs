@@ -355,7 +355,7 @@ fn what_began_before_a_hook_was_there_is_neither_repeated_nor_finished_past_it()
             let begin = Begin { at: at(1, 1, 1), changes, again: false, told: None, ran: None };
             sim.record(Recording::of(Body::Begin(begin.clone())));
             drive_hooked(&mut sim, Approval::Yolo, &[hook]);
-            let mut with_rules = sim.engine.drive.clone().unwrap();
+            let mut with_rules = sim.engine.driving.drive.clone().unwrap();
             with_rules.policy = super::policy::of(rules);
             sim.record(Recording::of(Body::Drive(with_rules)));
             let refused = sim.engine.refused_now(at(1, 1, 1), &Prepared::default()).unwrap();

@@ -201,7 +201,7 @@ fn a_loop_that_has_cost_its_cap_ends_before_the_model_is_asked_again() {
             end 2 200
             Idle"#]],
     );
-    assert_eq!(sim.engine.cost(), Some(PicoUsd(11 * DOLLAR)));
+    assert_eq!(sim.engine.totals().cost(), Some(PicoUsd(11 * DOLLAR)));
     assert_eq!(Engine::fold(&sim.facts), sim.engine);
 }
 
@@ -242,7 +242,7 @@ fn a_provider_that_claims_absurd_amounts_does_not_make_them_small() {
         "{:?}",
         sim.said
     );
-    assert_eq!(sim.engine.cost(), Some(PicoUsd(u64::MAX)));
+    assert_eq!(sim.engine.totals().cost(), Some(PicoUsd(u64::MAX)));
 }
 
 #[test]

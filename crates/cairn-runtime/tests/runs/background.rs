@@ -213,7 +213,7 @@ fn one_that_ends_at_once_is_read_with_its_exit_code() {
     let bench = Bench::new(&[beside("exit 7"), read("log:///1/1/1#output")]);
     let run = block_on(async {
         let mut driver = bench.driver().await;
-        while driver.engine().turns() < 1 || driver.engine().streams().next().is_none() {
+        while driver.engine().totals().turns() < 1 || driver.engine().streams().next().is_none() {
             driver.drive(Some(1)).await.unwrap();
         }
         while driver.running() > 0 {

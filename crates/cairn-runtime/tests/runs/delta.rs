@@ -42,10 +42,11 @@ impl Bench {
 
     /// Drives until a turn of the run is settled.
     async fn turn(&self, (driver, _): &mut Run) {
-        let before = driver.engine().turns();
+        let before = driver.engine().totals().turns();
         for _ in 0..200 {
             let pause = driver.drive(Some(1)).await.unwrap();
-            let is_settled = driver.engine().is_between_turns() && driver.engine().turns() > before;
+            let is_settled =
+                driver.engine().is_between_turns() && driver.engine().totals().turns() > before;
             if is_settled || pause == Pause::Idle {
                 return;
             }
@@ -257,7 +258,7 @@ fn what_a_run_made_again_after_others_had_removed_it_is_not_told_as_gone() {
         bench.turn(&mut one).await;
         bench.turn(&mut one).await;
         // The model is asked, and meanwhile a person removes the file; then its op comes.
-        while one.0.engine().turns() < 3 {
+        while one.0.engine().totals().turns() < 3 {
             one.0.drive(Some(1)).await.unwrap();
         }
         let mut client = bench.client().await;

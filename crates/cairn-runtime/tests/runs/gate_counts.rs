@@ -21,6 +21,6 @@ fn the_gates_are_asked_once_about_a_read_and_twice_about_an_edit() {
         let (mut driver, _commands) = start.take(place, Some("work")).await.unwrap();
         driver.drive(None).await.unwrap();
         assert_eq!(std::fs::read_to_string(temp.workspace().join("f")).unwrap(), "one\nthree\n");
-        assert_eq!(driver.engine().gate_evaluations(), 1 + 2);
+        assert_eq!(driver.engine().driving().gate_evaluations(), 1 + 2);
     });
 }

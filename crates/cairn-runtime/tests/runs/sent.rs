@@ -128,7 +128,7 @@ fn a_loop_waits_for_its_command_also_where_another_one_is_queued() {
     let run = block_on(async {
         let (mut driver, commands) = bench.driver().await;
         commands.send(Command::Prompt("more".to_owned())).unwrap();
-        bench.until(&mut driver, |driver| driver.engine().turns() == 2).await;
+        bench.until(&mut driver, |driver| driver.engine().totals().turns() == 2).await;
         assert!(driver.engine().lingers() && driver.running() == 1);
         bench.go();
         assert_eq!(driver.drive(None).await.unwrap(), Pause::Idle);
@@ -154,7 +154,7 @@ fn a_driver_that_stops_loses_it_and_the_next_one_tells_so() {
     let bench = Bench::new(&[bash(WAITS), json!({"say": "one"}), json!({"say": "two"})]);
     let run = block_on(async {
         let (mut driver, _commands) = bench.driver().await;
-        bench.until(&mut driver, |driver| driver.engine().turns() == 2).await;
+        bench.until(&mut driver, |driver| driver.engine().totals().turns() == 2).await;
         let (run, session) = (driver.run_id().clone(), driver.session_id().clone());
         drop(driver);
         bench.go();
