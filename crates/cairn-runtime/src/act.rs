@@ -51,7 +51,7 @@ impl Driver {
                 .map(|action| own_commands(self.run_id(), action))
                 .map_err(|misread| unreadable(misread.message))
         };
-        let action = self.open_actions.get_or_parse(at, tool, op.input(), parse)?;
+        let action = self.open_ops.actions.get_or_parse(at, tool, op.input(), parse)?;
         Ok(self.as_body(op.intent.surface, action))
     }
 
@@ -140,10 +140,10 @@ impl Driver {
         });
         let mut performing = Box::pin(join_all(looks));
         let command = actions.iter().zip(ats).find(|(one, _)| matches!(one, Action::Exec(_)));
-        self.foreground = command.map(|(_, at)| Foreground::Look(*at));
+        self.waited_command.wait_for(command.map(|(_, at)| Foreground::Look(*at)));
         let performed = self.meanwhile(&mut performing, &cancel).await;
         drop(performing);
-        self.foreground = None;
+        self.waited_command.wait_for(None);
         let performed = performed?;
         for (at, looked) in ats.iter().zip(performed) {
             // What is folded is what there is once all before it are settled.

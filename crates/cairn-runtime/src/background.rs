@@ -22,6 +22,12 @@ pub(crate) struct Streams {
     running: BTreeMap<Coord, Started>,
     /// What those would change that a person sent there and that are over, until that is settled.
     ended: BTreeMap<Coord, Prepared>,
+    /// Those that ended and were to wake the run.
+    waking: Vec<Coord>,
+    /// The addresses of those that the run was last said to wait for.
+    awaited: Vec<String>,
+    /// Those that the loop's end was last said to wait for.
+    lingering: Vec<Coord>,
 }
 
 /// A command that was started.
@@ -126,15 +132,42 @@ impl Streams {
         matches!(one.running, Running::Feed(_)).then_some(one.address.as_str())
     }
 
-    /// Those whose end the run waits for, by address.
-    pub(crate) fn wakers(&self) -> Vec<String> {
+    /// Whether the run waits for the end of one of them.
+    pub(crate) fn has_wakers(&self) -> bool {
+        self.running.values().any(|one| one.wakes)
+    }
+
+    /// The addresses of those whose end the run waits for, if they are others than at the last call.
+    pub(crate) fn newly_awaited(&mut self) -> Option<Vec<String>> {
         let wakers = self.running.values().filter(|one| one.wakes);
-        wakers.map(|one| one.address.clone()).collect()
+        let wakers: Vec<String> = wakers.map(|one| one.address.clone()).collect();
+        let is_new = self.awaited != wakers;
+        self.awaited.clone_from(&wakers);
+        is_new.then_some(wakers)
+    }
+
+    /// Takes one that ended and was to wake the run.
+    pub(crate) fn next_waking(&mut self) -> Option<Coord> {
+        self.waking.pop()
     }
 
     /// The work was stopped: none of them opens another loop.
     pub(crate) fn let_sleep(&mut self) {
         self.running.values_mut().for_each(|one| one.wakes = false);
+        self.waking.clear();
+    }
+
+    /// Those that the loop's end waits for, if they are others than at the last call.
+    pub(crate) fn newly_lingering(&mut self) -> Option<Vec<Coord>> {
+        let sent: Vec<Coord> = self.sent().map(|(at, _)| at).collect();
+        let is_new = self.lingering != sent;
+        self.lingering.clone_from(&sent);
+        is_new.then_some(sent)
+    }
+
+    /// The loop's end waits for none of them.
+    pub(crate) fn end_lingering(&mut self) {
+        self.lingering.clear();
     }
 
     /// Waits until one of them is over; for ever where there is none.
@@ -378,7 +411,7 @@ impl Driver {
             match running.end().await {
                 Ok(over) => {
                     self.record_end(at, over, None)?;
-                    self.waking.extend(wakes.then_some(at));
+                    self.streams.waking.extend(wakes.then_some(at));
                 }
                 Err(running) => drop(self.note_sent_ended(at, running).await?),
             }

@@ -3,10 +3,11 @@
 
 use crate::background::Streams;
 use crate::journal::{CommittedFact, Journal};
-use crate::open_actions::OpenActions;
+use crate::open_ops::OpenOps;
 use crate::prepared_ask::PreparedAsk;
+use crate::questions::PutQuestions;
 use crate::schemes::{Leads, Web};
-use crate::sent::{Foreground, Sending};
+use crate::sent::{Sending, WaitedCommand};
 use crate::transcript::text_of;
 use crate::{Event, Longest, Messages, RunError, Sink, Written, now_ms};
 use cairn_engine::{DecideError, Engine, NewText, Recording, Step, Word};
@@ -18,7 +19,7 @@ use cairn_types::{
     Body, By, ContentRef, Coord, Hash, Outcome, Proposal, ProposalId, RunId, SessionId, Surface,
     ToolUse, Verdict, Writer,
 };
-use cairn_world::{Prepared, World};
+use cairn_world::World;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -117,36 +118,21 @@ pub struct Driver {
     pub(crate) world: Arc<World>,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) messages: Messages,
-    /// The parsed calls of its ops.
-    pub(crate) open_actions: OpenActions,
-    /// What was prepared of an op, from this input.
-    pub(crate) prepared: Option<(Coord, Hash, Prepared)>,
+    pub(crate) open_ops: OpenOps,
     pub(crate) sink: Arc<dyn Sink>,
     pub(crate) inbox: mpsc::UnboundedReceiver<Command>,
     pub(crate) settings: Settings,
     /// Money is set aside for the call that the model is asked with.
     pub(crate) has_reserved: bool,
-    pub(crate) gone: bool,
-    /// Questions that this driver has put.
-    pub(crate) told: Vec<ProposalId>,
-    /// The question that is open, and until when it waits.
-    pub(crate) question: Option<(ProposalId, Option<Instant>)>,
+    pub(crate) questions: PutQuestions,
     /// Commands in the background. They end when this is dropped.
     pub(crate) streams: Streams,
     /// The command that is waited for.
-    pub(crate) foreground: Option<Foreground>,
-    /// A person wants it in the background.
-    pub(crate) sending: bool,
-    /// The commands in the background that the loop's end was last said to wait for.
-    pub(crate) lingering: Vec<Coord>,
+    pub(crate) waited_command: WaitedCommand,
     /// What it knows of what is around it.
     pub(crate) around: crate::delta::Around,
     /// Where what it reads beyond this machine may lead.
     pub(crate) leads: Leads,
-    /// Streams that ended and were to wake the run.
-    pub(crate) waking: Vec<Coord>,
-    /// The streams that the run was last said to wait for.
-    pub(crate) awaited: Vec<String>,
     /// Its rows, as ops see them.
     pub(crate) own_rows: crate::schemes::OwnRows,
     /// The run had ended, and its end is told once more.
@@ -205,7 +191,7 @@ impl Driver {
             self.note_ended().await?;
             let step = self.engine().step();
             if step != Step::Linger {
-                self.lingering.clear();
+                self.streams.end_lingering();
             }
             match step {
                 Step::Idle => {
@@ -273,7 +259,7 @@ impl Driver {
         self.forget_settled_streams(&recording.facts);
         self.journal.record(recording);
         let engine = self.journal.engine();
-        self.open_actions.keep_only(|at| engine.op(at).is_some());
+        self.open_ops.actions.keep_only(|at| engine.op(at).is_some());
         let content = |hash: &Hash| self.journal.content(hash);
         self.messages.extend(engine, &content)?;
         Ok(())
@@ -298,7 +284,7 @@ impl Driver {
     pub(crate) async fn flush(&mut self) -> Result<(), RunError> {
         for committed in self.journal.flush().await? {
             if let Body::Proposal(proposal) = &committed.fact.body {
-                self.told.push(proposal.id.clone());
+                self.questions.note_put(&proposal.id);
             }
             self.tell(committed);
         }
@@ -363,7 +349,6 @@ impl Driver {
             Command::Prompt(text) => self.engine().prompted(&text, Writer::Client),
             Command::Abort(why) => {
                 self.streams.let_sleep();
-                self.waking.clear();
                 match self.engine().abort(&why, Writer::Client) {
                     Some(recording) => recording,
                     None => return Ok(()),
@@ -401,7 +386,7 @@ impl Driver {
                 return Ok(());
             }
             Command::Gone => {
-                self.gone = true;
+                self.questions.leave_unattended();
                 return Ok(());
             }
         };
@@ -413,14 +398,14 @@ impl Driver {
     pub(crate) async fn put_question(&mut self, at: Coord) -> Result<Option<Put>, RunError> {
         self.flush().await?;
         let Some(proposal) = self.open_proposal(at) else { return Ok(None) };
-        if self.gone {
+        if self.questions.is_unattended() {
             // To have asked in vain is no want of approval.
             let verdict =
                 if proposal.kind.is_consult() { Verdict::Cancel } else { Verdict::Refuse };
             self.answer(proposal.id, verdict, By::Nobody)?;
             return Ok(None);
         }
-        if !self.told.contains(&proposal.id) && !self.question_stands(at).await? {
+        if !self.questions.was_put(&proposal.id) && !self.question_stands(at).await? {
             return Ok(None);
         }
         let until = self.question_put(&proposal)?;
@@ -437,7 +422,7 @@ impl Driver {
         match received {
             Ok(Some(command)) => self.take(command).await,
             Ok(None) => {
-                self.gone = true;
+                self.questions.leave_unattended();
                 Ok(())
             }
             Err(_) => self.answer(proposal.id, Verdict::Cancel, By::Timeout),
@@ -451,19 +436,12 @@ impl Driver {
 
     /// Until when this question waits. One that an earlier driver put is told again first.
     fn question_put(&mut self, proposal: &Proposal) -> Result<Option<Instant>, RunError> {
-        if let Some((id, until)) = &self.question
-            && *id == proposal.id
-        {
-            return Ok(*until);
-        }
-        if !self.told.contains(&proposal.id) {
+        if !self.questions.was_put(&proposal.id) {
             let shown = text_of(&self.content(&proposal.shown.hash)?).to_string();
             self.sink.event(&Event::StillOpen { proposal: proposal.clone(), shown });
-            self.told.push(proposal.id.clone());
+            self.questions.note_put(&proposal.id);
         }
-        let until = self.settings.decide_within.map(|limit| Instant::now() + limit);
-        self.question = Some((proposal.id.clone(), until));
-        Ok(until)
+        Ok(self.questions.deadline(&proposal.id, self.settings.decide_within))
     }
 
     pub(crate) fn answer(

@@ -41,7 +41,7 @@ impl Driver {
         let is_old = ask.event == HookEvent::Accepting;
         if is_old && !ask.at.is_some_and(|at| self.has_reached(at)) {
             // It was prepared a while ago.
-            self.prepared = None;
+            self.open_ops.prepared.forget();
         }
         self.record(self.engine().hooked(&ask, answer, ms))
     }
@@ -81,7 +81,7 @@ impl Driver {
                 Some(command) = self.inbox.recv() => {
                     self.take(command).await?;
                     let is_open = self.engine().step() == Step::Hook(ask.clone());
-                    if self.gone || !is_open {
+                    if self.questions.is_unattended() || !is_open {
                         return Ok(None);
                     }
                 }

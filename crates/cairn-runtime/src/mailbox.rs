@@ -45,15 +45,13 @@ impl Driver {
         if self.take_letters().await? || self.wake()? {
             return Ok(false);
         }
-        let wakers = self.streams.wakers();
-        if wakers.is_empty() {
+        if !self.streams.has_wakers() {
             self.stop_streams(true).await?;
             self.flush().await?;
             return Ok(true);
         }
-        if self.awaited != wakers {
+        if let Some(wakers) = self.streams.newly_awaited() {
             self.sink.event(&Event::Notice(format!("waiting for {}", wakers.join(", "))));
-            self.awaited = wakers;
         }
         tokio::select! {
             () = self.streams.over() => {
@@ -70,7 +68,7 @@ impl Driver {
 
     /// One more loop, where a stream that was to wake the run ended and the model has not heard of it.
     fn wake(&mut self) -> Result<bool, RunError> {
-        while let Some(at) = self.waking.pop() {
+        while let Some(at) = self.streams.next_waking() {
             if self.engine().is_unheard(at) {
                 let text = format!("{} is over; go on with the work.", rows::address(at));
                 let recording = self.engine().woken(at, &text);

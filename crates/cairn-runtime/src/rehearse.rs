@@ -3,7 +3,7 @@
 use crate::sent::Foreground;
 use crate::settled_op::SettledOp;
 use crate::{Driver, Event, RunError, rows};
-use cairn_engine::{Reached, Recording};
+use cairn_engine::{OpState, Reached, Recording};
 use cairn_types::{Action, Body, Coord, Reach};
 use cairn_world::{OnOutput, Prepared};
 use std::sync::Arc;
@@ -17,13 +17,12 @@ impl Driver {
         at: Coord,
         action: &Action,
     ) -> Result<Prepared, RunError> {
-        let input = self.engine().op(at).map(|op| op.intent.input.hash);
+        let input = self.engine().op(at).map(OpState::input);
         if let Some(row) = self.engine().op(at).and_then(|op| op.intent.of) {
             return Ok(self.would_of(row));
         }
         let hosts = self.engine().hosts(at);
-        if let Some((of, with, prepared)) = self.prepared.take()
-            && (of, Some(with)) == (at, input)
+        if let Some(prepared) = self.open_ops.prepared.take_or_forget(at, input)
             && (prepared.ran.is_none() || prepared.reached_by == hosts || self.has_reached(at))
         {
             return Ok(prepared);
@@ -44,8 +43,8 @@ impl Driver {
 
     /// Keeps what was prepared until it is decided on.
     pub(crate) fn keep_prepared(&mut self, at: Coord, prepared: Prepared) {
-        let input = self.engine().op(at).map(|op| op.intent.input.hash);
-        self.prepared = input.map(|input| (at, input, prepared));
+        let input = self.engine().op(at).map(OpState::input);
+        self.open_ops.prepared.keep(at, input, prepared);
     }
 
     /// Runs a command over an overlay, taking commands meanwhile; an abort reaches it. What is told of it
@@ -62,7 +61,7 @@ impl Driver {
         }
         self.flush().await?;
         self.sink.event(&Event::Running(at));
-        self.foreground = Some(Foreground::Overlay(at));
+        self.waited_command.wait_for(Some(Foreground::Overlay(at)));
         let cancel = CancellationToken::new();
         let name = format!("{}-{}-{}-{}", self.run_id(), at.lap, at.turn, at.seq);
         let (world, told) = (self.world.clone(), self.telling(at));
@@ -74,7 +73,7 @@ impl Driver {
             Ok(rehearsing) => self.wait_for(at, rehearsing).await?,
             Err(prepared) => Ok(*prepared),
         };
-        (self.foreground, self.sending) = (None, false);
+        self.waited_command.wait_for(None);
         let mut prepared = match waited {
             Ok(prepared) => prepared,
             Err(rehearsing) => {
@@ -91,13 +90,7 @@ impl Driver {
     /// The op whose command runs over an overlay, or has run and is not decided on. No fact says so: after a
     /// crash it runs again.
     pub(crate) fn begun(&self) -> Option<Coord> {
-        let ran = |(at, _, prepared): &(Coord, _, Prepared)| prepared.ran.is_some().then_some(*at);
-        match self.foreground {
-            Some(Foreground::Overlay(at) | Foreground::Ended(at)) => Some(at),
-            Some(Foreground::Direct(_) | Foreground::Look(_)) | None => {
-                self.prepared.as_ref().and_then(ran)
-            }
-        }
+        self.waited_command.over_overlay().or_else(|| self.open_ops.prepared.op_that_ran())
     }
 
     /// What tells of a command's output as it comes, as long as it is waited for.
@@ -122,17 +115,12 @@ impl Driver {
         });
         let row = refused.and_then(|at| self.engine().op(at)?.intent.of);
         if let Some(prepared) = row.and_then(|row| self.streams.ended(row)).cloned() {
-            self.prepared = None;
+            self.open_ops.prepared.forget();
             return self.with_what_it_printed(recording, &prepared);
         }
-        match self.prepared.take() {
-            Some((of, _, prepared)) if Some(of) == refused => {
-                self.with_what_it_printed(recording, &prepared)
-            }
-            other => {
-                self.prepared = other;
-                recording
-            }
+        match refused.and_then(|at| self.open_ops.prepared.take(at)) {
+            Some(prepared) => self.with_what_it_printed(recording, &prepared),
+            None => recording,
         }
     }
 

@@ -26,6 +26,35 @@ pub(crate) enum Foreground {
     Look(Coord),
 }
 
+/// The command that is waited for, if any.
+#[derive(Debug, Default)]
+pub(crate) struct WaitedCommand {
+    foreground: Option<Foreground>,
+    /// A person wants it in the background.
+    is_sent: bool,
+}
+
+impl WaitedCommand {
+    /// From now on this is waited for.
+    pub(crate) fn wait_for(&mut self, foreground: Option<Foreground>) {
+        *self = WaitedCommand { foreground, is_sent: false };
+    }
+
+    /// The op whose command runs or ran over an overlay, if that is waited for.
+    pub(crate) fn over_overlay(&self) -> Option<Coord> {
+        match self.foreground {
+            Some(Foreground::Overlay(at) | Foreground::Ended(at)) => Some(at),
+            Some(Foreground::Direct(_) | Foreground::Look(_)) | None => None,
+        }
+    }
+
+    /// Ends the wait for an op's command over an overlay; says whether a person wants it in the background.
+    fn is_sent_at_end(&mut self, at: Coord) -> bool {
+        self.foreground = Some(Foreground::Ended(at));
+        std::mem::take(&mut self.is_sent)
+    }
+}
+
 const NONE: &str = "no command is being waited for, so there is none to send to the background";
 /// What is told of changes that nobody has any more.
 const LOST: &str = "what it changed is lost with the program that held it";
@@ -36,7 +65,7 @@ impl Driver {
     /// A person wants the command that is waited for in the background. It goes there as soon as the
     /// work that waits for it hears of it.
     pub(crate) fn send_to_background(&mut self, heard: Option<Sending>) {
-        let refused = match self.foreground {
+        let refused = match self.waited_command.foreground {
             None | Some(Foreground::Ended(_)) => Some(NONE.to_owned()),
             Some(Foreground::Direct(at)) => Some(format!(
                 "{at} works on the files themselves and not over an overlay, so it cannot be sent to the \
@@ -47,10 +76,10 @@ impl Driver {
             )),
             Some(Foreground::Overlay(at)) => self.not_sent(at),
         };
-        self.sending = refused.is_none();
+        self.waited_command.is_sent = refused.is_none();
         match heard {
             // Whoever asked may be gone.
-            Some(heard) => drop(heard.send(self.sending)),
+            Some(heard) => drop(heard.send(refused.is_none())),
             None => refused.into_iter().for_each(|why| self.sink.event(&Event::Notice(why))),
         }
     }
@@ -74,7 +103,7 @@ impl Driver {
         if self.is_aborted() {
             rehearsing.cancel();
         }
-        while !self.sending {
+        while !self.waited_command.is_sent {
             tokio::select! {
                 () = rehearsing.over() => break,
                 Some(command) = self.inbox.recv() => self.take(command).await?,
@@ -83,8 +112,7 @@ impl Driver {
                 rehearsing.cancel();
             }
         }
-        self.foreground = Some(Foreground::Ended(at));
-        if std::mem::take(&mut self.sending) {
+        if self.waited_command.is_sent_at_end(at) {
             return Ok(Err(rehearsing));
         }
         let row = rows::address(at);
@@ -185,16 +213,12 @@ impl Driver {
     /// The loop would end, and does not before commands that were sent to the background do.
     pub(crate) async fn linger(&mut self) -> Result<(), RunError> {
         self.flush().await?;
-        let waited: Vec<Coord> = self.streams.sent().map(|(at, _)| at).collect();
-        if self.lingering != waited {
-            self.lingering.clone_from(&waited);
-            for at in waited {
-                let said = format!(
-                    "waiting for {at}, which runs in the background; stopping the work ends it, and what \
-                     it changed is not kept"
-                );
-                self.sink.event(&Event::Notice(said));
-            }
+        for at in self.streams.newly_lingering().unwrap_or_default() {
+            let said = format!(
+                "waiting for {at}, which runs in the background; stopping the work ends it, and what \
+                 it changed is not kept"
+            );
+            self.sink.event(&Event::Notice(said));
         }
         let over: Vec<_> = self.streams.sent().map(|(_, sent)| Box::pin(sent.over())).collect();
         if over.is_empty() {

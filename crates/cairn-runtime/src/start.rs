@@ -1,8 +1,10 @@
 //! Taking a run to drive it: a new one, or one that exists.
 
 use crate::journal::Journal;
-use crate::open_actions::OpenActions;
+use crate::open_ops::OpenOps;
+use crate::questions::PutQuestions;
 use crate::schemes::Leads;
+use crate::sent::WaitedCommand;
 use crate::{
     Command, Driver, Manner, Messages, RunError, Settings, Sink, Surroundings, clock, made, now_ms,
     schemes, system,
@@ -307,22 +309,15 @@ impl Start {
             world: Arc::new(world),
             provider: self.provider,
             messages,
-            open_actions: OpenActions::default(),
-            prepared: None,
+            open_ops: OpenOps::default(),
             sink: self.sink,
             inbox,
             settings: self.settings,
             has_reserved: false,
-            gone: false,
-            told: Vec::new(),
-            question: None,
+            questions: PutQuestions::default(),
             streams: crate::background::Streams::default(),
-            foreground: None,
-            sending: false,
-            lingering: Vec::new(),
+            waited_command: WaitedCommand::default(),
             leads,
-            waking: Vec::new(),
-            awaited: Vec::new(),
             around: crate::delta::Around::default(),
             own_rows,
             shows_end_again: false,

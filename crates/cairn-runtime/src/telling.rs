@@ -133,11 +133,11 @@ impl Driver {
 
     /// What a person would be shown of the op.
     async fn would_show(&self, op: &OpState, call: &Call) -> Result<String, RunError> {
-        match &self.prepared {
+        match self.open_ops.prepared.of(call.at) {
             _ if op.intent.effect.is_read_only() => {
                 Ok(format!("{} {}", op.intent.tool, op.intent.target))
             }
-            Some((of, _, prepared)) if *of == call.at => Ok(prepared.shown.clone()),
+            Some(prepared) => Ok(prepared.shown.clone()),
             _ if op.intent.of.is_some() => {
                 Ok(op.intent.of.map(|row| self.would_of(row).shown).unwrap_or_default())
             }

@@ -85,9 +85,9 @@ impl AllowedOp {
         let mut on_progress = |done: usize, total: usize| progress.tell(done, total);
         let work = world.act_and_count(&self.action, &self.prepared, acting, &mut on_progress);
         let mut performing = Box::pin(work);
-        driver.foreground = foreground;
+        driver.waited_command.wait_for(foreground);
         let performed = driver.meanwhile(&mut performing, &cancel).await;
-        driver.foreground = None;
+        driver.waited_command.wait_for(None);
         performed
     }
 }
