@@ -2,9 +2,9 @@
 //! a person's ops, and on disk. Complete and in order; nobody is woken for it.
 
 use crate::client::CLIENT_RUN;
+use crate::journal::Journal;
 use crate::note::SYSTEM_RUN;
-use crate::reconcile::{self, Known, Sight};
-use crate::{Driver, RunError, rows};
+use crate::{RunError, rows};
 use cairn_engine::Recording;
 use cairn_store::Store;
 use cairn_text::{diff, lines};
@@ -15,128 +15,63 @@ use cairn_types::{
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::Arc;
-use tokio::task::JoinHandle;
 
 /// How many lines are shown around what changed.
 const CONTEXT: usize = 2;
 /// How much is shown of all of it, in bytes; of the rest only that it changed is told.
 const MOST: usize = 16 << 10;
 
-/// A driver's look at what is around it.
-#[derive(Default)]
-pub(crate) struct Around {
-    sight: Option<Sight>,
-    /// A look that goes on beside the model's first answer.
-    beside: Option<JoinHandle<Result<Sight, RunError>>>,
-    /// The turn that was looked around for.
-    turn: Option<(u32, u32)>,
+/// What others changed since the run last looked, if anything.
+pub(crate) fn changes_by_others(journal: &Journal) -> Result<Option<Recording>, RunError> {
+    let (engine, store, own) = (journal.engine(), journal.store(), journal.run_id());
+    let Some(looked) = engine.driving().looked() else { return Ok(None) };
+    let Some(rows) = store.outcomes_since(journal.session(), looked)? else { return Ok(None) };
+    let Some((upto, _)) = rows.last() else { return Ok(None) };
+    let upto = upto.clone();
+    let names = own_run_names(journal)?;
+    let mut told = Told { store, own, names, noticed: Vec::new() };
+    let lineage = lineage(journal)?;
+    for (_, fact) in &rows {
+        match lineage.iter().any(|(run, upto)| fact.run == *run && fact.n <= *upto) {
+            true => told.supersede(fact),
+            false => told.take(fact),
+        }
+    }
+    told.settle();
+    if told.noticed.is_empty() {
+        return Ok(None);
+    }
+    let mut recording = Recording::default();
+    let place = RowPlace::Changes(engine.changes_row_count() + 1);
+    let text = recording.keep(told.text(place, |path| engine.may_show(path)));
+    let noticed = told.noticed.into_iter().map(|(one, _)| one).collect();
+    recording.facts.push(Body::Delta(Delta { upto, noticed, text }));
+    Ok(Some(recording))
 }
 
-impl Driver {
-    /// Looks around before the model is asked. Whether there was something to tell, so that it is asked anew.
-    pub(crate) async fn look_around(&mut self, turn: (u32, u32)) -> Result<bool, RunError> {
-        if self.around.turn == Some(turn) {
-            return Ok(false);
-        }
-        let is_first = self.around.turn.is_none();
-        self.around.turn = Some(turn);
-        let (store, session) = (self.store().clone(), self.session_id().clone());
-        let has_files = !self.engine().driving().terms().flags.no_repo;
-        let is_new = self.engine().is_new();
-        let own = |is_it: bool| is_it.then(|| self.run_id().clone());
-        let known = Known { doer: own(self.engine().worked_directly()), beginner: own(is_new) };
-        let look = |sight| {
-            let here = (store.clone(), Arc::clone(&self.world));
-            reconcile::reconcile(here, session.clone(), (sight, known.clone()))
+/// The run and those that it was forked from, each up to where it shares its history.
+fn lineage(journal: &Journal) -> Result<Vec<(RunId, u64)>, RunError> {
+    let mut lineage = vec![(journal.run_id().clone(), u64::MAX)];
+    let mut last = journal.store().run(journal.run_id())?;
+    while let Some(parent) = last.and_then(|run| run.parent) {
+        last = journal.store().run(&parent.run)?;
+        lineage.push((parent.run, parent.n));
+    }
+    Ok(lineage)
+}
+
+/// What the session's own runs are called.
+fn own_run_names(journal: &Journal) -> Result<HashMap<RunId, &'static str>, RunError> {
+    let runs = journal.store().runs(journal.session())?.into_iter().filter(|run| !run.imported);
+    let named = runs.filter_map(|run| {
+        let source = match run.name.as_deref()? {
+            CLIENT_RUN => "client",
+            SYSTEM_RUN => "file",
+            _ => return None,
         };
-        if is_first && (is_new || !reconcile::has_looked(&store, &session)) {
-            // A run's first request waits for nothing.
-            if has_files {
-                self.around.beside = Some(tokio::spawn(look(Sight::default())));
-            }
-            if is_new {
-                return Ok(false);
-            }
-        } else if has_files {
-            if let Some(beside) = self.around.beside.take()
-                && let Ok(Ok(sight)) = beside.await
-            {
-                self.around.sight = Some(sight);
-            }
-            let sight = self.around.sight.take().unwrap_or_default();
-            self.around.sight = Some(look(sight).await?);
-        }
-        let Some(recording) = self.delta()? else { return Ok(false) };
-        self.record(recording)?;
-        Ok(true)
-    }
-
-    /// Looks before a command works on the files themselves, so that what it changes is known for its own.
-    pub(crate) async fn look_before(&mut self) -> Result<(), RunError> {
-        let Some(sight) = self.around.sight.take() else { return Ok(()) };
-        // Another of the same reply may have worked on them before.
-        let doer = self.engine().worked_directly().then(|| self.run_id().clone());
-        let here = (self.store().clone(), Arc::clone(&self.world));
-        let known = Known { doer, beginner: None };
-        let sight = reconcile::reconcile(here, self.session_id().clone(), (sight, known)).await?;
-        self.around.sight = Some(sight);
-        Ok(())
-    }
-
-    /// What others changed, if anything.
-    fn delta(&self) -> Result<Option<Recording>, RunError> {
-        let Some(looked) = self.engine().driving().looked() else { return Ok(None) };
-        let Some(rows) = self.store().outcomes_since(self.session_id(), looked)? else {
-            return Ok(None);
-        };
-        let Some((upto, _)) = rows.last() else { return Ok(None) };
-        let upto = upto.clone();
-        let (store, own) = (self.store(), self.run_id());
-        let mut told = Told { store, own, names: self.names()?, noticed: Vec::new() };
-        let lineage = self.lineage()?;
-        for (_, fact) in &rows {
-            match lineage.iter().any(|(run, upto)| fact.run == *run && fact.n <= *upto) {
-                true => told.supersede(fact),
-                false => told.take(fact),
-            }
-        }
-        told.settle();
-        if told.noticed.is_empty() {
-            return Ok(None);
-        }
-        let mut recording = Recording::default();
-        let place = RowPlace::Changes(self.engine().changes_row_count() + 1);
-        let text = recording.keep(told.text(place, |path| self.engine().may_show(path)));
-        let noticed = told.noticed.into_iter().map(|(one, _)| one).collect();
-        recording.facts.push(Body::Delta(Delta { upto, noticed, text }));
-        Ok(Some(recording))
-    }
-
-    /// The run and those that it was forked from, each up to where it shares its history.
-    fn lineage(&self) -> Result<Vec<(RunId, u64)>, RunError> {
-        let mut lineage = vec![(self.run_id().clone(), u64::MAX)];
-        let mut last = self.store().run(self.run_id())?;
-        while let Some(parent) = last.and_then(|run| run.parent) {
-            last = self.store().run(&parent.run)?;
-            lineage.push((parent.run, parent.n));
-        }
-        Ok(lineage)
-    }
-
-    /// What the session's own runs are called.
-    fn names(&self) -> Result<HashMap<RunId, &'static str>, RunError> {
-        let runs = self.store().runs(self.session_id())?.into_iter().filter(|run| !run.imported);
-        let named = runs.filter_map(|run| {
-            let source = match run.name.as_deref()? {
-                CLIENT_RUN => "client",
-                SYSTEM_RUN => "file",
-                _ => return None,
-            };
-            Some((run.id, source))
-        });
-        Ok(named.collect())
-    }
+        Some((run.id, source))
+    });
+    Ok(named.collect())
 }
 
 /// What was noticed so far, each with the newest row of it.

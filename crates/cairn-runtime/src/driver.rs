@@ -2,6 +2,7 @@
 //! committed together whenever something is about to become visible.
 
 use crate::background::Streams;
+use crate::change_watch::ChangeWatch;
 use crate::journal::{CommittedFact, Journal};
 use crate::open_ops::OpenOps;
 use crate::prepared_ask::PreparedAsk;
@@ -129,8 +130,7 @@ pub struct Driver {
     pub(crate) streams: Streams,
     /// The command that is waited for.
     pub(crate) waited_command: WaitedCommand,
-    /// What it knows of what is around it.
-    pub(crate) around: crate::delta::Around,
+    pub(crate) change_watch: ChangeWatch,
     /// Where what it reads beyond this machine may lead.
     pub(crate) leads: Leads,
     /// Its rows, as ops see them.
@@ -230,10 +230,14 @@ impl Driver {
     /// before it does. No loop ends while one runs that a person sent there, unless it is stopped; one that
     /// is over and cannot be told any more, since the model is being asked, is not waited for.
     pub(crate) async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
-        if let Some(turn) = recording.asks()
-            && (self.take_letters().await? || self.look_around(turn).await?)
-        {
-            return Ok(());
+        if let Some(turn) = recording.asks() {
+            if self.take_letters().await? {
+                return Ok(());
+            }
+            let (journal, world) = (&self.journal, &self.world);
+            if let Some(noticed) = self.change_watch.look_around(journal, world, turn).await? {
+                return self.record(noticed);
+            }
         }
         let recording = match PreparedAsk::from_recording(recording) {
             Ok(ask) => {

@@ -5,6 +5,7 @@ mod act;
 mod ask;
 mod background;
 mod calls;
+mod change_watch;
 mod choice;
 mod client;
 mod client_exec;

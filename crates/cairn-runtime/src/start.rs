@@ -1,5 +1,6 @@
 //! Taking a run to drive it: a new one, or one that exists.
 
+use crate::change_watch::ChangeWatch;
 use crate::journal::Journal;
 use crate::open_ops::OpenOps;
 use crate::questions::PutQuestions;
@@ -318,7 +319,7 @@ impl Start {
             streams: crate::background::Streams::default(),
             waited_command: WaitedCommand::default(),
             leads,
-            around: crate::delta::Around::default(),
+            change_watch: ChangeWatch::default(),
             own_rows,
             shows_end_again: false,
         }
