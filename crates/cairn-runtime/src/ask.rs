@@ -1,11 +1,10 @@
 //! One model call: streams what arrives, takes commands meanwhile, records the whole reply or why
 //! there is none.
 
-use crate::messages::hold;
 use crate::written::Heard;
 use crate::{Driver, Event, RunError, Sink, calls, now_ms};
 use cairn_engine::{Marks, Recording};
-use cairn_provider::{Answer, Delta, Fault, FaultClass, Request, Thought};
+use cairn_provider::{Answer, Delta, Fault, FaultClass, Thought};
 use cairn_text::scrub::{Scrubber, Window};
 use cairn_types::{Call, ContentRef, Reply};
 use std::iter::repeat;
@@ -21,16 +20,12 @@ const NOT_UTF8: &str = "bytes that are not UTF-8 were replaced by U+FFFD";
 
 impl Driver {
     pub(crate) async fn ask_model(&mut self, messages: usize) -> Result<(), RunError> {
-        if let Some(end) = self.afforded_again()? {
+        if let Some(end) = self.model_calls.afforded_again(&self.journal)? {
             return self.record_step(end).await;
         }
         self.flush().await?;
-        let content = |hash: &_| self.content(hash);
-        let mut request = self.messages.request(self.engine(), messages, &content)?;
-        request.effort = self.settings.effort;
-        self.constrain(&mut request);
-        request.max_output = self.engine().lap().and_then(cairn_engine::Lap::max_output);
-        let provider = self.provider.clone();
+        let request = self.model_calls.request(&self.journal, messages)?;
+        let provider = self.model_calls.provider.clone();
         let cancel = CancellationToken::new();
         let mut teller = Teller::new(self.sink.clone(), self.journal.scrubber());
         teller.is_silent = self.engine().surface().is_text();
@@ -42,11 +37,10 @@ impl Driver {
         let answer = self.meanwhile(&mut asking, &cancel).await?;
         drop(asking);
         teller.finish();
+        self.model_calls.has_reserved = false;
         let Some(answer) = answer else {
-            self.has_reserved = false;
             return self.record_step(self.engine().timed_out(now_ms())).await;
         };
-        self.has_reserved = false;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match answer {
             Ok(answer) => self.took_answer(answer, ms),
@@ -116,12 +110,6 @@ impl Driver {
         recording.contents.extend(kept.contents);
         recording.contents.extend(calls.iter().map(|(args, _)| args.as_bytes().to_vec()));
         self.record(recording)
-    }
-
-    /// What the answer must follow, where the provider can see to that.
-    fn constrain(&self, request: &mut Request) {
-        let form = self.provider.form();
-        hold(request, self.engine(), (form.as_deref(), self.settings.schema.clone()));
     }
 
     fn took_fault(&mut self, fault: &Fault) -> Result<(), RunError> {

@@ -35,7 +35,7 @@ impl ChangeWatch {
         let is_first = self.turn.is_none();
         self.turn = Some(turn);
         let (store, session) = (journal.store().clone(), journal.session().clone());
-        let has_files = !journal.engine().terms().flags.no_repo;
+        let has_files = !journal.engine().driving().terms().flags.no_repo;
         let is_new = journal.engine().is_new();
         let own = |is_it: bool| is_it.then(|| journal.run_id().clone());
         let known = Known { doer: own(journal.engine().worked_directly()), beginner: own(is_new) };

@@ -4,15 +4,16 @@
 use crate::background::Streams;
 use crate::change_watch::ChangeWatch;
 use crate::journal::{CommittedFact, Journal};
+use crate::model_calls::ModelCalls;
 use crate::open_ops::OpenOps;
 use crate::prepared_ask::PreparedAsk;
 use crate::questions::PutQuestions;
 use crate::schemes::{Leads, Web};
 use crate::sent::{Sending, WaitedCommand};
 use crate::transcript::text_of;
-use crate::{Event, Longest, Messages, RunError, Sink, Written, now_ms};
+use crate::{Event, Longest, RunError, Sink, Written, now_ms};
 use cairn_engine::{DecideError, Engine, NewText, Recording, Step, Word};
-use cairn_provider::{Effort, Provider};
+use cairn_provider::Effort;
 use cairn_store::{Store, StoreError};
 use cairn_text::scrub::Scrubber;
 use cairn_tools::hooks::Hooks;
@@ -117,14 +118,11 @@ pub enum Pause {
 pub struct Driver {
     pub(crate) journal: Journal,
     pub(crate) world: Arc<World>,
-    pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) messages: Messages,
+    pub(crate) model_calls: ModelCalls,
     pub(crate) open_ops: OpenOps,
     pub(crate) sink: Arc<dyn Sink>,
     pub(crate) inbox: mpsc::UnboundedReceiver<Command>,
     pub(crate) settings: Settings,
-    /// Money is set aside for the call that the model is asked with.
-    pub(crate) has_reserved: bool,
     pub(crate) questions: PutQuestions,
     /// Commands in the background. They end when this is dropped.
     pub(crate) streams: Streams,
@@ -242,7 +240,7 @@ impl Driver {
         let recording = match PreparedAsk::from_recording(recording) {
             Ok(ask) => {
                 let ask = self.with_shown(ask).await;
-                self.afforded(ask)?
+                self.model_calls.afforded(&self.journal, ask)?
             }
             Err(recording) => recording,
         };
@@ -264,8 +262,7 @@ impl Driver {
         self.journal.record(recording);
         let engine = self.journal.engine();
         self.open_ops.actions.keep_only(|at| engine.op(at).is_some());
-        let content = |hash: &Hash| self.journal.content(hash);
-        self.messages.extend(engine, &content)?;
+        self.model_calls.extend_messages(&self.journal)?;
         Ok(())
     }
 

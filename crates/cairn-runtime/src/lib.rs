@@ -25,6 +25,7 @@ mod journal;
 mod made;
 mod mailbox;
 mod messages;
+mod model_calls;
 mod money;
 mod nested;
 mod note;

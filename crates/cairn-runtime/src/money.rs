@@ -1,9 +1,11 @@
 //! Money before a model call: what it may cost at worst, and whether that can be afforded. Prices are
 //! the provider's, sums the engine's and the store's; nothing is counted here.
 
+use crate::RunError;
+use crate::journal::Journal;
+use crate::model_calls::ModelCalls;
 use crate::prepared_ask::PreparedAsk;
-use crate::{Driver, RunError};
-use cairn_engine::Recording;
+use cairn_engine::{Engine, Recording};
 use cairn_provider::{Message, Part, Price, Request};
 use cairn_store::{Reserve, Reserved};
 use cairn_types::{PicoUsd, Visible};
@@ -119,61 +121,71 @@ fn of_message(message: &Message) -> u64 {
         }
 }
 
-impl Driver {
+impl ModelCalls {
     /// The model is about to be asked: sets the money for it aside. Where there is less than the
     /// worst case would take, the answer may only be as long as is affordable; where even a short one
     /// is not, the loop ends instead. Where nothing counts, it may be as long as somebody said.
-    pub(crate) fn afforded(&mut self, ask: PreparedAsk) -> Result<Recording, RunError> {
-        let ask = ask.with_max_output(self.settings.longest.held());
-        if !self.counts_money() {
+    pub(crate) fn afforded(
+        &mut self,
+        journal: &Journal,
+        ask: PreparedAsk,
+    ) -> Result<Recording, RunError> {
+        let engine = journal.engine();
+        let ask = ask.with_max_output(self.longest.held());
+        if !counts_money(engine) {
             return Ok(ask.into_recording());
         }
-        let Some(worst) = self.worst(ask.visible())? else { return Ok(ask.into_recording()) };
-        match self.set_aside(&worst, worst.longest)? {
+        let Some(worst) = self.worst(journal, ask.visible())? else {
+            return Ok(ask.into_recording());
+        };
+        match self.set_aside(journal, &worst, worst.longest)? {
             Ok(tokens) => Ok(ask.with_max_output(Some(tokens)).into_recording()),
-            Err(why) => Ok(self.engine().unaffordable(&why)),
+            Err(why) => Ok(engine.unaffordable(&why)),
         }
     }
 
     /// The model was about to be asked by an earlier driver: its money was given back, and is set
     /// aside again. Why the loop ends, where that cannot be.
-    pub(crate) fn afforded_again(&mut self) -> Result<Option<Recording>, RunError> {
-        let longest = self.engine().lap().and_then(cairn_engine::Lap::max_output);
+    pub(crate) fn afforded_again(
+        &mut self,
+        journal: &Journal,
+    ) -> Result<Option<Recording>, RunError> {
+        let engine = journal.engine();
+        let longest = engine.lap().and_then(cairn_engine::Lap::max_output);
         let (Some(longest), false) = (longest, self.has_reserved) else { return Ok(None) };
-        if !self.counts_money() {
+        if !counts_money(engine) {
             return Ok(None);
         }
-        let Some(worst) = self.worst(&[])? else { return Ok(None) };
-        Ok(match self.set_aside(&worst, longest)? {
+        let Some(worst) = self.worst(journal, &[])? else { return Ok(None) };
+        Ok(match self.set_aside(journal, &worst, longest)? {
             Ok(tokens) if tokens >= longest => None,
-            Ok(_) => {
-                Some(self.engine().unaffordable("too little of the budget is left to ask again"))
-            }
-            Err(why) => Some(self.engine().unaffordable(&why)),
+            Ok(_) => Some(engine.unaffordable("too little of the budget is left to ask again")),
+            Err(why) => Some(engine.unaffordable(&why)),
         })
-    }
-
-    fn counts_money(&self) -> bool {
-        self.engine().money_left().is_some() || self.engine().driving().session_budget().is_some()
     }
 
     /// What the next call may cost. What it will show as it stands comes on top of what the last one showed, which some
     /// of it replaces.
-    fn worst(&self, shown: &[Visible]) -> Result<Option<Worst>, RunError> {
+    fn worst(&self, journal: &Journal, shown: &[Visible]) -> Result<Option<Worst>, RunError> {
         let Some(price) = self.provider.price() else { return Ok(None) };
-        let mut request = self.messages.next(self.engine(), &|hash| self.content(hash))?;
-        request.schema = self.settings.schema.clone();
-        let mut worst = Worst::of(&request, price, self.settings.longest.known());
+        let mut request = self.messages.next(journal.engine(), &|hash| journal.content(hash))?;
+        request.schema = self.schema.clone();
+        let mut worst = Worst::of(&request, price, self.longest.known());
         let bytes: u64 = shown.iter().map(|one| one.content.bytes + one.path.len() as u64).sum();
         worst.sends(bytes / BYTES_A_TOKEN, price);
         Ok(Some(worst))
     }
 
     /// How long an answer is affordable, the money for it set aside; or why none is.
-    fn set_aside(&mut self, worst: &Worst, longest: u64) -> Result<Result<u64, String>, RunError> {
+    fn set_aside(
+        &mut self,
+        journal: &Journal,
+        worst: &Worst,
+        longest: u64,
+    ) -> Result<Result<u64, String>, RunError> {
         let worst = Worst { longest, ..*worst };
         let mut most = worst.with(longest);
-        if let Some(left) = self.engine().money_left() {
+        if let Some(left) = journal.engine().money_left() {
             if worst.affords(left).is_none() {
                 return Ok(Err(format!(
                     "{left} of the loop's cap on money are left, and another turn may cost {}",
@@ -182,11 +194,11 @@ impl Driver {
             }
             most = most.min(left);
         }
-        if let Some(budget) = self.engine().driving().session_budget() {
-            let (run, session) = (self.run_id(), self.session_id());
+        if let Some(budget) = journal.engine().driving().session_budget() {
+            let (run, session) = (journal.run_id(), journal.session());
             let least = worst.with(FLOOR.min(longest));
             let wish = Reserve { run, session, budget, least, most };
-            match self.store().reserve(&wish)? {
+            match journal.store().reserve(&wish)? {
                 Reserved::Granted(granted) => most = granted,
                 Reserved::Short { spent, reserved } => {
                     return Ok(Err(format!(
@@ -199,6 +211,11 @@ impl Driver {
         self.has_reserved = true;
         Ok(worst.affords(most).ok_or_else(|| "nothing of the budget is left".to_owned()))
     }
+}
+
+/// Whether what calls cost is bounded.
+fn counts_money(engine: &Engine) -> bool {
+    engine.money_left().is_some() || engine.driving().session_budget().is_some()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::change_watch::ChangeWatch;
 use crate::journal::Journal;
+use crate::model_calls::ModelCalls;
 use crate::open_ops::OpenOps;
 use crate::questions::PutQuestions;
 use crate::schemes::Leads;
@@ -308,13 +309,11 @@ impl Start {
         Driver {
             journal,
             world: Arc::new(world),
-            provider: self.provider,
-            messages,
+            model_calls: ModelCalls::new(self.provider, messages, &self.settings),
             open_ops: OpenOps::default(),
             sink: self.sink,
             inbox,
             settings: self.settings,
-            has_reserved: false,
             questions: PutQuestions::default(),
             streams: crate::background::Streams::default(),
             waited_command: WaitedCommand::default(),
