@@ -54,9 +54,8 @@ impl Driver {
         let mut written = String::new();
         if self.engine().surface().is_text() {
             written = std::mem::take(&mut answer.text);
-            heard = self.heard(&written, answer.finish);
-            self.tell_prose(&heard);
-            self.tell_unread(&heard);
+            heard = Heard::read(self.engine(), &written, answer.finish);
+            heard.report(&*self.sink, self.journal.scrubber());
             if !answer.calls.is_empty() {
                 let left = answer.calls.len();
                 heard.repairs.push(format!("{left} calls in the provider's own form left out"));

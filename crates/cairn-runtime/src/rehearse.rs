@@ -2,7 +2,7 @@
 
 use crate::sent::Foreground;
 use crate::settled_op::SettledOp;
-use crate::{Driver, Event, RunError, rows};
+use crate::{Driver, Event, RunError, Sink, rows};
 use cairn_engine::{OpState, Reached, Recording};
 use cairn_types::{Action, Body, Coord, Reach};
 use cairn_world::{OnOutput, Prepared};
@@ -64,9 +64,9 @@ impl Driver {
         self.waited_command.wait_for(Some(Foreground::Overlay(at)));
         let cancel = CancellationToken::new();
         let name = format!("{}-{}-{}-{}", self.run_id(), at.lap, at.turn, at.seq);
-        let (world, told) = (self.world.clone(), self.telling(at));
-        let is_told = told.1.clone();
-        let mut starting = Box::pin(world.rehearse(action, (&name, &hosts), told.0));
+        let (world, is_waited_for) = (self.world.clone(), Arc::new(AtomicBool::new(true)));
+        let on_output = output_teller(at, self.sink.clone(), is_waited_for.clone());
+        let mut starting = Box::pin(world.rehearse(action, (&name, &hosts), on_output));
         let started = self.meanwhile(&mut starting, &cancel).await?;
         drop(starting);
         let waited = match started {
@@ -77,7 +77,7 @@ impl Driver {
         let mut prepared = match waited {
             Ok(prepared) => prepared,
             Err(rehearsing) => {
-                is_told.store(false, Ordering::Relaxed);
+                is_waited_for.store(false, Ordering::Relaxed);
                 let settled = Some(self.sent(at, (action.target(), rehearsing)));
                 return Ok(Prepared { settled, ..Prepared::default() });
             }
@@ -91,19 +91,6 @@ impl Driver {
     /// crash it runs again.
     pub(crate) fn begun(&self) -> Option<Coord> {
         self.waited_command.over_overlay().or_else(|| self.open_ops.prepared.op_that_ran())
-    }
-
-    /// What tells of a command's output as it comes, as long as it is waited for.
-    fn telling(&self, at: Coord) -> (OnOutput, Arc<AtomicBool>) {
-        let (sink, is_told) = (self.sink.clone(), Arc::new(AtomicBool::new(true)));
-        let tells = is_told.clone();
-        let on_output = move |piece: &[u8]| {
-            if tells.load(Ordering::Relaxed) {
-                let text = String::from_utf8_lossy(piece).into_owned();
-                sink.event(&Event::Output { at, text });
-            }
-        };
-        (Box::new(on_output), is_told)
     }
 
     /// What was prepared for an op that is refused is forgotten; what a command printed is told with the
@@ -137,4 +124,14 @@ impl Driver {
             Err(recording) => recording,
         }
     }
+}
+
+/// Returns what reports a command's output as it comes, as long as the command is waited for.
+fn output_teller(at: Coord, sink: Arc<dyn Sink>, is_waited_for: Arc<AtomicBool>) -> OnOutput {
+    Box::new(move |piece: &[u8]| {
+        if is_waited_for.load(Ordering::Relaxed) {
+            let text = String::from_utf8_lossy(piece).into_owned();
+            sink.event(&Event::Output { at, text });
+        }
+    })
 }

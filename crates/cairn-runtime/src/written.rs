@@ -2,11 +2,12 @@
 //! messages: what it sees as it stands, and what its reply must repeat.
 
 use crate::prepared_ask::PreparedAsk;
-use crate::{Driver, Event, clock, packet};
-use cairn_engine::Marks;
+use crate::{Driver, Event, Sink, clock, packet};
+use cairn_engine::{Engine, Lap, Marks};
 use cairn_provider::CallText;
 use cairn_surface::any;
 use cairn_surface::{Position, Reading};
+use cairn_text::scrub::Scrubber;
 use cairn_types::{Action, Finish, Hash, Read, Surface};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -31,16 +32,16 @@ pub(crate) struct Heard {
     pub(crate) is_final: bool,
 }
 
-impl Driver {
-    /// What a reply on a text surface comes to. The answer that was asked for in plain words is one.
-    pub(crate) fn heard(&self, text: &str, finish: Finish) -> Heard {
-        let lap = self.engine().lap();
-        if lap.is_some_and(cairn_engine::Lap::is_plain) {
+impl Heard {
+    /// Reads a reply on a text surface. The answer that was asked for in plain words is one.
+    pub(crate) fn read(engine: &Engine, text: &str, finish: Finish) -> Heard {
+        let lap = engine.lap();
+        if lap.is_some_and(Lap::is_plain) {
             let (said, reasoning) = any::without_thoughts(text);
             return Heard { text: said.trim().to_owned(), reasoning, ..Heard::default() };
         }
-        let tools = packet::given(self.engine());
-        let turn = packet::turn(self.engine(), &tools);
+        let tools = packet::given(engine);
+        let turn = packet::turn(engine, &tools);
         let at = lap.map_or((0, 0), |lap| (lap.lap, lap.turn + 1));
         let reading = match finish {
             Finish::Length | Finish::Filtered => turn.read_cut(text, MOST_OPS),
@@ -49,22 +50,21 @@ impl Driver {
         heard(reading, at)
     }
 
-    /// Tells at once what a reply says besides what it asks for. Where some of it could not be read, that may be scraps.
-    pub(crate) fn tell_prose(&self, heard: &Heard) {
-        if !heard.text.trim().is_empty() && heard.unread.is_none() {
-            let text = self.journal.scrubber().text(&heard.text).into_owned();
-            self.sink.event(&Event::Text { offset: 0, text });
+    /// Reports to a person what the reply says besides what it asks for, or, since that may be scraps then, only what
+    /// could not be read. The model is told of that with its next turn.
+    pub(crate) fn report(&self, sink: &dyn Sink, scrubber: &Scrubber) {
+        match &self.unread {
+            Some(unread) => sink.event(&Event::Notice(scrubber.text(unread).into_owned())),
+            None if self.text.trim().is_empty() => {}
+            None => {
+                let text = scrubber.text(&self.text).into_owned();
+                sink.event(&Event::Text { offset: 0, text });
+            }
         }
     }
+}
 
-    /// Tells a person what of a reply could not be read; the model is told with its next turn.
-    pub(crate) fn tell_unread(&self, heard: &Heard) {
-        if let Some(unread) = &heard.unread {
-            let unread = self.journal.scrubber().text(unread).into_owned();
-            self.sink.event(&Event::Notice(unread));
-        }
-    }
-
+impl Driver {
     /// What the model is asked with on a text surface, besides messages.
     pub(crate) async fn with_shown(&self, mut ask: PreparedAsk) -> PreparedAsk {
         match self.engine().surface() {

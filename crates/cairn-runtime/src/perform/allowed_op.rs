@@ -90,6 +90,25 @@ impl AllowedOp {
         driver.waited_command.wait_for(None);
         performed
     }
+
+    /// Settles the op, which acted. One that panicked is settled as after a crash, but not tried again: it
+    /// would only panic once more.
+    pub(super) async fn settle(
+        &self,
+        driver: &mut Driver,
+        performed: Performed,
+    ) -> Result<(), RunError> {
+        let at = self.at;
+        let is_begun = driver.engine().op(at).is_some_and(|op| op.begin().is_some());
+        match (performed.panicked, is_begun) {
+            (false, _) => driver.settled_by(at, performed, Settled::Performed),
+            (true, false) => driver.settled_by(at, performed, Settled::NotPerformed),
+            (true, true) => match driver.after_crash(at).await? {
+                AfterCrash::Record(recording) => driver.record(recording),
+                AfterCrash::Repeat => driver.settled_by(at, performed, Settled::NotPerformed),
+            },
+        }
+    }
 }
 
 impl Driver {
@@ -148,23 +167,5 @@ impl Driver {
         self.journal.keep_spooled(spooled);
         self.record(beginning.recording())?;
         self.flush().await
-    }
-
-    /// Settles an op that acted. One that panicked is settled as after a crash, but not tried again: it
-    /// would only panic once more.
-    pub(super) async fn settle_acted(
-        &mut self,
-        at: Coord,
-        performed: Performed,
-    ) -> Result<(), RunError> {
-        let is_begun = self.engine().op(at).is_some_and(|op| op.begin().is_some());
-        match (performed.panicked, is_begun) {
-            (false, _) => self.settled_by(at, performed, Settled::Performed),
-            (true, false) => self.settled_by(at, performed, Settled::NotPerformed),
-            (true, true) => match self.after_crash(at).await? {
-                AfterCrash::Record(recording) => self.record(recording),
-                AfterCrash::Repeat => self.settled_by(at, performed, Settled::NotPerformed),
-            },
-        }
     }
 }

@@ -30,7 +30,7 @@ impl OverlayCommand {
         }
         op.begin(driver).await?;
         let performed = op.act_on_world(driver, None).await?;
-        driver.settle_acted(op.at, performed).await
+        op.settle(driver, performed).await
     }
 }
 
@@ -45,7 +45,7 @@ impl DirectCommand {
         driver.change_watch.look_before_command(&driver.journal, &driver.world).await?;
         op.begin(driver).await?;
         let performed = op.act_on_world(driver, Some(Foreground::Direct(op.at))).await?;
-        driver.settle_acted(op.at, performed).await
+        op.settle(driver, performed).await
     }
 }
 
@@ -59,6 +59,6 @@ impl BackgroundCommand {
         let BackgroundCommand { op } = self;
         op.begin(driver).await?;
         let started = driver.start_beside(op.at, &op.action).await;
-        driver.settle_acted(op.at, started).await
+        op.settle(driver, started).await
     }
 }

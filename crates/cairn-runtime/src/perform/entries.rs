@@ -24,7 +24,7 @@ impl EntryChange {
             false => op.begin(driver).await?,
         }
         let performed = op.act_on_world(driver, None).await?;
-        driver.settle_acted(op.at, performed).await?;
+        op.settle(driver, performed).await?;
         driver.flush().await
     }
 }

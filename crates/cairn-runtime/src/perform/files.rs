@@ -13,6 +13,6 @@ impl FileChange {
         let FileChange { op } = self;
         op.begin(driver).await?;
         let performed = op.act_on_world(driver, None).await?;
-        driver.settle_acted(op.at, performed).await
+        op.settle(driver, performed).await
     }
 }

@@ -15,7 +15,7 @@ impl StreamEnd {
         let StreamEnd { op, path } = self;
         op.begin(driver).await?;
         let ended = driver.end_row(&path).await?;
-        driver.settle_acted(op.at, ended).await
+        op.settle(driver, ended).await
     }
 }
 
@@ -31,6 +31,6 @@ impl FeedRead {
         let FeedRead { op, uri, read } = self;
         op.begin(driver).await?;
         let performed = driver.read_feed(op.at, (&uri, &read)).await?;
-        driver.settle_acted(op.at, performed).await
+        op.settle(driver, performed).await
     }
 }
