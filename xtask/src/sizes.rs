@@ -9,20 +9,41 @@ use syn::{FnArg, ImplItem, Item, Signature, Type};
 const MOST_METHODS: usize = 60;
 const MOST_FIELDS: usize = 16;
 
-/// Types that are still to be split, with the methods and fields they may have until then. The numbers only shrink.
+/// Types that are still to be split, with the methods and fields they have now: whoever takes some away lowers the
+/// number here, so that it only shrinks.
 const STILL_TO_SPLIT: [StillToSplit; 8] = [
-    StillToSplit { krate: "cairn", name: "Config", methods: 64, fields: 4 },
-    StillToSplit { krate: "cairn", name: "State", methods: 21, fields: 19 },
-    StillToSplit { krate: "cairn-engine", name: "Engine", methods: 124, fields: 15 },
-    StillToSplit { krate: "cairn-engine", name: "Lap", methods: 22, fields: 23 },
-    StillToSplit { krate: "cairn-runtime", name: "Driver", methods: 129, fields: 22 },
-    StillToSplit { krate: "cairn-surface", name: "Scan", methods: 43, fields: 20 },
-    StillToSplit { krate: "cairn-world", name: "Workspace", methods: 100, fields: 11 },
-    StillToSplit { krate: "cairn-world", name: "World", methods: 62, fields: 5 },
+    StillToSplit { file: "crates/cairn/src/config/mod.rs", name: "Config", methods: 64, fields: 4 },
+    StillToSplit { file: "crates/cairn/src/run/screen.rs", name: "State", methods: 21, fields: 19 },
+    StillToSplit {
+        file: "crates/cairn-engine/src/state.rs",
+        name: "Engine",
+        methods: 121,
+        fields: 15,
+    },
+    StillToSplit { file: "crates/cairn-engine/src/state.rs", name: "Lap", methods: 22, fields: 23 },
+    StillToSplit {
+        file: "crates/cairn-runtime/src/driver.rs",
+        name: "Driver",
+        methods: 112,
+        fields: 14,
+    },
+    StillToSplit {
+        file: "crates/cairn-surface/src/tags/scan.rs",
+        name: "Scan",
+        methods: 43,
+        fields: 20,
+    },
+    StillToSplit {
+        file: "crates/cairn-world/src/workspace.rs",
+        name: "Workspace",
+        methods: 100,
+        fields: 11,
+    },
+    StillToSplit { file: "crates/cairn-world/src/lib.rs", name: "World", methods: 62, fields: 5 },
 ];
 
 struct StillToSplit {
-    krate: &'static str,
+    file: &'static str,
     name: &'static str,
     methods: usize,
     fields: usize,
@@ -76,10 +97,20 @@ pub fn check(root: &Path) -> Result<Vec<String>> {
 }
 
 fn problem(name: &TypeName, size: &Size) -> Option<String> {
-    let known = STILL_TO_SPLIT.iter().find(|one| one.krate == name.krate && one.name == name.name);
-    let (most_methods, most_fields) =
-        known.map_or((MOST_METHODS, MOST_FIELDS), |known| (known.methods, known.fields));
+    let is_it = |one: &&StillToSplit| name.file == Path::new(one.file) && one.name == name.name;
+    let known = STILL_TO_SPLIT.iter().find(is_it);
     let (methods, fields) = (size.methods, size.fields);
+    if let Some(known) = known {
+        let is_current = (known.methods, known.fields) == (methods, fields);
+        return (!is_current).then(|| {
+            format!(
+                "xtask/src/sizes.rs: {} has {methods} methods and {fields} fields by now, not {} and {}; it may only \
+                 have fewer",
+                name.name, known.methods, known.fields
+            )
+        });
+    }
+    let (most_methods, most_fields) = (MOST_METHODS, MOST_FIELDS);
     let is_too_much = methods > most_methods || fields > most_fields;
     (size.changes_itself && is_too_much).then(|| {
         format!(

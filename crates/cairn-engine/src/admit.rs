@@ -415,18 +415,27 @@ impl OpInRun<'_> {
     /// What the gates say about an op, given how far it reaches as far as that was found out. They are asked again
     /// only when the op, its effect or the policy has changed since they were asked last.
     pub(crate) fn leave(&self, reach: &Reach) -> Leave {
-        let version = self.run.driving.policy_version(self.run.now);
-        let evaluate = || match self.put(reach) {
+        let driving = &self.run.driving;
+        let (at, version) = (self.at(), driving.policy_version(self.run.now));
+        let evaluate = || self.ask_gates(reach);
+        self.unless_too_late(driving.judgements.recall_or_evaluate(at, reach, version, evaluate))
+    }
+
+    /// What the gates would say if it reached so far. That is not remembered.
+    pub(crate) fn leave_if(&self, reach: &Reach) -> Leave {
+        let judgements = &self.run.driving.judgements;
+        self.unless_too_late(judgements.evaluate(|| self.ask_gates(reach)))
+    }
+
+    fn ask_gates(&self, reach: &Reach) -> Leave {
+        match self.put(reach) {
             Some(asked) => asked.leave(),
             None => Leave::Granted(Vec::new(), By::Gate(Gate::Mode)),
-        };
-        let leave = self.run.driving.judgements.recall_or_evaluate(
-            self.op.intent.at,
-            reach,
-            version,
-            evaluate,
-        );
-        // What began cannot be changed or answered any more, so hooks are not asked about it.
+        }
+    }
+
+    /// What began cannot be changed or answered any more, so hooks are not asked about it.
+    fn unless_too_late(&self, leave: Leave) -> Leave {
         let too_late = self.op.begin().is_some()
             && match leave {
                 Leave::Hook(_) | Leave::Answered(..) => true,

@@ -6,10 +6,11 @@ use crate::gates::Leave;
 use crate::policy::Rulebook;
 use crate::reach::Reach;
 use cairn_types::{Body, Coord, Decision, Remember};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-/// How many judgements are remembered; the oldest are dropped.
-const MOST_REMEMBERED: usize = 32;
+/// How many judgements of effects are remembered of one op, besides the one of its request.
+const MOST_EFFECTS: usize = 2;
 
 /// Identifies all that the gates read besides an op and its prepared effect: rules, mode, flags, remembered
 /// answers and their expiry, hooks, budgets, and the results of earlier calls.
@@ -42,12 +43,10 @@ fn changes_policy(decision: &Decision) -> bool {
     decision.remember != Remember::Once || decision.mode.is_some() || !decision.hosts.is_empty()
 }
 
-/// The gates' word on an op with one effect, under one policy.
+/// The gates' word on an op with one effect.
 #[derive(Debug, Clone)]
 struct Judgement {
-    at: Coord,
     reach: Reach,
-    under: PolicyVersion,
     leave: Leave,
 }
 
@@ -57,7 +56,9 @@ pub(crate) struct Judgements(Mutex<Remembered>);
 
 #[derive(Debug, Clone, Default)]
 struct Remembered {
-    judgements: Vec<Judgement>,
+    /// The policy that all of them are under.
+    under: PolicyVersion,
+    by_op: HashMap<Coord, VecDeque<Judgement>>,
     evaluations: u64,
 }
 
@@ -72,19 +73,33 @@ impl Judgements {
         evaluate: impl FnOnce() -> Leave,
     ) -> Leave {
         let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |one: &&Judgement| one.at == at && one.reach == *reach && one.under == under;
-        if let Some(judgement) = remembered.judgements.iter().find(is_it) {
+        if remembered.under != under {
+            remembered.under = under;
+            remembered.by_op.clear();
+        }
+        let of_op = remembered.by_op.entry(at).or_default();
+        if let Some(judgement) = of_op.iter().find(|one| one.reach == *reach) {
             return judgement.leave.clone();
         }
         let leave = evaluate();
-        remembered.evaluations += 1;
-        remembered.judgements.retain(|one| one.under == under);
-        if remembered.judgements.len() >= MOST_REMEMBERED {
-            remembered.judgements.remove(0);
+        let is_effect = |one: &Judgement| one.reach != Reach::default();
+        if of_op.iter().filter(|one| is_effect(one)).count() >= MOST_EFFECTS
+            && let Some(oldest) = of_op.iter().position(is_effect)
+        {
+            of_op.remove(oldest);
         }
-        let judgement = Judgement { at, reach: reach.clone(), under, leave: leave.clone() };
-        remembered.judgements.push(judgement);
+        // Which hook is next depends on how far the op has come.
+        if !matches!(leave, Leave::Hook(_)) {
+            of_op.push_back(Judgement { reach: reach.clone(), leave: leave.clone() });
+        }
+        remembered.evaluations += 1;
         leave
+    }
+
+    /// The gates' word, which is not remembered.
+    pub(crate) fn evaluate(&self, evaluate: impl FnOnce() -> Leave) -> Leave {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).evaluations += 1;
+        evaluate()
     }
 
     /// How often the gates were asked.

@@ -47,11 +47,12 @@ impl GateRuling<'_> {
     /// Names the paths, besides those that the op asked for, without which the gates would say something else.
     pub(crate) fn naming_paths(mut self, reach: &Reach) -> Self {
         let removed = RemovedPaths::new(&reach.gone);
+        let without = self.op.leave(&reach.limited_to(&[], &removed));
         let is_same = |changed: &[String]| {
             let limited = reach.limited_to(changed, &removed);
-            self.op.leave(&limited).gates() == self.decision.gates
+            self.op.leave_if(&limited).gates() == self.decision.gates
         };
-        let also = if is_same(&[]) {
+        let also = if without.gates() == self.decision.gates {
             Vec::new()
         } else {
             let mut all = reach.changed.iter().chain(&reach.ignored);

@@ -5,7 +5,7 @@
 use crate::StoreError;
 use crate::bundle;
 use crate::contents;
-use crate::fact::each_body;
+use crate::fact::{Unreadable, each_body};
 use crate::gc::named_by;
 use crate::home::Home;
 use crate::keys::Keys;
@@ -78,7 +78,7 @@ pub(crate) fn write(
     let mut signed = Vec::new();
     bundle::write(conn, home, keys, session, &mut signed)?;
     let mut header = header(conn, session)?;
-    let named = named_by(conn, header.runs.iter().map(|run| &run.run))?;
+    let named = named_by(conn, header.runs.iter().map(|run| &run.run), Unreadable::Skipped)?;
     let mut held = Vec::new();
     for hash in named.into_iter().collect::<BTreeSet<Hash>>() {
         if contents::is_kept(conn, home, &hash)? {
@@ -106,7 +106,7 @@ pub(crate) fn write(
 fn missing(conn: &Connection, header: &Header, held: &[Hash]) -> Result<u64, StoreError> {
     let mut named = BTreeSet::new();
     for run in &header.runs {
-        each_body(conn, &run.run, &mut |body| contents_in(body, &mut named))?;
+        each_body(conn, &run.run, Unreadable::Skipped, &mut |body| contents_in(body, &mut named))?;
     }
     Ok(named.iter().filter(|hash| held.binary_search(hash).is_err()).count() as u64)
 }

@@ -154,17 +154,33 @@ pub(crate) fn depth(value: &Value) -> usize {
     }
 }
 
-/// Gives the body of each fact that a run recorded itself; null where one is no JSON.
+/// What becomes of a fact whose body cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// It may name anything, so it is an error.
+    Refused,
+    /// It names nothing.
+    Skipped,
+}
+
+/// Gives the body of each fact that a run recorded itself; null for one that is skipped.
 pub(crate) fn each_body(
     conn: &Connection,
     run: &RunId,
+    unreadable: Unreadable,
     each: &mut dyn FnMut(&Value),
 ) -> Result<(), StoreError> {
     let mut bodies = conn.prepare_cached("SELECT body FROM facts WHERE run = ?")?;
     let mut rows = bodies.query([run.as_str()])?;
     while let Some(row) = rows.next()? {
-        let body = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or_default());
-        each(&body.unwrap_or_default());
+        let text = row.get_ref(0)?.as_bytes().unwrap_or_default();
+        match serde_json::from_slice::<Value>(text) {
+            Ok(body) => each(&body),
+            Err(error) if unreadable == Unreadable::Refused => {
+                return Err(bad_column(0, error).into());
+            }
+            Err(_) => each(&Value::Null),
+        }
     }
     Ok(())
 }

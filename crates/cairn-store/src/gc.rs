@@ -5,7 +5,7 @@
 use crate::StoreError;
 use crate::contents;
 use crate::entries;
-use crate::fact::each_body;
+use crate::fact::{Unreadable, each_body};
 use crate::home::Home;
 use crate::lease;
 use crate::remove;
@@ -82,7 +82,7 @@ type Swept = (Freed, Vec<PathBuf>, Vec<RunId>);
 /// Deletes the rows of contents no living run names; gives their files and the old runs.
 fn sweep(conn: &Connection, home: &Home, gc: &Gc) -> Result<Swept, StoreError> {
     let (living, old) = by_age(conn, home, gc.before)?;
-    let mut named = named_by(conn, &living)?;
+    let mut named = named_by(conn, &living, Unreadable::Refused)?;
     named.extend(&gc.keep);
     named.extend(entries::named(conn, None)?);
     let mut freed = Freed { runs: old.len() as u64, ..Freed::default() };
@@ -145,10 +145,11 @@ fn by_age(
 pub(crate) fn named_by<'a>(
     conn: &Connection,
     runs: impl IntoIterator<Item = &'a RunId>,
+    unreadable: Unreadable,
 ) -> Result<HashSet<Hash>, StoreError> {
     let mut named = HashSet::new();
     for run in runs {
-        each_body(conn, run, &mut |body| hashes_in(body, &mut named))?;
+        each_body(conn, run, unreadable, &mut |body| hashes_in(body, &mut named))?;
     }
     Ok(named)
 }

@@ -1,6 +1,7 @@
 //! Deletes a session: its rows in one transaction, then the files that only it needed. Nothing of
 //! another session changes, so that still verifies. A run that is being driven keeps its session.
 
+use crate::fact::Unreadable;
 use crate::gc::{named_by, remove_unnamed};
 use crate::home::Home;
 use crate::{StoreError, answers};
@@ -100,10 +101,10 @@ fn rows(
     let all = run_ids(conn, "SELECT id FROM runs WHERE session = ?", session)?;
     let others = run_ids(conn, "SELECT id FROM runs WHERE session <> ?", session)?;
     refuse_driven(home, &all)?;
-    let mut alone = named_by(conn, &all)?;
+    let mut alone = named_by(conn, &all, Unreadable::Skipped)?;
     for other in others {
         // One run at a time: what is held is what the session names, however large the home is.
-        let named = named_by(conn, [&other])?;
+        let named = named_by(conn, [&other], Unreadable::Refused)?;
         alone.retain(|hash| !named.contains(hash));
     }
     let elsewhere = entries::named(conn, Some(session))?;

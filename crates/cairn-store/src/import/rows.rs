@@ -9,7 +9,7 @@ use crate::bundle::{Bundler, Damage};
 use crate::contents::{self, Absence};
 use crate::digest::{Tail, unhex_array};
 use crate::export::Header;
-use crate::fact::each_body;
+use crate::fact::{Unreadable, each_body};
 use crate::gc::named_by;
 use crate::heads::HeadLine;
 use crate::home::Home;
@@ -100,7 +100,7 @@ impl ImportedRows<'_> {
         let mut absent = BTreeSet::new();
         for (run, _) in &self.parts.runs {
             let mut named = Vec::new();
-            each_body(self.conn, run, &mut |body| {
+            each_body(self.conn, run, Unreadable::Skipped, &mut |body| {
                 contents_in(body, &mut named);
                 named.extend(changed_contents_in(body));
             })?;
@@ -118,7 +118,7 @@ impl ImportedRows<'_> {
             .query_map([self.header.session_id.as_str()], |row| crate::run::id::<RunId>(row, 0))?;
         for other in others {
             // One run at a time: what is held is what one run names, however large the home is.
-            let named = named_by(self.conn, [&other?])?;
+            let named = named_by(self.conn, [&other?], Unreadable::Skipped)?;
             absent.retain(|hash| !named.contains(hash));
         }
         absent.iter().try_for_each(|hash| contents::note_freed(self.conn, hash))
