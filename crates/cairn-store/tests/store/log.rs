@@ -312,3 +312,16 @@ async fn a_fork_point_beyond_the_parent_is_refused() {
     let refused = kit::fork(&bench.store, &RunId::new(8, 8), parent).await.unwrap_err();
     assert!(refused.to_string().contains("does not exist"), "{refused}");
 }
+
+#[tokio::test]
+async fn gc_frees_nothing_beside_a_fact_that_cannot_be_read() {
+    let bench = Bench::new();
+    let mut driver = Driver::start(&bench.store, 1).await;
+    driver.contents(vec![b"kept by a fact".to_vec()]).await;
+    let contents = bench.count("SELECT count(*) FROM contents");
+    for damage in ["'{\"kind'", "CAST(X'7BFF7D' AS TEXT)"] {
+        bench.tamper(&format!("UPDATE facts SET body = {damage} WHERE n = 1"));
+        bench.store.gc(&cairn_store::Gc::default()).unwrap_err();
+        assert_eq!(bench.count("SELECT count(*) FROM contents"), contents, "{damage}");
+    }
+}
