@@ -46,7 +46,7 @@ pub use driving::Driving;
 pub use fold::Folding;
 pub use hooks::{HookAsk, Misread};
 pub use in_reply::{ChangedSinceReply, SinceReply};
-pub use op::{Begun, Decided, Doubt, OpState, Reached, Stage};
+pub use op::{Begun, Decided, EndingQuestion, HostsReached, OpStage, OpState};
 pub use propose::{DecideError, Word};
 pub use row::{ChangesRow, Recorded, Row, RowReceipt, Rows};
 pub use schemes::effect as effect_of;

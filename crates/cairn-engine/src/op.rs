@@ -14,7 +14,7 @@ pub struct OpState {
     /// What was asked for.
     pub intent: Intent,
     /// How far it has come.
-    pub stage: Stage,
+    pub stage: OpStage,
     /// How often a person was asked about it.
     pub(crate) questions: u32,
     /// How often it began.
@@ -24,7 +24,7 @@ pub struct OpState {
     /// Whether a person was asked which hosts it may reach.
     pub(crate) asked_hosts: bool,
     /// Whether its command ran where it may have reached hosts.
-    pub reached: Reached,
+    pub reached: HostsReached,
     /// Its command had begun to run over an overlay when a person said something: a steer does not skip it.
     pub(crate) has_run: bool,
     /// Who allowed the command in the background whose changes this op is.
@@ -34,7 +34,7 @@ pub struct OpState {
 
 /// How far an op has come. Each stage holds what was recorded on the way to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Stage {
+pub enum OpStage {
     /// It was asked for and is not decided on.
     #[default]
     Requested,
@@ -49,7 +49,7 @@ pub enum Stage {
         /// What happened.
         outcome: Outcome,
         /// The stage before.
-        before: Box<Stage>,
+        before: Box<OpStage>,
     },
     /// It has an outcome.
     Settled {
@@ -58,7 +58,7 @@ pub enum Stage {
         /// What its row says, as far as the rails look at it.
         result: ResultDigest,
         /// The stage before.
-        before: Box<Stage>,
+        before: Box<OpStage>,
     },
 }
 
@@ -79,12 +79,12 @@ pub struct Begun {
     /// Who let it.
     pub decided: Option<Decided>,
     /// The question how it ended, where a crash left that unknown.
-    pub doubt: Option<Doubt>,
+    pub doubt: Option<EndingQuestion>,
 }
 
 /// The question how an op ended that began and was not seen to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doubt {
+pub struct EndingQuestion {
     /// The question.
     pub question: Proposal,
     /// The answer, once there is one.
@@ -94,7 +94,7 @@ pub struct Doubt {
 /// Whether a command ran where it may have reached hosts. What it did there is not done twice, unless a person lets
 /// it run again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Reached {
+pub enum HostsReached {
     /// It did not.
     #[default]
     Not,
@@ -104,70 +104,73 @@ pub enum Reached {
     Lost,
 }
 
-impl Stage {
+impl OpStage {
     fn decided(&self) -> Option<&Decided> {
         match self {
-            Stage::Requested | Stage::Held(_) => None,
-            Stage::Decided(decided) => Some(decided),
-            Stage::Begun(begun) => begun.decided.as_ref(),
-            Stage::Performed { before, .. } | Stage::Settled { before, .. } => before.decided(),
+            OpStage::Requested | OpStage::Held(_) => None,
+            OpStage::Decided(decided) => Some(decided),
+            OpStage::Begun(begun) => begun.decided.as_ref(),
+            OpStage::Performed { before, .. } | OpStage::Settled { before, .. } => before.decided(),
         }
     }
 
     fn begun(&self) -> Option<&Begun> {
         match self {
-            Stage::Requested | Stage::Held(_) | Stage::Decided(_) => None,
-            Stage::Begun(begun) => Some(begun),
-            Stage::Performed { before, .. } | Stage::Settled { before, .. } => before.begun(),
+            OpStage::Requested | OpStage::Held(_) | OpStage::Decided(_) => None,
+            OpStage::Begun(begun) => Some(begun),
+            OpStage::Performed { before, .. } | OpStage::Settled { before, .. } => before.begun(),
         }
     }
 
     /// A question about the op was put.
-    fn after_proposal(self, proposal: &Proposal) -> Stage {
+    fn after_proposal(self, proposal: &Proposal) -> OpStage {
         let question = proposal.clone();
         match self {
-            Stage::Requested | Stage::Held(_) | Stage::Decided(_) => Stage::Held(question),
-            Stage::Begun(mut begun) => {
-                begun.doubt = Some(Doubt { question, decision: None });
-                Stage::Begun(begun)
+            OpStage::Requested | OpStage::Held(_) | OpStage::Decided(_) => OpStage::Held(question),
+            OpStage::Begun(mut begun) => {
+                begun.doubt = Some(EndingQuestion { question, decision: None });
+                OpStage::Begun(begun)
             }
-            ended @ (Stage::Performed { .. } | Stage::Settled { .. }) => ended,
+            ended @ (OpStage::Performed { .. } | OpStage::Settled { .. }) => ended,
         }
     }
 
     /// The op was decided on.
-    fn after_decision(self, decision: &Decision) -> Stage {
+    fn after_decision(self, decision: &Decision) -> OpStage {
         let decision = decision.clone();
         match self {
-            Stage::Requested => Stage::Decided(Decided { question: None, decision }),
-            Stage::Held(question) => Stage::Decided(Decided { question: Some(question), decision }),
-            Stage::Decided(decided) => Stage::Decided(Decided { decision, ..decided }),
-            Stage::Begun(mut begun) => {
+            OpStage::Requested => OpStage::Decided(Decided { question: None, decision }),
+            OpStage::Held(question) => {
+                OpStage::Decided(Decided { question: Some(question), decision })
+            }
+            OpStage::Decided(decided) => OpStage::Decided(Decided { decision, ..decided }),
+            OpStage::Begun(mut begun) => {
                 if let Some(doubt) = &mut begun.doubt {
                     doubt.decision = Some(decision);
                 }
-                Stage::Begun(begun)
+                OpStage::Begun(begun)
             }
-            ended @ (Stage::Performed { .. } | Stage::Settled { .. }) => ended,
+            ended @ (OpStage::Performed { .. } | OpStage::Settled { .. }) => ended,
         }
     }
 
     /// The op begins. An answer about an earlier beginning says nothing about this one.
-    fn after_begin(self, begin: &Begin) -> Stage {
+    fn after_begin(self, begin: &Begin) -> OpStage {
         let decided = match self {
-            Stage::Decided(decided) => Some(decided),
-            Stage::Begun(begun) => begun.decided,
-            Stage::Requested | Stage::Held(_) | Stage::Performed { .. } | Stage::Settled { .. } => {
-                None
-            }
+            OpStage::Decided(decided) => Some(decided),
+            OpStage::Begun(begun) => begun.decided,
+            OpStage::Requested
+            | OpStage::Held(_)
+            | OpStage::Performed { .. }
+            | OpStage::Settled { .. } => None,
         };
-        Stage::Begun(Box::new(Begun { begin: begin.clone(), decided, doubt: None }))
+        OpStage::Begun(Box::new(Begun { begin: begin.clone(), decided, doubt: None }))
     }
 
     /// The stage that an outcome keeps: what is only performed is settled, and nothing is settled twice.
-    fn before_outcome(self) -> Box<Stage> {
+    fn before_outcome(self) -> Box<OpStage> {
         match self {
-            Stage::Performed { before, .. } | Stage::Settled { before, .. } => before,
+            OpStage::Performed { before, .. } | OpStage::Settled { before, .. } => before,
             stage => Box::new(stage),
         }
     }
@@ -177,12 +180,12 @@ impl OpState {
     pub(crate) fn new(intent: &Intent) -> OpState {
         OpState {
             intent: intent.clone(),
-            stage: Stage::Requested,
+            stage: OpStage::Requested,
             questions: 0,
             begins: 0,
             hosts: Vec::new(),
             asked_hosts: false,
-            reached: Reached::Not,
+            reached: HostsReached::Not,
             has_run: false,
             allowed_by: None,
             hooks: OfOp::default(),
@@ -205,7 +208,7 @@ impl OpState {
     #[must_use]
     pub fn question(&self) -> Option<&Proposal> {
         match &self.stage {
-            Stage::Held(question) => Some(question),
+            OpStage::Held(question) => Some(question),
             stage => stage.decided()?.question.as_ref(),
         }
     }
@@ -224,7 +227,7 @@ impl OpState {
 
     /// The question how it ended, where a crash left that unknown.
     #[must_use]
-    pub fn doubt(&self) -> Option<&Doubt> {
+    pub fn doubt(&self) -> Option<&EndingQuestion> {
         self.stage.begun()?.doubt.as_ref()
     }
 
@@ -244,7 +247,7 @@ impl OpState {
     #[must_use]
     pub fn performed(&self) -> Option<&Outcome> {
         match &self.stage {
-            Stage::Performed { outcome, .. } => Some(outcome),
+            OpStage::Performed { outcome, .. } => Some(outcome),
             _ => None,
         }
     }
@@ -253,7 +256,7 @@ impl OpState {
     #[must_use]
     pub fn status(&self) -> Option<Status> {
         match self.stage {
-            Stage::Settled { status, .. } => Some(status),
+            OpStage::Settled { status, .. } => Some(status),
             _ => None,
         }
     }
@@ -261,7 +264,7 @@ impl OpState {
     /// What its row says, once it has an outcome.
     pub(crate) fn result(&self) -> Option<ResultDigest> {
         match self.stage {
-            Stage::Settled { result, .. } => Some(result),
+            OpStage::Settled { result, .. } => Some(result),
             _ => None,
         }
     }
@@ -269,7 +272,7 @@ impl OpState {
     /// The open question which hosts it may reach.
     pub(crate) fn question_of_hosts(&self) -> Option<&Proposal> {
         match &self.stage {
-            Stage::Held(question) if question.kind == ProposalKind::Network => Some(question),
+            OpStage::Held(question) if question.kind == ProposalKind::Network => Some(question),
             _ => None,
         }
     }
@@ -277,8 +280,8 @@ impl OpState {
     /// A hook made another op of it: nothing said about the earlier one counts.
     pub(crate) fn became(&mut self, intent: &Intent) {
         self.intent = intent.clone();
-        self.stage = Stage::Requested;
-        (self.hosts, self.asked_hosts, self.reached) = (Vec::new(), false, Reached::Not);
+        self.stage = OpStage::Requested;
+        (self.hosts, self.asked_hosts, self.reached) = (Vec::new(), false, HostsReached::Not);
         self.hooks.became_another();
     }
 
@@ -302,12 +305,12 @@ impl OpState {
 
     /// A person said which hosts it may reach. The question about the op itself is still to come.
     fn took_answer_on_hosts(&mut self, decision: &Decision) {
-        self.stage = Stage::Requested;
+        self.stage = OpStage::Requested;
         self.asked_hosts = true;
         if decision.verdict == Verdict::Allow {
             self.hosts.clone_from(&decision.hosts);
             // Its command runs again with them.
-            self.reached = Reached::Not;
+            self.reached = HostsReached::Not;
         }
     }
 
@@ -318,12 +321,12 @@ impl OpState {
 
     pub(crate) fn took_performed(&mut self, outcome: &Outcome) {
         let before = std::mem::take(&mut self.stage).before_outcome();
-        self.stage = Stage::Performed { outcome: outcome.clone(), before };
+        self.stage = OpStage::Performed { outcome: outcome.clone(), before };
     }
 
     pub(crate) fn took_outcome(&mut self, outcome: &Outcome) {
         let before = std::mem::take(&mut self.stage).before_outcome();
-        self.stage = Stage::Settled {
+        self.stage = OpStage::Settled {
             status: outcome.status,
             result: ResultDigest::of_outcome(outcome),
             before,

@@ -3,7 +3,7 @@
 
 use crate::admit::{Part, Prepared, Recording};
 use crate::choice::{self, Misfit, NewText};
-use crate::op::{Doubt, OpState, Stage};
+use crate::op::{EndingQuestion, OpStage, OpState};
 use crate::policy::{Rule, RuleError, Rulebook};
 use crate::reach::{Reach, counts};
 use crate::state::Engine;
@@ -146,7 +146,7 @@ impl Engine {
     pub fn put_afresh(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
         let op = self
             .op_in_run(at)
-            .filter(|op| matches!(op.stage, Stage::Requested | Stage::Held(_)))?;
+            .filter(|op| matches!(op.stage, OpStage::Requested | OpStage::Held(_)))?;
         if let Some(unseen) = op.unseen(prepared) {
             return Some(unseen);
         }
@@ -159,7 +159,7 @@ impl Engine {
     pub fn is_as_shown(&self, at: Coord, shown: &str) -> bool {
         let Some(op) = self.op(at) else { return true };
         match (op.doubt(), op.question()) {
-            (Some(Doubt { question, .. }), _) => {
+            (Some(EndingQuestion { question, .. }), _) => {
                 question.shown_hash == Hash::of(unfinished(shown).as_bytes())
             }
             (None, Some(question)) => question.shown_hash == Hash::of(shown.as_bytes()),

@@ -1,7 +1,7 @@
 //! An op began and nobody saw it end. What becomes of it.
 
 use crate::admit::Recording;
-use crate::op::{OpState, Reached};
+use crate::op::{HostsReached, OpState};
 use crate::propose::{NewQuestion, unfinished};
 use crate::state::{Engine, Lap};
 use crate::words;
@@ -35,7 +35,7 @@ impl OpState {
     /// Whether what it changes is found out once more: not what a command in the background changed, nor
     /// one that may have reached hosts.
     fn is_found_out_again(&self) -> bool {
-        self.intent.of.is_none() && self.reached == Reached::Not
+        self.intent.of.is_none() && self.reached == HostsReached::Not
     }
 }
 

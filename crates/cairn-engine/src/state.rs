@@ -5,7 +5,7 @@ use crate::duplicate::PureCalls;
 use crate::hooks::OfLap;
 use crate::in_reply::SinceReply;
 use crate::judgements::may_change_policy;
-use crate::op::{OpState, Reached};
+use crate::op::{HostsReached, OpState};
 use crate::rails::Rails;
 use crate::sent::Background;
 use crate::streams::Spent;
@@ -134,7 +134,7 @@ impl Engine {
             }
             Body::Proposal(proposal) => self.in_op(proposal.at, |op| op.took_proposal(proposal)),
             Body::Decision(decision) => self.took_decision(decision),
-            Body::Reach(reach) => self.in_op(reach.at, |op| op.reached = Reached::Here),
+            Body::Reach(reach) => self.in_op(reach.at, |op| op.reached = HostsReached::Here),
             Body::Begin(begin) => self.in_op(begin.at, |op| op.took_begin(begin)),
             Body::Performed(done) => {
                 self.note_running(done);
@@ -391,8 +391,8 @@ impl Lap {
 
     /// Another driver has it, and nothing of what commands came to that ran under the earlier one.
     fn lose_reached(&mut self) {
-        let reached = self.ops.iter_mut().filter(|op| op.reached == Reached::Here);
-        reached.for_each(|op| op.reached = Reached::Lost);
+        let reached = self.ops.iter_mut().filter(|op| op.reached == HostsReached::Here);
+        reached.for_each(|op| op.reached = HostsReached::Lost);
     }
 
     fn paid(&mut self, reply: &Reply) {

@@ -4,7 +4,7 @@ use crate::admit::Recording;
 use crate::gates::Leave;
 use crate::hooks::HookAsk;
 use crate::lap_in_run::LapInRun;
-use crate::op::{Begun, Decided, OpState, Reached, Stage};
+use crate::op::{Begun, Decided, HostsReached, OpStage, OpState};
 use crate::op_in_run::OpInRun;
 use crate::propose::propose_look;
 use crate::reach::Reach;
@@ -180,7 +180,7 @@ impl LapInRun<'_> {
         let is_plain = |op: &&OpState| {
             op.intent.effect.is_read_only()
                 && op.intent.problem.is_none()
-                && matches!(op.stage, Stage::Requested | Stage::Held(_))
+                && matches!(op.stage, OpStage::Requested | OpStage::Held(_))
         };
         let mut reads = Vec::new();
         for op in self.open_ops().take_while(is_plain) {
@@ -201,27 +201,27 @@ impl OpInRun<'_> {
     /// This op is the first without an outcome: what its stage needs.
     fn step_by_stage(&self) -> Step {
         match &self.op.stage {
-            Stage::Requested => self.step_not_done().unwrap_or_else(|| self.step_requested()),
-            Stage::Held(question) => {
+            OpStage::Requested => self.step_not_done().unwrap_or_else(|| self.step_requested()),
+            OpStage::Held(question) => {
                 let not_done = self.step_not_done();
                 not_done.unwrap_or_else(|| self.step_held(question))
             }
-            Stage::Decided(decided) => self
+            OpStage::Decided(decided) => self
                 .step_watched()
                 .or_else(|| self.step_not_done())
                 .unwrap_or_else(|| self.step_decided(decided)),
-            Stage::Begun(begun) => {
+            OpStage::Begun(begun) => {
                 let watched = self.step_watched();
                 watched.unwrap_or_else(|| self.step_begun(begun))
             }
-            Stage::Performed { outcome, .. } => self.step_performed(outcome),
-            Stage::Settled { .. } => self.in_lap().step_turn(),
+            OpStage::Performed { outcome, .. } => self.step_performed(outcome),
+            OpStage::Settled { .. } => self.in_lap().step_turn(),
         }
     }
 
     /// Why an op that has not begun is not done, whatever was decided about it.
     fn step_not_done(&self) -> Option<Step> {
-        if self.op.reached == Reached::Lost && !self.lap.waits_for_hosts(self.op) {
+        if self.op.reached == HostsReached::Lost && !self.lap.waits_for_hosts(self.op) {
             return Some(Step::Record(Recording::indeterminate(self.op)));
         }
         if let Some(problem) = &self.op.intent.problem {

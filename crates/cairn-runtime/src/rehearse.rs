@@ -3,7 +3,7 @@
 use crate::sent::Foreground;
 use crate::settled_op::SettledOp;
 use crate::{Driver, Event, RunError, Sink, rows};
-use cairn_engine::{OpState, Reached, Recording};
+use cairn_engine::{HostsReached, OpState, Recording};
 use cairn_types::{Action, Body, Coord, Reach};
 use cairn_world::{OnOutput, Prepared};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Driver {
 
     /// Whether the op's command ran where it may have reached hosts, and nobody let it run again since.
     pub(crate) fn has_reached(&self, at: Coord) -> bool {
-        self.engine().op(at).is_some_and(|op| op.reached != Reached::Not)
+        self.engine().op(at).is_some_and(|op| op.reached != HostsReached::Not)
     }
 
     /// Keeps what was prepared until it is decided on.

@@ -12,7 +12,7 @@ pub use misread::Misread;
 pub(crate) use ops::HooksSaid;
 
 use crate::admit::{Recording, intent};
-use crate::op::{OpState, Reached};
+use crate::op::{HostsReached, OpState};
 use crate::state::Engine;
 use crate::view::Item;
 use crate::words;
@@ -123,7 +123,7 @@ impl Engine {
         let HookSays { block, substitute, input, tool, context, word, stop, problem } = says;
         let op = ask.at.and_then(|at| self.op(at));
         // What a command did cannot be made another call, nor what it reached be taken back.
-        let is_call = op.is_none_or(|op| op.intent.of.is_none() && op.reached == Reached::Not);
+        let is_call = op.is_none_or(|op| op.intent.of.is_none() && op.reached == HostsReached::Not);
         let input = input.filter(|_| may.input && ask.hosts.is_empty() && is_call);
         let tool = tool.filter(|_| ask.event == HookEvent::UnknownTool && input.is_some());
         let changed = input.as_deref().zip(op).filter(|_| !ask.again);

@@ -4,7 +4,7 @@
 use super::{HookAsk, OfOp, tool_of};
 use crate::admit::Recording;
 use crate::gates::Leave;
-use crate::op::{Decided, Stage};
+use crate::op::{Decided, OpStage};
 use crate::op_in_run::OpInRun;
 use crate::reach::Reach;
 use crate::step::Step;
@@ -140,7 +140,7 @@ impl OpInRun<'_> {
         let again = self.op.hooks.is_changed();
         let is_first =
             |one: &Hooked| one.event == HookEvent::PermissionRequest && one.again == again;
-        let is_open = matches!(self.op.stage, Stage::Requested);
+        let is_open = matches!(self.op.stage, OpStage::Requested);
         let has_begun = self.op.hooks.before.iter().any(is_first);
         self.before_question().filter(|_| is_open && has_begun)
     }
@@ -185,12 +185,15 @@ impl OpInRun<'_> {
     /// The newest question about the op was decided: who looks at that.
     pub(crate) fn step_watched(&self) -> Option<Step> {
         let (decision, question) = match &self.op.stage {
-            Stage::Decided(Decided { question, decision }) => (decision, question.as_ref()?),
-            Stage::Begun(begun) => {
+            OpStage::Decided(Decided { question, decision }) => (decision, question.as_ref()?),
+            OpStage::Begun(begun) => {
                 let doubt = begun.doubt.as_ref()?;
                 (doubt.decision.as_ref()?, &doubt.question)
             }
-            Stage::Requested | Stage::Held(_) | Stage::Performed { .. } | Stage::Settled { .. } => {
+            OpStage::Requested
+            | OpStage::Held(_)
+            | OpStage::Performed { .. }
+            | OpStage::Settled { .. } => {
                 return None;
             }
         };
