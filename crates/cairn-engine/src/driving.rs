@@ -80,7 +80,7 @@ impl Driving {
         self.rules = Rulebook::recorded(&policy);
     }
 
-    /// The version of all that the gates read besides an op and its effect.
+    /// The version of everything the gates read, apart from an op and its effect.
     pub(crate) fn policy_version(&self, now: u64) -> PolicyVersion {
         PolicyVersion::at(self.policy_changes, &self.rules, now)
     }
@@ -107,7 +107,7 @@ impl Driving {
         self.drive.as_ref().is_some_and(|drive| drive.approval == Approval::Ask)
     }
 
-    /// The schemes of the present driver besides those of every world.
+    /// The schemes that the present driver adds to those of every world.
     pub(crate) fn schemes(&self) -> &[Manifest] {
         self.drive.as_ref().map_or(&[], |drive| drive.schemes.as_slice())
     }

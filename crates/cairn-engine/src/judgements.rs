@@ -9,10 +9,10 @@ use cairn_types::{Body, Coord, Decision, Remember};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-/// How many judgements of effects are remembered of one op, besides the one of its request.
+/// How many judgements of effects are remembered of one op; the one of its request is always kept.
 const MOST_EFFECTS: usize = 2;
 
-/// Identifies all that the gates read besides an op and its prepared effect: rules, mode, flags, remembered
+/// Identifies everything the gates read apart from an op and its prepared effect: rules, mode, flags, remembered
 /// answers and their expiry, hooks, budgets, and the results of earlier calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PolicyVersion {

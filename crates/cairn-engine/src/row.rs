@@ -56,7 +56,7 @@ pub struct Row<'a> {
     pub begins: Vec<Recorded<'a, Begin>>,
     /// What happened, before the hooks that look at results answered.
     pub performed: Option<Recorded<'a, Outcome>>,
-    /// What happened, as the model is told of it.
+    /// The result, as the model reads it.
     pub outcome: Option<Recorded<'a, Outcome>>,
     /// What hooks answered about it, oldest first.
     pub hooks: Vec<Recorded<'a, Hooked>>,
@@ -98,7 +98,7 @@ impl<'a> Row<'a> {
         self.performed.or(self.outcome)
     }
 
-    /// The decision with which somebody took a part of it or gave another text.
+    /// The decision by which a person took a part of it or gave another text.
     #[must_use]
     pub fn choice(&self) -> Option<Recorded<'a, Decision>> {
         self.decisions.iter().rev().find(|decision| decision.is_choice()).copied()
@@ -131,7 +131,7 @@ impl<'a> Row<'a> {
 pub struct ChangesRow<'a> {
     /// Its number among such rows of the run, from 1.
     pub n: u32,
-    /// What was noticed, and what the model is told of it.
+    /// What was noticed, and the text the model reads about it.
     pub delta: Recorded<'a, Delta>,
 }
 

@@ -44,7 +44,7 @@ impl<'a> OpInRun<'a> {
 }
 
 impl GateRuling<'_> {
-    /// Names the paths, besides those that the op asked for, without which the gates would say something else.
+    /// Names the paths that the op did not ask for and that the word of the gates depends on.
     pub(crate) fn naming_paths(mut self, reach: &Reach) -> Self {
         let removed = RemovedPaths::new(&reach.gone);
         let without = self.op.leave(&reach.limited_to(&[], &removed));

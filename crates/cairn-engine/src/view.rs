@@ -19,7 +19,7 @@ pub enum Item {
     FoldedNews {
         /// Its number among what others changed.
         n: u32,
-        /// What the model is told once it is opened.
+        /// The text the model reads once it is opened.
         text: ContentRef,
     },
     /// The model's reply.

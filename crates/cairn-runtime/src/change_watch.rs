@@ -1,5 +1,5 @@
 //! When a driver looks at what is around its run: before the model is asked, and before a command works on the files
-//! themselves. What is found is told by `delta`.
+//! themselves. `delta` reports what is found.
 
 use crate::RunError;
 use crate::delta::changes_by_others;

@@ -63,7 +63,7 @@ pub struct Settings {
     pub decide_within: Option<Duration>,
     /// Folders besides the project's that the world is over, for the model and the log.
     pub folders: Vec<String>,
-    /// How much the model shall think.
+    /// How hard the model thinks before it answers.
     pub effort: Effort,
     /// The JSON Schema that its answers must follow.
     pub schema: Option<Arc<str>>,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct ModelCalls {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) messages: Messages,
-    /// How much the model shall think.
+    /// How hard the model thinks before it answers.
     effort: Effort,
     /// The JSON Schema that its answers must follow.
     pub(crate) schema: Option<Arc<str>>,

@@ -168,7 +168,7 @@ fn shown_rows(facts: &[Fact], engine: &Engine) -> BTreeMap<RowPlace, ShownRow> {
         shown.extend(std::iter::from_fn(|| changes.next_if(earlier)).map(of_changes));
         let Some((intent, rules)) = row.intent.zip(rules_before(done.fact)) else { continue };
         let is_kept_back = engine.keeps_back(&intent, &done, rules)
-            || (done.status.is_success() && shows_kept_back((&done.fact.run, &intent), &shown));
+            || (done.status.is_success() && shows_kept_back(&done.fact.run, &intent, &shown));
         if let Some(one) = shown.get_mut(&row.at.into()) {
             one.is_kept_back = is_kept_back;
         }
@@ -186,7 +186,7 @@ fn drive(fact: &Fact) -> Option<Recorded<'_, Drive>> {
 
 /// Whether an op of a run showed a row that must not be read: the one it names, by whatever address, or those
 /// beneath what it names.
-fn shows_kept_back((run, intent): (&RunId, &Intent), rows: &BTreeMap<RowPlace, ShownRow>) -> bool {
+fn shows_kept_back(run: &RunId, intent: &Intent, rows: &BTreeMap<RowPlace, ShownRow>) -> bool {
     let reads = intent.subject.iter().flat_map(|subject| &subject.reads);
     let named = reads.filter_map(|path| Some(uri(&of_command(run, path, ""))?.path));
     let named: Vec<String> = named.collect();

@@ -23,7 +23,7 @@ impl OverlayCommand {
             return driver.settled_by(op.at, refusal.into(), op.unperformed);
         }
         if op.prepared.changes.is_empty() {
-            // All that it changed was left out, and that is told.
+            // Everything it changed was left out; the result says so.
             let (status, text) = op.prepared.told.take().unwrap_or((ran.status, ran.text.clone()));
             let done = Performed { status, text, ..*ran };
             return driver.settled_by(op.at, done, Settled::Performed);
