@@ -9,8 +9,8 @@ use syn::{FnArg, ImplItem, Item, Signature, Type};
 const MOST_METHODS: usize = 60;
 const MOST_FIELDS: usize = 16;
 
-/// Types that are still to be split, with the methods and fields they have now: whoever takes some away lowers the
-/// number here, so that it only shrinks.
+/// Types that are still to be split, with the methods and fields they have now. A change that removes some lowers the
+/// numbers here, so they only shrink.
 const STILL_TO_SPLIT: [StillToSplit; 8] = [
     StillToSplit { file: "crates/cairn/src/config/mod.rs", name: "Config", methods: 64, fields: 4 },
     StillToSplit { file: "crates/cairn/src/run/screen.rs", name: "State", methods: 21, fields: 19 },

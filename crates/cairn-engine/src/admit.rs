@@ -530,7 +530,7 @@ impl OpInRun<'_> {
             return None;
         }
         let known = |change: &&Change| {
-            // An entry is rewritten by whoever knows its name; only files are seen first.
+            // Only files must have been read first; an entry may be rewritten unread.
             if change.entry().is_some() {
                 return true;
             }

@@ -79,7 +79,7 @@ impl SettledOp {
         SettledOp { outcome: Outcome { ms, ..self.outcome }, ..self }
     }
 
-    /// Names what the op itself came to, where the model is told something else.
+    /// Records the hash of the original result, where the model reads another text.
     pub(crate) fn with_own_text(mut self, own: ContentRef) -> SettledOp {
         self.outcome.own = (own != self.outcome.result).then_some(own.hash);
         self

@@ -50,8 +50,8 @@ impl Heard {
         heard(reading, at)
     }
 
-    /// Reports to a person what the reply says besides what it asks for, or, since that may be scraps then, only what
-    /// could not be read. The model is told of that with its next turn.
+    /// Shows a person the text of the reply. If parts of it could not be read, shows only those: the rest may be
+    /// fragments. The model reads about them with its next turn.
     pub(crate) fn report(&self, sink: &dyn Sink, scrubber: &Scrubber) {
         match &self.unread {
             Some(unread) => sink.event(&Event::Notice(scrubber.text(unread).into_owned())),

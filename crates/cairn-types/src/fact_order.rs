@@ -65,7 +65,7 @@ const OP_LETTERS: [(OpProgress, char); 6] = [
     (OpProgress::Settled, 's'),
 ];
 
-/// How many ops of one turn are told apart; a model's reply is capped far below.
+/// The most ops of one turn whose order is checked; the cap on a model's reply is far below.
 const MOST_OPS: u32 = 10_000;
 
 impl FactOrder {

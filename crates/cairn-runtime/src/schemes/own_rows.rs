@@ -50,7 +50,7 @@ impl ShownRow {
             told: row.outcome.map(|done| done.result),
             output: row.output(),
             ending: row.stream.map(|stream| ending(&stream)),
-            // What a hook put in a result's place stands for all of it.
+            // A hook may have replaced the result; then no part of the original is shown.
             is_replaced: told.zip(came).is_some_and(|(told, came)| told != came),
             ..ShownRow::default()
         }
