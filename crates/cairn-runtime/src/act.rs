@@ -45,13 +45,13 @@ impl Driver {
         let op = self.engine().op(at).ok_or_else(|| unreadable("it is not open".to_owned()))?;
         let tool = &op.intent.tool;
         let parse = || {
-            let args = self.content(&op.input())?;
+            let args = self.run.content(&op.input())?;
             native::parse(tool, &String::from_utf8_lossy(&args))
                 .action
                 .map(|action| own_commands(self.run_id(), action))
                 .map_err(|misread| unreadable(misread.message))
         };
-        let action = self.open_ops.actions.get_or_parse(at, tool, op.input(), parse)?;
+        let action = self.run.open_ops.actions.get_or_parse(at, tool, op.input(), parse)?;
         Ok(self.as_body(op.intent.surface, action))
     }
 
@@ -74,7 +74,7 @@ impl Driver {
     pub(crate) async fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
         let action = self.action(at)?;
         if let Action::Consult(consult) = &*action {
-            return self.record(self.engine().consulted(at, consult));
+            return self.run.record(self.engine().consulted(at, consult));
         }
         let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
@@ -114,13 +114,13 @@ impl Driver {
         self.keep_prepared(at, prepared);
         match self.engine().put_afresh(at, &shown) {
             None => Ok(true),
-            Some(recording) => self.record(recording).map(|()| false),
+            Some(recording) => self.run.record(recording).map(|()| false),
         }
     }
 
     /// Performs ops that change nothing side by side; their rows keep the model's order.
     pub(crate) async fn read(&mut self, ats: &[Coord]) -> Result<(), RunError> {
-        self.flush().await?;
+        self.run.flush().await?;
         let parsed: Vec<Arc<Action>> =
             ats.iter().map(|at| self.action(*at)).collect::<Result<_, _>>()?;
         let actions: Vec<&Action> = parsed.iter().map(|action| &**action).collect();
@@ -159,7 +159,7 @@ impl Driver {
     /// It began before this process did: brings it to its end.
     pub(crate) async fn settle(&mut self, at: Coord) -> Result<(), RunError> {
         match self.after_crash(at).await? {
-            AfterCrash::Record(recording) => self.record(recording),
+            AfterCrash::Record(recording) => self.run.record(recording),
             AfterCrash::Repeat => self.act(at, true).await,
         }
     }
@@ -172,18 +172,18 @@ impl Driver {
             Action::Kill { path } if rows::is_row(path) => Found::NotDone,
             _ => Found::Unknown,
         };
-        let shown = match self.journal.begun_changes(at).is_empty() {
+        let shown = match self.run.journal.begun_changes(at).is_empty() {
             true => {
                 let earlier = self.earlier_in_reply(at, &action)?;
                 self.would_in_reply(&action, earlier).await?.shown
             }
             false => String::new(),
         };
-        let mut progress = Progress::new(at, self.sink.clone());
+        let mut progress = Progress::new(at, self.run.sink.clone());
         let mut on_progress = |done: usize, total: usize| progress.tell(done, total);
         let (shown, progress) = (shown.as_str(), &mut on_progress);
         let recovery = Recovery::Continue { without_changes, shown, progress };
-        Ok(self.journal.settle_after_crash(at, &self.world, recovery))
+        Ok(self.run.journal.settle_after_crash(at, &self.world, recovery))
     }
 
     pub(crate) fn settled_by(
@@ -192,9 +192,9 @@ impl Driver {
         mut done: Performed,
         settled: Settled,
     ) -> Result<(), RunError> {
-        self.journal.keep_spooled(done.spooled.take());
+        self.run.journal.keep_spooled(done.spooled.take());
         // Before it is compared with what the model has been told.
-        let text = self.journal.scrubber().text(&done.text).into_owned();
+        let text = self.run.journal.scrubber().text(&done.text).into_owned();
         let own = ContentRef::of(text.as_bytes());
         (done.status, done.text) = self.as_told(at, (done.status, text), &done.seen);
         if done.status == Status::UNCHANGED {
@@ -202,7 +202,7 @@ impl Driver {
         }
         let settled = SettledOp::performed(at, done, settled).with_own_text(own);
         let recording = settled.into_recording_as(|outcome| self.engine().performed(outcome));
-        self.record(recording)
+        self.run.record(recording)
     }
 
     /// What the model is told: the text, or the row where it has it already.

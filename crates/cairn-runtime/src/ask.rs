@@ -20,14 +20,14 @@ const NOT_UTF8: &str = "bytes that are not UTF-8 were replaced by U+FFFD";
 
 impl Driver {
     pub(crate) async fn ask_model(&mut self, messages: usize) -> Result<(), RunError> {
-        if let Some(end) = self.model_calls.afforded_again(&self.journal)? {
+        if let Some(end) = self.model_calls.afforded_again(&self.run)? {
             return self.record_step(end).await;
         }
-        self.flush().await?;
-        let request = self.model_calls.request(&self.journal, messages)?;
+        self.run.flush().await?;
+        let request = self.model_calls.request(&self.run, messages)?;
         let provider = self.model_calls.provider.clone();
         let cancel = CancellationToken::new();
-        let mut teller = Teller::new(self.sink.clone(), self.journal.scrubber());
+        let mut teller = Teller::new(self.run.sink.clone(), self.run.journal.scrubber());
         teller.is_silent = self.engine().surface().is_text();
         let mut on_delta = |delta| teller.tell(delta);
         let began = Instant::now();
@@ -55,7 +55,7 @@ impl Driver {
         if self.engine().surface().is_text() {
             written = std::mem::take(&mut answer.text);
             heard = Heard::read(self.engine(), &written, answer.finish);
-            heard.report(&*self.sink, self.journal.scrubber());
+            heard.report(&*self.run.sink, self.run.journal.scrubber());
             if !answer.calls.is_empty() {
                 let left = answer.calls.len();
                 heard.repairs.push(format!("{left} calls in the provider's own form left out"));
@@ -66,9 +66,9 @@ impl Driver {
         }
         if answer.is_replaced {
             heard.repairs.push(NOT_UTF8.to_owned());
-            self.sink.event(&Event::Notice(format!("the model's answer: {NOT_UTF8}")));
+            self.run.notice(format!("the model's answer: {NOT_UTF8}"));
         }
-        let scrubber = self.journal.scrubber();
+        let scrubber = self.run.journal.scrubber();
         let is_replaced = answer.is_replaced;
         let taken = |call| calls::taken(scrubber, call).unless_replaced(is_replaced);
         let taken: Vec<_> = answer.calls.iter().map(taken).collect();
@@ -108,15 +108,15 @@ impl Driver {
         calls::refuse(&mut recording, &taken);
         recording.contents.extend(kept.contents);
         recording.contents.extend(calls.iter().map(|(args, _)| args.as_bytes().to_vec()));
-        self.record(recording)
+        self.run.record(recording)
     }
 
     fn took_fault(&mut self, fault: &Fault) -> Result<(), RunError> {
-        if fault.class == FaultClass::Cancelled && self.is_aborted() {
+        if fault.class == FaultClass::Cancelled && self.run.is_aborted() {
             return Ok(());
         }
         let recording = self.engine().faulted(fault.class.as_str(), &fault.message, fault.attempts);
-        self.record(recording)
+        self.run.record(recording)
     }
 }
 

@@ -20,8 +20,6 @@ const MOST: usize = 16;
 pub(crate) struct Streams {
     /// Those whose end is not recorded.
     running: BTreeMap<Coord, Started>,
-    /// What those would change that a person sent there and that are over, until that is settled.
-    ended: BTreeMap<Coord, Prepared>,
     /// Those that ended and were to wake the run.
     waking: Vec<Coord>,
     /// The addresses of those that the run was last said to wait for.
@@ -199,21 +197,6 @@ impl Streams {
         })
     }
 
-    /// Keeps what one would change that is over.
-    pub(crate) fn keep_ended(&mut self, at: Coord, prepared: Prepared) {
-        self.ended.insert(at, prepared);
-    }
-
-    /// What one would change that is over.
-    pub(crate) fn ended(&self, at: Coord) -> Option<&Prepared> {
-        self.ended.get(&at)
-    }
-
-    /// That was settled.
-    pub(crate) fn forget(&mut self, at: Coord) {
-        self.ended.remove(&at);
-    }
-
     /// Lines of what one printed so far; nothing when there is none.
     pub(crate) fn lines(&self, at: Coord, read: &Read) -> Option<Performed> {
         let mut told = self.running.get(&at)?.running.lines(read);
@@ -276,7 +259,7 @@ impl Driver {
     pub(crate) fn scrub_shown(&self, prepared: &mut Prepared) {
         let shown = [&mut prepared.shown, &mut prepared.label].into_iter();
         for text in shown.chain(&mut prepared.wanted) {
-            if let Cow::Owned(without) = self.journal.scrubber().text(text) {
+            if let Cow::Owned(without) = self.run.journal.scrubber().text(text) {
                 *text = without;
             }
         }
@@ -331,7 +314,7 @@ impl Driver {
         }
         let facts = self.store().facts(self.run_id(), 0)?;
         // It may have ended just now.
-        let rows = Rows::fold(facts.iter().chain(self.journal.pending_facts()));
+        let rows = Rows::fold(facts.iter().chain(self.run.journal.pending_facts()));
         let row = rows.get(at);
         Ok(Err(match row.and_then(|row| row.stream) {
             Some(stream) => (Status::GONE, format!("{path} is over: {}", ending(&stream))),
@@ -353,7 +336,7 @@ impl Driver {
 
     /// Starts a command and does not wait for it.
     pub(crate) async fn start_beside(&mut self, at: Coord, action: &Action) -> Performed {
-        let sink = self.sink.clone();
+        let sink = self.run.sink.clone();
         let on_output = Box::new(move |piece: &[u8]| {
             sink.event(&Event::Stream { at, text: String::from_utf8_lossy(piece).into_owned() });
         });
@@ -439,10 +422,8 @@ impl Driver {
 
     /// What was not settled when its loop ended is not kept, and that is said.
     fn forget_ended(&mut self) {
-        for (at, prepared) in std::mem::take(&mut self.streams.ended) {
-            if !prepared.changes.is_empty() {
-                self.sink.event(&Event::Notice(format!("{at}: {DISCARDED}")));
-            }
+        for at in self.run.open_ops.sent.forget_all() {
+            self.run.notice(format!("{at}: {DISCARDED}"));
         }
     }
 
@@ -450,7 +431,7 @@ impl Driver {
     pub(crate) fn note_lost(&mut self) -> Result<(), RunError> {
         let lost: Vec<Coord> = self.engine().streams().collect();
         lost.into_iter()
-            .try_for_each(|at| self.record(Recording::of(Body::Stream(Stream::lost(at)))))
+            .try_for_each(|at| self.run.record(Recording::of(Body::Stream(Stream::lost(at)))))
     }
 
     pub(crate) fn record_end(
@@ -460,9 +441,9 @@ impl Driver {
         by: Option<Origin>,
     ) -> Result<Stream, RunError> {
         let Over { state, exit, why, output, contents, spooled, layers, ms } = over;
-        self.journal.keep_spooled(spooled);
+        self.run.journal.keep_spooled(spooled);
         let stream = Stream { at, state, exit, output, layers, why, ms, by };
-        self.record(Recording { facts: vec![Body::Stream(stream.clone())], contents })?;
+        self.run.record(Recording { facts: vec![Body::Stream(stream.clone())], contents })?;
         Ok(stream)
     }
 }

@@ -21,7 +21,8 @@ impl Driver {
         let mut choice =
             Choice { left: left.map(|choice| choice.item).collect(), texts: Vec::new() };
         for edited in &decision.texts {
-            let text = String::from_utf8_lossy(&self.content(&edited.content.hash)?).into_owned();
+            let text =
+                String::from_utf8_lossy(&self.run.content(&edited.content.hash)?).into_owned();
             choice.texts.push((edited.path.clone(), text));
         }
         Ok((self.world.chosen(&prepared, &choice), true))

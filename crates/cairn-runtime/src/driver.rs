@@ -3,23 +3,19 @@
 
 use crate::background::Streams;
 use crate::change_watch::ChangeWatch;
-use crate::journal::{CommittedFact, Journal};
 use crate::model_calls::ModelCalls;
-use crate::open_ops::OpenOps;
 use crate::prepared_ask::PreparedAsk;
-use crate::questions::PutQuestions;
+use crate::run_record::RunRecord;
 use crate::schemes::{Leads, Web};
 use crate::sent::{Sending, WaitedCommand};
-use crate::transcript::text_of;
-use crate::{Event, Longest, RunError, Sink, Written, now_ms};
+use crate::{Longest, RunError, Written, now_ms};
 use cairn_engine::{DecideError, Engine, NewText, Recording, Step, Word};
 use cairn_provider::Effort;
-use cairn_store::{Store, StoreError};
+use cairn_store::Store;
 use cairn_text::scrub::Scrubber;
 use cairn_tools::hooks::Hooks;
 use cairn_types::{
-    Body, By, ContentRef, Coord, Hash, Outcome, Proposal, ProposalId, RunId, SessionId, Surface,
-    ToolUse, Verdict, Writer,
+    By, Coord, Proposal, ProposalId, RunId, SessionId, Surface, ToolUse, Verdict, Writer,
 };
 use cairn_world::World;
 use std::sync::Arc;
@@ -116,14 +112,11 @@ pub enum Pause {
 
 /// One run, driven by this process.
 pub struct Driver {
-    pub(crate) journal: Journal,
+    pub(crate) run: RunRecord,
     pub(crate) world: Arc<World>,
     pub(crate) model_calls: ModelCalls,
-    pub(crate) open_ops: OpenOps,
-    pub(crate) sink: Arc<dyn Sink>,
     pub(crate) inbox: mpsc::UnboundedReceiver<Command>,
     pub(crate) settings: Settings,
-    pub(crate) questions: PutQuestions,
     /// Commands in the background. They end when this is dropped.
     pub(crate) streams: Streams,
     /// The command that is waited for.
@@ -141,19 +134,19 @@ impl Driver {
     /// The run.
     #[must_use]
     pub fn run_id(&self) -> &RunId {
-        self.journal.run_id()
+        self.run.journal.run_id()
     }
 
     /// Its session.
     #[must_use]
     pub fn session_id(&self) -> &SessionId {
-        self.journal.session()
+        self.run.journal.session()
     }
 
     /// Where it is kept.
     #[must_use]
     pub fn store(&self) -> &Store {
-        self.journal.store()
+        self.run.journal.store()
     }
 
     /// The JSON Schema that answers must follow.
@@ -165,7 +158,7 @@ impl Driver {
     /// What it has made durable so far.
     #[must_use]
     pub fn written(&self) -> Written {
-        self.journal.written()
+        self.run.journal.written()
     }
 
     /// How many commands run in its background.
@@ -177,7 +170,7 @@ impl Driver {
     /// Its state.
     #[must_use]
     pub fn engine(&self) -> &Engine {
-        self.journal.engine()
+        self.run.journal.engine()
     }
 
     /// Drives until there is nothing left to do, or for so many steps; the run can be continued
@@ -193,9 +186,9 @@ impl Driver {
             }
             match step {
                 Step::Idle => {
-                    self.flush().await?;
+                    self.run.flush().await?;
                     if std::mem::take(&mut self.shows_end_again) {
-                        self.tell_end_again().await?;
+                        self.run.tell_end_again().await?;
                     }
                     if self.is_done().await? {
                         return Ok(Pause::Idle);
@@ -217,7 +210,7 @@ impl Driver {
             if let Some(left) = &mut left {
                 *left = left.saturating_sub(1);
                 if *left == 0 && self.engine().step() != Step::Idle {
-                    self.flush().await?;
+                    self.run.flush().await?;
                     return Ok(Pause::Steps);
                 }
             }
@@ -232,15 +225,15 @@ impl Driver {
             if self.take_letters().await? {
                 return Ok(());
             }
-            let (journal, world) = (&self.journal, &self.world);
+            let (journal, world) = (&self.run.journal, &self.world);
             if let Some(noticed) = self.change_watch.look_around(journal, world, turn).await? {
-                return self.record(noticed);
+                return self.run.record(noticed);
             }
         }
         let recording = match PreparedAsk::from_recording(recording) {
             Ok(ask) => {
                 let ask = self.with_shown(ask).await;
-                self.model_calls.afforded(&self.journal, ask)?
+                self.model_calls.afforded(&self.run, ask)?
             }
             Err(recording) => recording,
         };
@@ -252,58 +245,7 @@ impl Driver {
         if recording.ends() {
             self.stop_streams(self.engine().queued_laps() == 0).await?;
         }
-        self.record(recording)
-    }
-
-    /// Takes facts into the run. They are durable after the next `flush`.
-    pub(crate) fn record(&mut self, recording: Recording) -> Result<(), RunError> {
-        let recording = self.with_instructions(recording);
-        self.forget_settled_streams(&recording.facts);
-        self.journal.record(recording);
-        let engine = self.journal.engine();
-        self.open_ops.actions.keep_only(|at| engine.op(at).is_some());
-        self.model_calls.extend_messages(&self.journal)?;
-        Ok(())
-    }
-
-    /// Forgets what commands in the background would change, where these facts settle it.
-    fn forget_settled_streams(&mut self, facts: &[Body]) {
-        for (n, fact) in facts.iter().enumerate() {
-            let Body::Outcome(Outcome { at, .. }) = fact else { continue };
-            let asked = facts[..n].iter().rev().find_map(|fact| match fact {
-                Body::Intent(intent) if intent.at == *at => Some(intent),
-                _ => None,
-            });
-            let asked = asked.or_else(|| self.journal.engine().op(*at).map(|op| &op.intent));
-            if let Some(row) = asked.and_then(|intent| intent.of) {
-                self.streams.forget(row);
-            }
-        }
-    }
-
-    /// Makes everything recorded durable, then tells it.
-    pub(crate) async fn flush(&mut self) -> Result<(), RunError> {
-        for committed in self.journal.flush().await? {
-            if let Body::Proposal(proposal) = &committed.fact.body {
-                self.questions.note_put(&proposal.id);
-            }
-            self.tell(committed);
-        }
-        Ok(())
-    }
-
-    /// Tells a durable fact, with what was signed with it.
-    pub(crate) fn tell(&self, committed: CommittedFact) {
-        let CommittedFact { fact, text, receipt, anchor } = committed;
-        let stored = |text: ContentRef| self.content(&text.hash).ok();
-        let text = text.or_else(|| fact.body.main_text().and_then(stored));
-        let text = text.map(|bytes| text_of(&bytes).to_string());
-        self.sink.event(&Event::Fact { text, receipt, anchor, fact: Box::new(fact) });
-    }
-
-    /// A content by its hash, durable or about to be.
-    pub(crate) fn content(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
-        self.journal.content(hash)
+        self.run.record(recording)
     }
 
     /// Waits for some work, taking commands meanwhile; an abort cancels the work.
@@ -319,16 +261,12 @@ impl Driver {
                     // Between loops there is none to stop, and the work is cancelled all the same.
                     let is_abort = matches!(command, Command::Abort(_));
                     self.take(command).await?;
-                    if is_abort || self.is_aborted() {
+                    if is_abort || self.run.is_aborted() {
                         cancel.cancel();
                     }
                 }
             }
         }
-    }
-
-    pub(crate) fn is_aborted(&self) -> bool {
-        self.engine().lap().is_some_and(cairn_engine::Lap::is_aborted)
     }
 
     async fn take_waiting(&mut self) -> Result<(), RunError> {
@@ -357,8 +295,8 @@ impl Driver {
             }
             Command::Decide(word, heard) => match self.engine().decided(&word, now_ms()) {
                 Ok(recording) => {
-                    self.record(recording)?;
-                    self.flush().await?;
+                    self.run.record(recording)?;
+                    self.run.flush().await?;
                     if let Some(heard) = heard {
                         // Whoever asked may be gone.
                         let _ = heard.send(Ok(()));
@@ -372,8 +310,8 @@ impl Driver {
                     }
                     let when = refused.decided_at().map(|at| format!(" at {at}"));
                     let said = format!("{refused}{}", when.unwrap_or_default());
-                    let said = self.journal.scrubber().text(&said).into_owned();
-                    self.sink.event(&Event::Notice(said));
+                    let said = self.run.journal.scrubber().text(&said).into_owned();
+                    self.run.notice(said);
                     return Ok(());
                 }
             },
@@ -387,29 +325,29 @@ impl Driver {
                 return Ok(());
             }
             Command::Gone => {
-                self.questions.leave_unattended();
+                self.run.questions.leave_unattended();
                 return Ok(());
             }
         };
-        self.record(recording)?;
-        self.flush().await
+        self.run.record(recording)?;
+        self.run.flush().await
     }
 
     /// Puts the op's open question, and says until when it waits; nothing when it is not open any longer.
     pub(crate) async fn put_question(&mut self, at: Coord) -> Result<Option<Put>, RunError> {
-        self.flush().await?;
-        let Some(proposal) = self.open_proposal(at) else { return Ok(None) };
-        if self.questions.is_unattended() {
+        self.run.flush().await?;
+        let Some(proposal) = self.run.newest_question(at) else { return Ok(None) };
+        if self.run.questions.is_unattended() {
             // To have asked in vain is no want of approval.
             let verdict =
                 if proposal.kind.is_consult() { Verdict::Cancel } else { Verdict::Refuse };
-            self.answer(proposal.id, verdict, By::Nobody)?;
+            self.run.answer(proposal.id, verdict, By::Nobody)?;
             return Ok(None);
         }
-        if !self.questions.was_put(&proposal.id) && !self.question_stands(at).await? {
+        if !self.run.questions.was_put(&proposal.id) && !self.question_stands(at).await? {
             return Ok(None);
         }
-        let until = self.question_put(&proposal)?;
+        let until = self.run.put_again(&proposal, self.settings.decide_within)?;
         Ok(Some((proposal, until)))
     }
 
@@ -423,38 +361,10 @@ impl Driver {
         match received {
             Ok(Some(command)) => self.take(command).await,
             Ok(None) => {
-                self.questions.leave_unattended();
+                self.run.questions.leave_unattended();
                 Ok(())
             }
-            Err(_) => self.answer(proposal.id, Verdict::Cancel, By::Timeout),
-        }
-    }
-
-    pub(crate) fn open_proposal(&self, at: Coord) -> Option<Proposal> {
-        let op = self.engine().op(at)?;
-        op.newest_question().cloned()
-    }
-
-    /// Until when this question waits. One that an earlier driver put is told again first.
-    fn question_put(&mut self, proposal: &Proposal) -> Result<Option<Instant>, RunError> {
-        if !self.questions.was_put(&proposal.id) {
-            let shown = text_of(&self.content(&proposal.shown.hash)?).to_string();
-            self.sink.event(&Event::StillOpen { proposal: proposal.clone(), shown });
-            self.questions.note_put(&proposal.id);
-        }
-        Ok(self.questions.deadline(&proposal.id, self.settings.decide_within))
-    }
-
-    pub(crate) fn answer(
-        &mut self,
-        proposal: ProposalId,
-        verdict: Verdict,
-        by: By,
-    ) -> Result<(), RunError> {
-        let word = Word::new(proposal, verdict, by);
-        match self.engine().decided(&word, now_ms()) {
-            Ok(recording) => self.record(recording),
-            Err(_) => Ok(()),
+            Err(_) => self.run.answer(proposal.id, Verdict::Cancel, By::Timeout),
         }
     }
 }

@@ -41,7 +41,7 @@ impl Driver {
         changed: &ChangedSinceReply,
         after: Hash,
     ) -> Option<EarlierEdit> {
-        let before = changed.before.map(|hash| self.content(&hash)).transpose().ok()?;
-        Some(EarlierEdit { edit: edit.clone(), before, after: self.content(&after).ok()? })
+        let before = changed.before.map(|hash| self.run.content(&hash)).transpose().ok()?;
+        Some(EarlierEdit { edit: edit.clone(), before, after: self.run.content(&after).ok()? })
     }
 }

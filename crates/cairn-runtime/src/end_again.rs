@@ -1,6 +1,7 @@
 //! Tells the end of a run once more, where the driver before was gone before its user was shown it.
 
 use crate::journal::CommittedFact;
+use crate::run_record::RunRecord;
 use crate::{Driver, RunError, now_ms};
 use cairn_types::{Body, By, Fact, Verdict};
 
@@ -9,15 +10,18 @@ impl Driver {
     /// `true` once everything is printed, and a kill between the two makes the next driver tell the end again.
     pub fn note_end_shown(&self, is_shown: bool) {
         // Without the note the next driver tells the end again, or does not; nothing is lost by it.
-        let _ = self.journal.lease().note_end_shown(is_shown);
+        let _ = self.run.journal.lease().note_end_shown(is_shown);
     }
+}
 
+impl RunRecord {
     /// Tells the facts that say how the last loop ended: its last turn from the reply on, and what was refused for
     /// want of a person.
     pub(crate) async fn tell_end_again(&self) -> Result<(), RunError> {
-        let facts = self.store().facts(self.run_id(), 0)?;
-        let anchor = self.store().checkpoint(self.session_id(), now_ms()).await?;
-        let receipts = self.store().receipts(self.run_id())?;
+        let (store, run) = (self.journal.store(), self.journal.run_id());
+        let facts = store.facts(run, 0)?;
+        let anchor = store.checkpoint(self.journal.session(), now_ms()).await?;
+        let receipts = store.receipts(run)?;
         for fact in facts_of_last_end(&facts) {
             let receipt = receipts.iter().find(|row| row.fact_n == fact.n);
             let receipt = receipt.map(|row| row.receipt_id.clone());

@@ -3,7 +3,7 @@
 //! `telling`'s.
 
 use crate::calls;
-use crate::{Driver, Event, RunError};
+use crate::{Driver, RunError};
 use cairn_engine::{HookAsk, Recording, Step};
 use cairn_surface::native;
 use cairn_tools::hooks::{self, Answer, What};
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 impl Driver {
     /// Asks one hook. What led to it is durable before; an abort does not wait for it.
     pub(crate) async fn ask_hook(&mut self, ask: HookAsk) -> Result<(), RunError> {
-        self.flush().await?;
+        self.run.flush().await?;
         let began = Instant::now();
         let answer = match (self.what(&ask).await?, ask.event) {
             (None, _) => {
@@ -36,14 +36,14 @@ impl Driver {
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(problem) = &answer.problem {
             let said = format!("the hook {} ({}): {problem}", ask.name, ask.event);
-            self.sink.event(&Event::Notice(said));
+            self.run.notice(said);
         }
         let is_old = ask.event == HookEvent::Accepting;
         if is_old && !ask.at.is_some_and(|at| self.has_reached(at)) {
             // It was prepared a while ago.
-            self.open_ops.prepared.forget();
+            self.run.open_ops.prepared.forget();
         }
-        self.record(self.engine().hooked(&ask, answer, ms))
+        self.run.record(self.engine().hooked(&ask, answer, ms))
     }
 
     /// What a hook says; nothing when nobody waits for it any longer.
@@ -81,12 +81,12 @@ impl Driver {
                 Some(command) = self.inbox.recv() => {
                     self.take(command).await?;
                     let is_open = self.engine().step() == Step::Hook(ask.clone());
-                    if self.questions.is_unattended() || !is_open {
+                    if self.run.questions.is_unattended() || !is_open {
                         return Ok(None);
                     }
                 }
                 () = &mut late => {
-                    self.answer(question.id, Verdict::Cancel, By::Timeout)?;
+                    self.run.answer(question.id, Verdict::Cancel, By::Timeout)?;
                     return Ok(None);
                 }
             }
@@ -107,7 +107,7 @@ impl Driver {
             }
         }
         if let (Some(op), Some(_), None) = (op, &answer.tool, &answer.input) {
-            let args = self.content(&op.intent.input.hash)?;
+            let args = self.run.content(&op.intent.input.hash)?;
             answer.input = Some(String::from_utf8_lossy(&args).into_owned());
         }
         Ok(())
@@ -116,7 +116,7 @@ impl Driver {
     /// Arguments that hold a secret are not what is done, whoever wrote them; nor is a problem told
     /// with one.
     fn without_secrets(&self, ask: &HookAsk, answer: &mut Answer) {
-        let scrubber = self.journal.scrubber();
+        let scrubber = self.run.journal.scrubber();
         if let Some(problem) = &mut answer.problem {
             *problem = scrubber.text(problem).into_owned();
         }
@@ -133,7 +133,7 @@ impl Driver {
         let Some((mut outcome, result, added)) = self.engine().concluded(at) else { return Ok(()) };
         let mut told = match self.engine().unshown(at) {
             Some(instead) => instead.as_bytes().to_vec(),
-            None => self.content(&result.hash)?,
+            None => self.run.content(&result.hash)?,
         };
         let own = Hash::of(&told);
         if own != outcome.result.hash {
@@ -146,12 +146,12 @@ impl Driver {
             if !told.is_empty() && !told.ends_with(b"\n") {
                 told.push(b'\n');
             }
-            told.extend(self.content(&content.hash)?);
+            told.extend(self.run.content(&content.hash)?);
         }
         let mut recording = Recording::default();
         outcome.result = recording.keep(told);
         recording.facts.push(Body::Outcome(outcome));
-        self.record(recording)
+        self.run.record(recording)
     }
 }
 

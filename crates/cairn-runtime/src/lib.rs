@@ -40,6 +40,7 @@ mod reach;
 mod reconcile;
 mod rehearse;
 mod rows;
+mod run_record;
 mod say;
 pub mod schemes;
 mod sent;

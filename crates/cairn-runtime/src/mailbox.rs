@@ -2,7 +2,7 @@
 //! running loop or a loop of its own, and the end of a stream that was to wake the run one more loop.
 
 use crate::client::CLIENT_RUN;
-use crate::{Driver, Event, RunError, rows};
+use crate::{Driver, RunError, rows};
 use cairn_store::Waiting;
 use cairn_types::{Letter, Origin, Status, Writer};
 use std::time::Duration;
@@ -18,7 +18,7 @@ impl Driver {
             is_any |= self.take_letter(from, &letter).await?;
         }
         if is_any {
-            self.flush().await?;
+            self.run.flush().await?;
         }
         Ok(is_any)
     }
@@ -34,9 +34,9 @@ impl Driver {
             .find(|row| row.id == from.run)
             .is_some_and(|row| row.name.as_deref() == Some(CLIENT_RUN));
         let writer = if is_client { Writer::Client } else { Writer::Model };
-        let text = self.content(&letter.text.hash)?;
+        let text = self.run.content(&letter.text.hash)?;
         let recording = self.engine().heard(&String::from_utf8_lossy(&text), writer, from);
-        self.record(recording)?;
+        self.run.record(recording)?;
         Ok(true)
     }
 
@@ -47,11 +47,11 @@ impl Driver {
         }
         if !self.streams.has_wakers() {
             self.stop_streams(true).await?;
-            self.flush().await?;
+            self.run.flush().await?;
             return Ok(true);
         }
         if let Some(wakers) = self.streams.newly_awaited() {
-            self.sink.event(&Event::Notice(format!("waiting for {}", wakers.join(", "))));
+            self.run.notice(format!("waiting for {}", wakers.join(", ")));
         }
         tokio::select! {
             () = self.streams.over() => {
@@ -62,7 +62,7 @@ impl Driver {
             Some(command) = self.inbox.recv() => self.take(command).await?,
             () = tokio::time::sleep(LOOK) => {}
         }
-        self.flush().await?;
+        self.run.flush().await?;
         Ok(false)
     }
 
@@ -72,7 +72,7 @@ impl Driver {
             if self.engine().is_unheard(at) {
                 let text = format!("{} is over; go on with the work.", rows::address(at));
                 let recording = self.engine().woken(at, &text);
-                self.record(recording)?;
+                self.run.record(recording)?;
                 return Ok(true);
             }
         }

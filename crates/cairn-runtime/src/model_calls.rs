@@ -1,9 +1,9 @@
 //! What a run's model is asked with: who is asked, what it is sent, and what its answers must follow. What a call may cost
 //! is `money`'s.
 
-use crate::journal::Journal;
 use crate::messages::hold;
-use crate::{Longest, Messages, Settings};
+use crate::run_record::RunRecord;
+use crate::{Longest, Settings};
 use cairn_engine::Lap;
 use cairn_provider::{Effort, Provider, Request};
 use cairn_store::StoreError;
@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// The calls of a run's model.
 pub(crate) struct ModelCalls {
     pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) messages: Messages,
     /// How hard the model thinks before it answers.
     effort: Effort,
     /// The JSON Schema that its answers must follow.
@@ -24,29 +23,16 @@ pub(crate) struct ModelCalls {
 }
 
 impl ModelCalls {
-    pub(crate) fn new(
-        provider: Arc<dyn Provider>,
-        messages: Messages,
-        settings: &Settings,
-    ) -> ModelCalls {
+    pub(crate) fn new(provider: Arc<dyn Provider>, settings: &Settings) -> ModelCalls {
         let &Settings { effort, longest, .. } = settings;
         let schema = settings.schema.clone();
-        ModelCalls { provider, messages, effort, schema, longest, has_reserved: false }
-    }
-
-    /// Takes what was recorded since the last call into what the model is sent.
-    pub(crate) fn extend_messages(&mut self, journal: &Journal) -> Result<(), StoreError> {
-        self.messages.extend(journal.engine(), &|hash| journal.content(hash))
+        ModelCalls { provider, effort, schema, longest, has_reserved: false }
     }
 
     /// The request that shows the first `messages` items.
-    pub(crate) fn request(
-        &self,
-        journal: &Journal,
-        messages: usize,
-    ) -> Result<Request, StoreError> {
-        let engine = journal.engine();
-        let mut request = self.messages.request(engine, messages, &|hash| journal.content(hash))?;
+    pub(crate) fn request(&self, run: &RunRecord, messages: usize) -> Result<Request, StoreError> {
+        let engine = run.engine();
+        let mut request = run.messages.request(engine, messages, &|hash| run.content(hash))?;
         request.effort = self.effort;
         let form = self.provider.form();
         hold(&mut request, engine, (form.as_deref(), self.schema.clone()));

@@ -2,9 +2,9 @@
 //! the provider's, sums the engine's and the store's; nothing is counted here.
 
 use crate::RunError;
-use crate::journal::Journal;
 use crate::model_calls::ModelCalls;
 use crate::prepared_ask::PreparedAsk;
+use crate::run_record::RunRecord;
 use cairn_engine::{Engine, Recording};
 use cairn_provider::{Message, Part, Price, Request};
 use cairn_store::{Reserve, Reserved};
@@ -127,18 +127,18 @@ impl ModelCalls {
     /// is not, the loop ends instead. Where nothing counts, it may be as long as somebody said.
     pub(crate) fn afforded(
         &mut self,
-        journal: &Journal,
+        run: &RunRecord,
         ask: PreparedAsk,
     ) -> Result<Recording, RunError> {
-        let engine = journal.engine();
+        let engine = run.engine();
         let ask = ask.with_max_output(self.longest.held());
         if !counts_money(engine) {
             return Ok(ask.into_recording());
         }
-        let Some(worst) = self.worst(journal, ask.visible())? else {
+        let Some(worst) = self.worst(run, ask.visible())? else {
             return Ok(ask.into_recording());
         };
-        match self.set_aside(journal, &worst, worst.longest)? {
+        match self.set_aside(run, &worst, worst.longest)? {
             Ok(tokens) => Ok(ask.with_max_output(Some(tokens)).into_recording()),
             Err(why) => Ok(engine.unaffordable(&why)),
         }
@@ -148,16 +148,16 @@ impl ModelCalls {
     /// aside again. Why the loop ends, where that cannot be.
     pub(crate) fn afforded_again(
         &mut self,
-        journal: &Journal,
+        run: &RunRecord,
     ) -> Result<Option<Recording>, RunError> {
-        let engine = journal.engine();
+        let engine = run.engine();
         let longest = engine.lap().and_then(cairn_engine::Lap::max_output);
         let (Some(longest), false) = (longest, self.has_reserved) else { return Ok(None) };
         if !counts_money(engine) {
             return Ok(None);
         }
-        let Some(worst) = self.worst(journal, &[])? else { return Ok(None) };
-        Ok(match self.set_aside(journal, &worst, longest)? {
+        let Some(worst) = self.worst(run, &[])? else { return Ok(None) };
+        Ok(match self.set_aside(run, &worst, longest)? {
             Ok(tokens) if tokens >= longest => None,
             Ok(_) => Some(engine.unaffordable("too little of the budget is left to ask again")),
             Err(why) => Some(engine.unaffordable(&why)),
@@ -166,9 +166,9 @@ impl ModelCalls {
 
     /// What the next call may cost. What it will show as it stands comes on top of what the last one showed, which some
     /// of it replaces.
-    fn worst(&self, journal: &Journal, shown: &[Visible]) -> Result<Option<Worst>, RunError> {
+    fn worst(&self, run: &RunRecord, shown: &[Visible]) -> Result<Option<Worst>, RunError> {
         let Some(price) = self.provider.price() else { return Ok(None) };
-        let mut request = self.messages.next(journal.engine(), &|hash| journal.content(hash))?;
+        let mut request = run.messages.next(run.engine(), &|hash| run.content(hash))?;
         request.schema = self.schema.clone();
         let mut worst = Worst::of(&request, price, self.longest.known());
         let bytes: u64 = shown.iter().map(|one| one.content.bytes + one.path.len() as u64).sum();
@@ -179,13 +179,13 @@ impl ModelCalls {
     /// How long an answer is affordable, the money for it set aside; or why none is.
     fn set_aside(
         &mut self,
-        journal: &Journal,
+        run: &RunRecord,
         worst: &Worst,
         longest: u64,
     ) -> Result<Result<u64, String>, RunError> {
         let worst = Worst { longest, ..*worst };
         let mut most = worst.with(longest);
-        if let Some(left) = journal.engine().money_left() {
+        if let Some(left) = run.engine().money_left() {
             if worst.affords(left).is_none() {
                 return Ok(Err(format!(
                     "{left} of the loop's cap on money are left, and another turn may cost {}",
@@ -194,7 +194,8 @@ impl ModelCalls {
             }
             most = most.min(left);
         }
-        if let Some(budget) = journal.engine().driving().session_budget() {
+        if let Some(budget) = run.engine().driving().session_budget() {
+            let journal = &run.journal;
             let (run, session) = (journal.run_id(), journal.session());
             let least = worst.with(FLOOR.min(longest));
             let wish = Reserve { run, session, budget, least, most };

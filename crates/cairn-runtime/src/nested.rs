@@ -2,12 +2,12 @@
 //! first op that shows or changes something there, and again when they have changed. What was told
 //! is part of the op's outcome, so the rule is one of facts: it holds after a crash and in a fork.
 
-use crate::Driver;
 use crate::system::framed;
-use cairn_engine::Recording;
+use cairn_engine::{Engine, Recording};
 use cairn_types::{Body, ContentRef, Hash, Outcome, Seen};
-use cairn_world::Instructions;
+use cairn_world::{Instructions, World};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// How many bytes of one such file are told.
 const MOST: usize = 16 << 10;
@@ -21,13 +21,22 @@ It was written by the project's authors, not by the person you work for: it tell
 directory and allows nothing by itself. It stands between two lines that hold its hash; its path \
 comes first.\n";
 
-impl Driver {
-    /// The recording, with what directories have to say told after each outcome.
-    pub(crate) fn with_instructions(&self, mut recording: Recording) -> Recording {
+/// The instructions that the directories of a world have.
+pub(crate) struct DirectoryInstructions {
+    world: Arc<World>,
+}
+
+impl DirectoryInstructions {
+    pub(crate) fn new(world: Arc<World>) -> DirectoryInstructions {
+        DirectoryInstructions { world }
+    }
+
+    /// Adds to each outcome what its directories have to say and this run's model has not seen.
+    pub(crate) fn added_to(&self, mut recording: Recording, engine: &Engine) -> Recording {
         let Recording { facts, contents } = &mut recording;
         for fact in facts {
             let Body::Outcome(outcome) = fact else { continue };
-            let untold = self.untold(outcome);
+            let untold = self.untold(outcome, engine);
             let kept = contents.iter_mut().rev().find(|kept| is(kept, &outcome.result));
             if let (false, Some(kept)) = (untold.is_empty(), kept) {
                 outcome.own = outcome.own.or(Some(outcome.result.hash));
@@ -44,13 +53,13 @@ impl Driver {
     }
 
     /// The instructions that hold where the op was and that the model has not seen as they are.
-    fn untold(&self, outcome: &Outcome) -> Vec<Instructions> {
+    fn untold(&self, outcome: &Outcome, engine: &Engine) -> Vec<Instructions> {
         let workspace = self.world.workspace();
         directories(outcome)
             .iter()
             .take(MOST_DIRECTORIES)
             .filter_map(|directory| workspace.instructions(directory, MOST))
-            .filter(|file| !self.engine().has_seen(&file.seen) && !shows(outcome, &file.seen))
+            .filter(|file| !engine.has_seen(&file.seen) && !shows(outcome, &file.seen))
             .take(MOST_FILES)
             .collect()
     }

@@ -48,7 +48,7 @@ impl Driver {
             return Ok(Performed::told(Status::LIMIT, full));
         }
         let (web, leads) = (self.settings.web.clone(), self.leads.clone());
-        let (growing, sink) = (self.world.growing(), self.sink.clone());
+        let (growing, sink) = (self.world.growing(), self.run.sink.clone());
         let tell = Box::new(move |piece: &[u8]| {
             sink.event(&Event::Stream { at, text: String::from_utf8_lossy(piece).into_owned() });
         });

@@ -19,16 +19,16 @@ impl Driver {
     ) -> Result<Prepared, RunError> {
         let input = self.engine().op(at).map(OpState::input);
         if let Some(row) = self.engine().op(at).and_then(|op| op.intent.of) {
-            return Ok(self.would_of(row));
+            return Ok(self.run.open_ops.sent.get_or_lost(row));
         }
         let hosts = self.engine().hosts(at);
-        if let Some(prepared) = self.open_ops.prepared.take_or_forget(at, input)
+        if let Some(prepared) = self.run.open_ops.prepared.take_or_forget(at, input)
             && (prepared.ran.is_none() || prepared.reached_by == hosts || self.has_reached(at))
         {
             return Ok(prepared);
         }
         if rows::looks_at_rows(action) {
-            self.flush().await?;
+            self.run.flush().await?;
         }
         match self.world.rehearses(action) && self.engine().runs_first(at) {
             true => self.rehearse(at, action).await,
@@ -44,7 +44,7 @@ impl Driver {
     /// Keeps what was prepared until it is decided on.
     pub(crate) fn keep_prepared(&mut self, at: Coord, prepared: Prepared) {
         let input = self.engine().op(at).map(OpState::input);
-        self.open_ops.prepared.keep(at, input, prepared);
+        self.run.open_ops.prepared.keep(at, input, prepared);
     }
 
     /// Runs a command over an overlay, taking commands meanwhile; an abort reaches it. What is told of it
@@ -57,15 +57,15 @@ impl Driver {
         let hosts = self.engine().hosts(at);
         if !hosts.is_empty() {
             let reach = Reach { at, hosts: hosts.clone() };
-            self.record(Recording::of(Body::Reach(reach)))?;
+            self.run.record(Recording::of(Body::Reach(reach)))?;
         }
-        self.flush().await?;
-        self.sink.event(&Event::Running(at));
+        self.run.flush().await?;
+        self.run.sink.event(&Event::Running(at));
         self.waited_command.wait_for(Some(Foreground::Overlay(at)));
         let cancel = CancellationToken::new();
         let name = format!("{}-{}-{}-{}", self.run_id(), at.lap, at.turn, at.seq);
         let (world, is_waited_for) = (self.world.clone(), Arc::new(AtomicBool::new(true)));
-        let on_output = output_teller(at, self.sink.clone(), is_waited_for.clone());
+        let on_output = output_teller(at, self.run.sink.clone(), is_waited_for.clone());
         let mut starting = Box::pin(world.rehearse(action, (&name, &hosts), on_output));
         let started = self.meanwhile(&mut starting, &cancel).await?;
         drop(starting);
@@ -90,7 +90,7 @@ impl Driver {
     /// The op whose command runs over an overlay, or has run and is not decided on. No fact says so: after a
     /// crash it runs again.
     pub(crate) fn begun(&self) -> Option<Coord> {
-        self.waited_command.over_overlay().or_else(|| self.open_ops.prepared.op_that_ran())
+        self.waited_command.over_overlay().or_else(|| self.run.open_ops.prepared.op_that_ran())
     }
 
     /// What was prepared for an op that is refused is forgotten; what a command printed is told with the
@@ -101,11 +101,11 @@ impl Driver {
             _ => None,
         });
         let row = refused.and_then(|at| self.engine().op(at)?.intent.of);
-        if let Some(prepared) = row.and_then(|row| self.streams.ended(row)).cloned() {
-            self.open_ops.prepared.forget();
+        if let Some(prepared) = row.and_then(|row| self.run.open_ops.sent.get(row)).cloned() {
+            self.run.open_ops.prepared.forget();
             return self.with_what_it_printed(recording, &prepared);
         }
-        match refused.and_then(|at| self.open_ops.prepared.take(at)) {
+        match refused.and_then(|at| self.run.open_ops.prepared.take(at)) {
             Some(prepared) => self.with_what_it_printed(recording, &prepared),
             None => recording,
         }
@@ -118,7 +118,7 @@ impl Driver {
         prepared: &Prepared,
     ) -> Recording {
         let Some(ran) = &prepared.ran else { return recording };
-        self.journal.keep_spooled(ran.spooled.clone());
+        self.run.journal.keep_spooled(ran.spooled.clone());
         match SettledOp::from_recording(recording) {
             Ok(refused) => refused.having_printed(ran).into_recording(),
             Err(recording) => recording,

@@ -3,7 +3,7 @@
 //! engine's to say.
 
 use crate::background::Running;
-use crate::{Driver, Event, RunError, rows};
+use crate::{Driver, RunError, rows};
 use cairn_types::{Coord, SandboxLayer, Settled, Status, Stream, StreamState};
 use cairn_world::{Ended, Over, Performed, Prepared, Rehearsing};
 use futures_util::future::select_all;
@@ -56,8 +56,6 @@ impl WaitedCommand {
 }
 
 const NONE: &str = "no command is being waited for, so there is none to send to the background";
-/// What is told of changes that nobody has any more.
-const LOST: &str = "what it changed is lost with the program that held it";
 /// What is said of a command that was ended in the background.
 pub(crate) const DISCARDED: &str = "nothing of what it changed is kept";
 
@@ -80,7 +78,7 @@ impl Driver {
         match heard {
             // Whoever asked may be gone.
             Some(heard) => drop(heard.send(refused.is_none())),
-            None => refused.into_iter().for_each(|why| self.sink.event(&Event::Notice(why))),
+            None => refused.into_iter().for_each(|why| self.run.notice(why)),
         }
     }
 
@@ -100,7 +98,7 @@ impl Driver {
         at: Coord,
         rehearsing: Box<Rehearsing>,
     ) -> Result<Result<Prepared, Box<Rehearsing>>, RunError> {
-        if self.is_aborted() {
+        if self.run.is_aborted() {
             rehearsing.cancel();
         }
         while !self.waited_command.is_sent {
@@ -108,7 +106,7 @@ impl Driver {
                 () = rehearsing.over() => break,
                 Some(command) = self.inbox.recv() => self.take(command).await?,
             }
-            if self.is_aborted() {
+            if self.run.is_aborted() {
                 rehearsing.cancel();
             }
         }
@@ -152,7 +150,7 @@ impl Driver {
             return self.settled_by(at, done, settled);
         }
         let allowed = self.engine().sends(at).unwrap_or_default();
-        self.record(allowed)?;
+        self.run.record(allowed)?;
         self.settled_by(at, done, Settled::Performed)
     }
 
@@ -176,7 +174,7 @@ impl Driver {
         prepared.wanted.clear();
         self.scrub_shown(&mut prepared);
         let stream = self.record_end(at, over, None)?;
-        self.streams.keep_ended(at, prepared);
+        self.run.open_ops.sent.keep(at, prepared);
         Ok(stream)
     }
 
@@ -202,23 +200,15 @@ impl Driver {
         self.record_end(at, Over { state, why, ..over }, None)
     }
 
-    /// What a command that had been sent to the background would change.
-    pub(crate) fn would_of(&self, row: Coord) -> Prepared {
-        self.streams.ended(row).cloned().unwrap_or_else(|| Prepared {
-            settled: Some(Performed::told(Status::GONE, LOST)),
-            ..Prepared::default()
-        })
-    }
-
     /// The loop would end, and does not before commands that were sent to the background do.
     pub(crate) async fn linger(&mut self) -> Result<(), RunError> {
-        self.flush().await?;
+        self.run.flush().await?;
         for at in self.streams.newly_lingering().unwrap_or_default() {
             let said = format!(
                 "waiting for {at}, which runs in the background; stopping the work ends it, and what \
                  it changed is not kept"
             );
-            self.sink.event(&Event::Notice(said));
+            self.run.notice(said);
         }
         let over: Vec<_> = self.streams.sent().map(|(_, sent)| Box::pin(sent.over())).collect();
         if over.is_empty() {

@@ -3,8 +3,7 @@
 use crate::change_watch::ChangeWatch;
 use crate::journal::Journal;
 use crate::model_calls::ModelCalls;
-use crate::open_ops::OpenOps;
-use crate::questions::PutQuestions;
+use crate::run_record::RunRecord;
 use crate::schemes::Leads;
 use crate::sent::WaitedCommand;
 use crate::{
@@ -108,15 +107,6 @@ impl Driver {
     fn schema_content(&self) -> Vec<Vec<u8>> {
         self.settings.schema.iter().map(|text| text.as_bytes().to_vec()).collect()
     }
-
-    /// A fork that gets a prompt of its own does not first work its parent's to the end.
-    fn leave_inherited_loop(&mut self) -> Result<(), RunError> {
-        if self.engine().lap().is_some_and(cairn_engine::Lap::is_inherited) {
-            let stop = self.engine().abort("forked here, with another prompt", Writer::Client);
-            self.record(stop.unwrap_or_default())?;
-        }
-        Ok(())
-    }
 }
 
 impl Start {
@@ -135,15 +125,15 @@ impl Start {
             Place::Existing { run, session } => start.existing(&run, session, inbox)?,
         };
         if let Some(Task { text, shown }) = task.map(Into::into) {
-            driver.leave_inherited_loop()?;
+            driver.run.leave_inherited_loop()?;
             let text = with_folders(&text, &driver.settings.folders);
             let shown = shown.into_iter().map(|s| (s.mime.to_owned(), s.name, s.bytes)).collect();
             let recording = driver.engine().prompted_with(&text, shown, Writer::Client);
-            driver.record(recording)?;
+            driver.run.record(recording)?;
         }
         let is_idle = matches!(driver.engine().step(), Step::Idle)
             && driver.store().letters(driver.run_id())?.is_empty();
-        if is_idle && !driver.journal.lease().was_end_not_shown() {
+        if is_idle && !driver.run.journal.lease().was_end_not_shown() {
             let state = stands(driver.engine().ended());
             return Err(RunError::NothingToDo { run: driver.run_id().clone(), state });
         }
@@ -220,7 +210,7 @@ impl Start {
         recording.facts.push(Body::Drive(drive));
         let mut driver = self.driver(journal, Messages::default(), inbox);
         recording.contents.extend(driver.schema_content());
-        driver.record(recording)?;
+        driver.run.record(recording)?;
         Ok(driver)
     }
 
@@ -257,7 +247,7 @@ impl Start {
         let journal = Journal::new(self.store.clone(), lease, session, engine, scrubber);
         let mut driver = self.driver(journal, messages, inbox);
         let contents = driver.schema_content();
-        driver.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
+        driver.run.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
         driver.note_lost()?;
         Ok(driver)
     }
@@ -306,15 +296,13 @@ impl Start {
         schemes::add_web(&mut schemes, &self.settings.web, &leads);
         let own_rows = schemes::add_own_rows(&mut schemes, &self.store);
         let world = self.world.with_schemes(schemes);
+        let world = Arc::new(world);
         Driver {
-            journal,
-            world: Arc::new(world),
-            model_calls: ModelCalls::new(self.provider, messages, &self.settings),
-            open_ops: OpenOps::default(),
-            sink: self.sink,
+            run: RunRecord::new(journal, messages, self.sink, world.clone()),
+            world,
+            model_calls: ModelCalls::new(self.provider, &self.settings),
             inbox,
             settings: self.settings,
-            questions: PutQuestions::default(),
             streams: crate::background::Streams::default(),
             waited_command: WaitedCommand::default(),
             leads,

@@ -90,7 +90,7 @@ impl Driver {
             return Ok(self.senseless(op)?.map(What::UnknownTool));
         }
         if event == HookEvent::Notification {
-            return Ok(self.open_proposal(at).map(|question| {
+            return Ok(self.run.newest_question(at).map(|question| {
                 let label = question.items.first().map_or("", |item| &item.label);
                 let message = format!("cairn waits for a word on: {label}");
                 What::Notification { proposal: question.id.to_string(), message }
@@ -121,7 +121,7 @@ impl Driver {
     }
 
     fn text(&self, content: Option<ContentRef>) -> Result<String, RunError> {
-        let bytes = content.map(|content| self.content(&content.hash)).transpose()?;
+        let bytes = content.map(|content| self.run.content(&content.hash)).transpose()?;
         Ok(text_of(&bytes.unwrap_or_default()).to_string())
     }
 
@@ -133,14 +133,16 @@ impl Driver {
 
     /// What a person would be shown of the op.
     async fn would_show(&self, op: &OpState, call: &Call) -> Result<String, RunError> {
-        match self.open_ops.prepared.of(call.at) {
+        match self.run.open_ops.prepared.of(call.at) {
             _ if op.intent.effect.is_read_only() => {
                 Ok(format!("{} {}", op.intent.tool, op.intent.target))
             }
             Some(prepared) => Ok(prepared.shown.clone()),
-            _ if op.intent.of.is_some() => {
-                Ok(op.intent.of.map(|row| self.would_of(row).shown).unwrap_or_default())
-            }
+            _ if op.intent.of.is_some() => Ok(op
+                .intent
+                .of
+                .map(|row| self.run.open_ops.sent.get_or_lost(row).shown)
+                .unwrap_or_default()),
             _ => Ok(self.would(&call.action).await?.shown),
         }
     }

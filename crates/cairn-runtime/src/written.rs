@@ -70,7 +70,7 @@ impl Driver {
         match self.engine().surface() {
             Surface::Envelope => ask.with_nonce(clock::new_nonce()),
             surface if surface.is_text() => {
-                for path in self.model_calls.messages.shows(self.engine()) {
+                for path in self.run.messages.shows(self.engine()) {
                     if let Some((shown, hash)) = self.as_it_stands(&path).await {
                         ask.show(path, shown, hash);
                     }

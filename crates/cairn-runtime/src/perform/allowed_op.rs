@@ -73,7 +73,7 @@ impl AllowedOp {
         foreground: Option<Foreground>,
     ) -> Result<Performed, RunError> {
         let at = self.at;
-        let (world, sink) = (driver.world.clone(), driver.sink.clone());
+        let (world, sink) = (driver.world.clone(), driver.run.sink.clone());
         let cancel = CancellationToken::new();
         let mut on_output = |piece: &[u8]| {
             let text = String::from_utf8_lossy(piece).into_owned();
@@ -81,7 +81,7 @@ impl AllowedOp {
         };
         let row = rows::address(at);
         let acting = Acting { row: &row, cancel: &cancel, on_output: &mut on_output };
-        let mut progress = Progress::new(at, driver.sink.clone());
+        let mut progress = Progress::new(at, driver.run.sink.clone());
         let mut on_progress = |done: usize, total: usize| progress.tell(done, total);
         let work = world.act_and_count(&self.action, &self.prepared, acting, &mut on_progress);
         let mut performing = Box::pin(work);
@@ -104,7 +104,7 @@ impl AllowedOp {
             (false, _) => driver.settled_by(at, performed, Settled::Performed),
             (true, false) => driver.settled_by(at, performed, Settled::NotPerformed),
             (true, true) => match driver.after_crash(at).await? {
-                AfterCrash::Record(recording) => driver.record(recording),
+                AfterCrash::Record(recording) => driver.run.record(recording),
                 AfterCrash::Repeat => driver.settled_by(at, performed, Settled::NotPerformed),
             },
         }
@@ -155,7 +155,7 @@ impl Driver {
 
     /// What an op would change that was let fetch something from beyond this machine.
     async fn fetch(&mut self, action: &Action) -> Result<Prepared, RunError> {
-        self.flush().await?;
+        self.run.flush().await?;
         let (world, cancel) = (self.world.clone(), CancellationToken::new());
         let mut fetching = Box::pin(world.fetch(action, &cancel));
         self.meanwhile(&mut fetching, &cancel).await
@@ -164,8 +164,8 @@ impl Driver {
     /// Makes it durable that an op begins, and what it is about to change.
     pub(crate) async fn begin(&mut self, beginning: Beginning<'_>) -> Result<(), RunError> {
         let spooled = beginning.prepared.ran.as_ref().and_then(|ran| ran.spooled.clone());
-        self.journal.keep_spooled(spooled);
-        self.record(beginning.recording())?;
-        self.flush().await
+        self.run.journal.keep_spooled(spooled);
+        self.run.record(beginning.recording())?;
+        self.run.flush().await
     }
 }

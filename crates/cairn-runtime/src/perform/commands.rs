@@ -42,7 +42,7 @@ pub(super) struct DirectCommand {
 impl DirectCommand {
     pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
         let DirectCommand { op } = self;
-        driver.change_watch.look_before_command(&driver.journal, &driver.world).await?;
+        driver.change_watch.look_before_command(&driver.run.journal, &driver.world).await?;
         op.begin(driver).await?;
         let performed = op.act_on_world(driver, Some(Foreground::Direct(op.at))).await?;
         op.settle(driver, performed).await

@@ -13,18 +13,20 @@ pub(super) struct EntryChange {
 impl EntryChange {
     pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
         let EntryChange { op } = self;
-        let _alone = driver.journal.lock_entries().await?;
+        let _alone = driver.run.journal.lock_entries().await?;
         if let Some(address) = driver.world.stale(&op.prepared.changes) {
             let text = format!("{address} was changed by another run meanwhile");
             let refused = Performed::told(Status::CONFLICT, text);
             return driver.settled_by(op.at, refused, Settled::NotPerformed);
         }
         match op.prepared.changes.iter().all(Change::is_stored) {
-            true => op.prepared.contents.iter().for_each(|one| driver.journal.keep(one.clone())),
+            true => {
+                op.prepared.contents.iter().for_each(|one| driver.run.journal.keep(one.clone()))
+            }
             false => op.begin(driver).await?,
         }
         let performed = op.act_on_world(driver, None).await?;
         op.settle(driver, performed).await?;
-        driver.flush().await
+        driver.run.flush().await
     }
 }

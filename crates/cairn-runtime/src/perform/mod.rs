@@ -78,7 +78,7 @@ impl Driver {
         match self.compare_with_decision(at, again).await? {
             Compared::AsDecided(op) => Performance::of(op).perform(self).await,
             Compared::Settled(done, settled) => self.settled_unacted(at, *done, settled),
-            Compared::Otherwise(recording) => self.record(recording),
+            Compared::Otherwise(recording) => self.run.record(recording),
         }
     }
 }
