@@ -4,14 +4,12 @@
 use crate::journal::{AfterCrash, Recovery};
 use crate::progress::Progress;
 use crate::sent::Foreground;
-use crate::settled_op::SettledOp;
 use crate::{Driver, RunError, rows};
 use cairn_engine::{Engine, Folding, Found, Part};
 use cairn_surface::native;
 use cairn_text::patch;
 use cairn_types::{
-    Action, ContentRef, Coord, Edit, EditBody, OpName, Proposal, ProposalKind, RunId, Seen,
-    Settled, Status, Surface,
+    Action, Coord, Edit, EditBody, OpName, Proposal, ProposalKind, RunId, Settled, Surface,
 };
 use cairn_world::{Performed, Prepared};
 use futures_util::future::join_all;
@@ -78,10 +76,10 @@ impl Driver {
         }
         let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
-            return self.settled_unacted(at, settled, Settled::NotPerformed);
+            return self.run.settle_unacted(at, settled, Settled::NotPerformed);
         }
         let shown = to_be_shown(&prepared);
-        self.keep_prepared(at, prepared);
+        self.run.keep_prepared(at, prepared);
         match self.engine().asks_first(at, &shown) {
             Some(ask) => self.ask_hook(ask).await,
             None => {
@@ -107,11 +105,11 @@ impl Driver {
         let action = self.action(at)?;
         let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
-            self.settled_unacted(at, settled, Settled::NotPerformed)?;
+            self.run.settle_unacted(at, settled, Settled::NotPerformed)?;
             return Ok(false);
         }
         let shown = to_be_shown(&prepared);
-        self.keep_prepared(at, prepared);
+        self.run.keep_prepared(at, prepared);
         match self.engine().put_afresh(at, &shown) {
             None => Ok(true),
             Some(recording) => self.run.record(recording).map(|()| false),
@@ -147,11 +145,11 @@ impl Driver {
         let performed = performed?;
         for (at, looked) in ats.iter().zip(performed) {
             // What is folded is what there is once all before it are settled.
-            let performed = match (looked, self.unopened(*at)?) {
+            let performed = match (looked, self.run.refusal_to_open(*at)?) {
                 (Some(looked), _) => looked,
                 (None, refused) => refused.unwrap_or_else(|| folded(self.engine(), *at)),
             };
-            self.settled_by(*at, performed, Settled::Performed)?;
+            self.run.settle_op(*at, performed, Settled::Performed)?;
         }
         Ok(())
     }
@@ -184,43 +182,6 @@ impl Driver {
         let (shown, progress) = (shown.as_str(), &mut on_progress);
         let recovery = Recovery::Continue { without_changes, shown, progress };
         Ok(self.run.journal.settle_after_crash(at, &self.world, recovery))
-    }
-
-    pub(crate) fn settled_by(
-        &mut self,
-        at: Coord,
-        mut done: Performed,
-        settled: Settled,
-    ) -> Result<(), RunError> {
-        self.run.journal.keep_spooled(done.spooled.take());
-        // Before it is compared with what the model has been told.
-        let text = self.run.journal.scrubber().text(&done.text).into_owned();
-        let own = ContentRef::of(text.as_bytes());
-        (done.status, done.text) = self.as_told(at, (done.status, text), &done.seen);
-        if done.status == Status::UNCHANGED {
-            done.media.clear();
-        }
-        let settled = SettledOp::performed(at, done, settled).with_own_text(own);
-        let recording = settled.into_recording_as(|outcome| self.engine().performed(outcome));
-        self.run.record(recording)
-    }
-
-    /// What the model is told: the text, or the row where it has it already.
-    fn as_told(&self, at: Coord, told: (Status, String), seen: &[Seen]) -> (Status, String) {
-        let (status, text) = told;
-        let is_look = self
-            .engine()
-            .op(at)
-            .is_some_and(|op| op.is_shown() || op.intent.op == Some(OpName::Read));
-        // The same text of a file that changed where nothing is shown of it is no longer the same.
-        let is_same = seen.iter().all(|file| self.engine().has_seen(file));
-        if !is_look || !is_same || !status.is_success() {
-            return (status, text);
-        }
-        match self.engine().in_view(&ContentRef::of(text.as_bytes())) {
-            Some(stub) => (Status::UNCHANGED, stub),
-            None => (status, text),
-        }
     }
 }
 

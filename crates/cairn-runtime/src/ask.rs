@@ -1,6 +1,8 @@
 //! One model call: streams what arrives, takes commands meanwhile, records the whole reply or why
 //! there is none.
 
+use crate::model_calls::ModelCalls;
+use crate::run_record::RunRecord;
 use crate::written::Heard;
 use crate::{Driver, Event, RunError, Sink, calls, now_ms};
 use cairn_engine::{Marks, Recording};
@@ -43,19 +45,27 @@ impl Driver {
         };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match answer {
-            Ok(answer) => self.took_answer(answer, ms),
-            Err(fault) => self.took_fault(&fault),
+            Ok(answer) => self.model_calls.record_answer(&mut self.run, answer, ms),
+            Err(fault) => self.run.record_fault(&fault),
         }
     }
+}
 
-    fn took_answer(&mut self, mut answer: Answer, ms: u64) -> Result<(), RunError> {
+impl ModelCalls {
+    /// Records what the model answered.
+    fn record_answer(
+        &self,
+        run: &mut RunRecord,
+        mut answer: Answer,
+        ms: u64,
+    ) -> Result<(), RunError> {
         answer.calls.truncate(MOST_CALLS);
         let mut heard = Heard::default();
         let mut written = String::new();
-        if self.engine().surface().is_text() {
+        if run.engine().surface().is_text() {
             written = std::mem::take(&mut answer.text);
-            heard = Heard::read(self.engine(), &written, answer.finish);
-            heard.report(&*self.run.sink, self.run.journal.scrubber());
+            heard = Heard::read(run.engine(), &written, answer.finish);
+            heard.report(&*run.sink, run.journal.scrubber());
             if !answer.calls.is_empty() {
                 let left = answer.calls.len();
                 heard.repairs.push(format!("{left} calls in the provider's own form left out"));
@@ -66,9 +76,9 @@ impl Driver {
         }
         if answer.is_replaced {
             heard.repairs.push(NOT_UTF8.to_owned());
-            self.run.notice(format!("the model's answer: {NOT_UTF8}"));
+            run.notice(format!("the model's answer: {NOT_UTF8}"));
         }
-        let scrubber = self.run.journal.scrubber();
+        let scrubber = run.journal.scrubber();
         let is_replaced = answer.is_replaced;
         let taken = |call| calls::taken(scrubber, call).unless_replaced(is_replaced);
         let taken: Vec<_> = answer.calls.iter().map(taken).collect();
@@ -78,7 +88,7 @@ impl Driver {
         let reply = Reply {
             lap: 0,
             turn: 0,
-            model: answer.model.unwrap_or_else(|| self.settings.model.clone()),
+            model: answer.model.unwrap_or_else(|| self.model.clone()),
             text: keep(&answer.text),
             reasoning: keep(&answer.reasoning),
             thoughts: keep(&Thought::write_all(&thoughts)),
@@ -104,19 +114,22 @@ impl Driver {
         };
         let marks = heard.calls.into_iter().map(|(_, marks)| marks).chain(repeat(Marks::default()));
         let calls: Vec<_> = taken.iter().map(|taken| &*taken.args).zip(marks).collect();
-        let mut recording = self.engine().replied_in(reply, &calls);
+        let mut recording = run.engine().replied_in(reply, &calls);
         calls::refuse(&mut recording, &taken);
         recording.contents.extend(kept.contents);
         recording.contents.extend(calls.iter().map(|(args, _)| args.as_bytes().to_vec()));
-        self.run.record(recording)
+        run.record(recording)
     }
+}
 
-    fn took_fault(&mut self, fault: &Fault) -> Result<(), RunError> {
-        if fault.class == FaultClass::Cancelled && self.run.is_aborted() {
+impl RunRecord {
+    /// Records why the model answered nothing. Where it was stopped that is recorded already.
+    fn record_fault(&mut self, fault: &Fault) -> Result<(), RunError> {
+        if fault.class == FaultClass::Cancelled && self.is_aborted() {
             return Ok(());
         }
         let recording = self.engine().faulted(fault.class.as_str(), &fault.message, fault.attempts);
-        self.run.record(recording)
+        self.record(recording)
     }
 }
 

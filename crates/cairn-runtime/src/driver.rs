@@ -204,7 +204,7 @@ impl Driver {
                 Step::Act { at, again } => self.act(at, again).await?,
                 Step::Settle(at) => self.settle(at).await?,
                 Step::Hook(ask) => self.ask_hook(ask).await?,
-                Step::Conclude(at) => self.conclude(at)?,
+                Step::Conclude(at) => self.run.conclude_op(at)?,
                 Step::Linger => self.linger().await?,
             }
             if let Some(left) = &mut left {
@@ -232,12 +232,12 @@ impl Driver {
         }
         let recording = match PreparedAsk::from_recording(recording) {
             Ok(ask) => {
-                let ask = self.with_shown(ask).await;
+                let ask = ask.with_shown(&self.run, &self.world).await;
                 self.model_calls.afforded(&self.run, ask)?
             }
             Err(recording) => recording,
         };
-        let recording = self.with_refused(recording);
+        let recording = self.run.with_refused(recording);
         let is_waited_for = self.engine().lingers() && self.streams.sent().next().is_some();
         if recording.ends() && is_waited_for {
             return self.linger().await;

@@ -1,13 +1,14 @@
-//! Asks hooks when the engine says so, and records what they said; joins what they add to a result.
+//! Asks hooks when the engine says so, and records what they said.
 //! Which one is asked when, and what follows from an answer, is the engine's; what one is told is
 //! `telling`'s.
 
 use crate::calls;
+use crate::run_record::RunRecord;
 use crate::{Driver, RunError};
-use cairn_engine::{HookAsk, Recording, Step};
+use cairn_engine::{HookAsk, Step};
 use cairn_surface::native;
 use cairn_tools::hooks::{self, Answer, What};
-use cairn_types::{Body, By, Coord, Hash, HookEvent, Verdict};
+use cairn_types::{By, HookEvent, Verdict};
 use std::mem;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -31,15 +32,15 @@ impl Driver {
             None if self.engine().lap().is_none() => unwaited(),
             None => return Ok(()),
         };
-        self.complete(&ask, &mut answer)?;
-        self.without_secrets(&ask, &mut answer);
+        self.run.complete_answer(&ask, &mut answer)?;
+        self.run.scrub_answer(&ask, &mut answer);
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(problem) = &answer.problem {
             let said = format!("the hook {} ({}): {problem}", ask.name, ask.event);
             self.run.notice(said);
         }
         let is_old = ask.event == HookEvent::Accepting;
-        if is_old && !ask.at.is_some_and(|at| self.has_reached(at)) {
+        if is_old && !ask.at.is_some_and(|at| self.run.has_reached(at)) {
             // It was prepared a while ago.
             self.run.open_ops.prepared.forget();
         }
@@ -92,10 +93,12 @@ impl Driver {
             }
         }
     }
+}
 
+impl RunRecord {
     /// A hook that names another tool and no arguments means those that the model wrote. One that names
     /// a tool that there is not means nothing.
-    fn complete(&self, ask: &HookAsk, answer: &mut Answer) -> Result<(), RunError> {
+    fn complete_answer(&self, ask: &HookAsk, answer: &mut Answer) -> Result<(), RunError> {
         let op = ask.at.and_then(|at| self.engine().op(at));
         if let Some(named) = answer.tool.take() {
             match native::name_of(&named) {
@@ -107,7 +110,7 @@ impl Driver {
             }
         }
         if let (Some(op), Some(_), None) = (op, &answer.tool, &answer.input) {
-            let args = self.run.content(&op.intent.input.hash)?;
+            let args = self.content(&op.intent.input.hash)?;
             answer.input = Some(String::from_utf8_lossy(&args).into_owned());
         }
         Ok(())
@@ -115,8 +118,8 @@ impl Driver {
 
     /// Arguments that hold a secret are not what is done, whoever wrote them; nor is a problem told
     /// with one.
-    fn without_secrets(&self, ask: &HookAsk, answer: &mut Answer) {
-        let scrubber = self.run.journal.scrubber();
+    fn scrub_answer(&self, ask: &HookAsk, answer: &mut Answer) {
+        let scrubber = self.journal.scrubber();
         if let Some(problem) = &mut answer.problem {
             *problem = scrubber.text(problem).into_owned();
         }
@@ -126,32 +129,6 @@ impl Driver {
         if let Some(why) = calls::refusal(scrubber, tool, input) {
             *answer = Answer { block: Some(why), input: None, ..mem::take(answer) };
         }
-    }
-
-    /// Records what became of an op, with what hooks made of it.
-    pub(crate) fn conclude(&mut self, at: Coord) -> Result<(), RunError> {
-        let Some((mut outcome, result, added)) = self.engine().concluded(at) else { return Ok(()) };
-        let mut told = match self.engine().unshown(at) {
-            Some(instead) => instead.as_bytes().to_vec(),
-            None => self.run.content(&result.hash)?,
-        };
-        let own = Hash::of(&told);
-        if own != outcome.result.hash {
-            outcome.media.clear();
-        }
-        if !added.is_empty() {
-            outcome.own = Some(own);
-        }
-        for content in added {
-            if !told.is_empty() && !told.ends_with(b"\n") {
-                told.push(b'\n');
-            }
-            told.extend(self.run.content(&content.hash)?);
-        }
-        let mut recording = Recording::default();
-        outcome.result = recording.keep(told);
-        recording.facts.push(Body::Outcome(outcome));
-        self.run.record(recording)
     }
 }
 

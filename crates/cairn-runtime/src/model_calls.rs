@@ -12,6 +12,8 @@ use std::sync::Arc;
 /// The calls of a run's model.
 pub(crate) struct ModelCalls {
     pub(crate) provider: Arc<dyn Provider>,
+    /// The model's name, `provider/name`.
+    pub(crate) model: String,
     /// How hard the model thinks before it answers.
     effort: Effort,
     /// The JSON Schema that its answers must follow.
@@ -25,8 +27,13 @@ pub(crate) struct ModelCalls {
 impl ModelCalls {
     pub(crate) fn new(provider: Arc<dyn Provider>, settings: &Settings) -> ModelCalls {
         let &Settings { effort, longest, .. } = settings;
-        let schema = settings.schema.clone();
-        ModelCalls { provider, effort, schema, longest, has_reserved: false }
+        let (model, schema) = (settings.model.clone(), settings.schema.clone());
+        ModelCalls { provider, model, effort, schema, longest, has_reserved: false }
+    }
+
+    /// The schema, for the fact that names it.
+    pub(crate) fn schema_content(&self) -> Vec<Vec<u8>> {
+        self.schema.iter().map(|text| text.as_bytes().to_vec()).collect()
     }
 
     /// The request that shows the first `messages` items.

@@ -1,9 +1,8 @@
 //! Commands that run over an overlay before anything is decided about what they changed.
 
 use crate::sent::Foreground;
-use crate::settled_op::SettledOp;
 use crate::{Driver, Event, RunError, Sink, rows};
-use cairn_engine::{HostsReached, OpState, Recording};
+use cairn_engine::{OpState, Recording};
 use cairn_types::{Action, Body, Coord, Reach};
 use cairn_world::{OnOutput, Prepared};
 use std::sync::Arc;
@@ -23,7 +22,7 @@ impl Driver {
         }
         let hosts = self.engine().hosts(at);
         if let Some(prepared) = self.run.open_ops.prepared.take_or_forget(at, input)
-            && (prepared.ran.is_none() || prepared.reached_by == hosts || self.has_reached(at))
+            && (prepared.ran.is_none() || prepared.reached_by == hosts || self.run.has_reached(at))
         {
             return Ok(prepared);
         }
@@ -34,17 +33,6 @@ impl Driver {
             true => self.rehearse(at, action).await,
             false => self.would_in_reply(action, self.earlier_in_reply(at, action)?).await,
         }
-    }
-
-    /// Whether the op's command ran where it may have reached hosts, and nobody let it run again since.
-    pub(crate) fn has_reached(&self, at: Coord) -> bool {
-        self.engine().op(at).is_some_and(|op| op.reached != HostsReached::Not)
-    }
-
-    /// Keeps what was prepared until it is decided on.
-    pub(crate) fn keep_prepared(&mut self, at: Coord, prepared: Prepared) {
-        let input = self.engine().op(at).map(OpState::input);
-        self.run.open_ops.prepared.keep(at, input, prepared);
     }
 
     /// Runs a command over an overlay, taking commands meanwhile; an abort reaches it. What is told of it
@@ -91,38 +79,6 @@ impl Driver {
     /// crash it runs again.
     pub(crate) fn begun(&self) -> Option<Coord> {
         self.waited_command.over_overlay().or_else(|| self.run.open_ops.prepared.op_that_ran())
-    }
-
-    /// What was prepared for an op that is refused is forgotten; what a command printed is told with the
-    /// refusal all the same.
-    pub(crate) fn with_refused(&mut self, recording: Recording) -> Recording {
-        let refused = recording.facts.iter().find_map(|body| match body {
-            Body::Outcome(outcome) => Some(outcome.at),
-            _ => None,
-        });
-        let row = refused.and_then(|at| self.engine().op(at)?.intent.of);
-        if let Some(prepared) = row.and_then(|row| self.run.open_ops.sent.get(row)).cloned() {
-            self.run.open_ops.prepared.forget();
-            return self.with_what_it_printed(recording, &prepared);
-        }
-        match refused.and_then(|at| self.run.open_ops.prepared.take(at)) {
-            Some(prepared) => self.with_what_it_printed(recording, &prepared),
-            None => recording,
-        }
-    }
-
-    /// A refusal of what a command changed, with what it printed.
-    pub(crate) fn with_what_it_printed(
-        &mut self,
-        recording: Recording,
-        prepared: &Prepared,
-    ) -> Recording {
-        let Some(ran) = &prepared.ran else { return recording };
-        self.run.journal.keep_spooled(ran.spooled.clone());
-        match SettledOp::from_recording(recording) {
-            Ok(refused) => refused.having_printed(ran).into_recording(),
-            Err(recording) => recording,
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! printed, and which of them must not be read by now. Never another run's.
 
 use crate::Driver;
+use crate::run_record::RunRecord;
 use crate::schemes::{Shown, ShownRow};
 use cairn_engine::{ChangesRow, Engine, OpState, Recorded, Rows};
 use cairn_store::StoreError;
@@ -118,22 +119,6 @@ impl Driver {
         Ok(Some(self.own_rows.show(rows)))
     }
 
-    /// Why rows are not opened, where one of them must not be read by now.
-    pub(crate) fn unopened(&self, at: Coord) -> Result<Option<Performed>, StoreError> {
-        let is_open = |op: &&OpState| op.intent.op == Some(OpName::Open);
-        let op = self.engine().op(at).filter(is_open);
-        let opened = op.map(|op| self.engine().folded(&op.intent.target)).unwrap_or_default();
-        if opened.is_empty() {
-            return Ok(None);
-        }
-        let rows = shown_rows(&self.store().facts(self.run_id(), 0)?, self.engine());
-        let is_kept_back = |at: &&RowPlace| rows.get(at).is_some_and(|row| row.is_kept_back);
-        Ok(opened.iter().find(is_kept_back).map(|at| {
-            let text = format!("{} shows what is kept from being read by the policy", address(*at));
-            Performed::told(Status::REFUSED, text)
-        }))
-    }
-
     /// Lines of what a command printed that still runs, without holding all of it; nothing where the row is
     /// like any. The rows must be shown.
     pub(crate) fn running_lines(&self, action: &Action) -> Option<Performed> {
@@ -143,6 +128,25 @@ impl Driver {
             true => None,
             false => self.streams.lines(at, read),
         }
+    }
+}
+
+impl RunRecord {
+    /// Why rows are not opened, where one of them must not be read by now.
+    pub(crate) fn refusal_to_open(&self, at: Coord) -> Result<Option<Performed>, StoreError> {
+        let is_open = |op: &&OpState| op.intent.op == Some(OpName::Open);
+        let op = self.engine().op(at).filter(is_open);
+        let opened = op.map(|op| self.engine().folded(&op.intent.target)).unwrap_or_default();
+        if opened.is_empty() {
+            return Ok(None);
+        }
+        let rows =
+            shown_rows(&self.journal.store().facts(self.journal.run_id(), 0)?, self.engine());
+        let is_kept_back = |at: &&RowPlace| rows.get(at).is_some_and(|row| row.is_kept_back);
+        Ok(opened.iter().find(is_kept_back).map(|at| {
+            let text = format!("{} shows what is kept from being read by the policy", address(*at));
+            Performed::told(Status::REFUSED, text)
+        }))
     }
 }
 

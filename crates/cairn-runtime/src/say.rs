@@ -143,7 +143,9 @@ impl Driver {
             }
             Some(Ok(To::Stream(stream))) => {
                 let prepared = &Prepared::default();
-                self.begin(Beginning { at, again: false, prepared, is_chosen: false }).await?;
+                self.run
+                    .begin_op(Beginning { at, again: false, prepared, is_chosen: false })
+                    .await?;
                 match post.status == Status::OK.0 {
                     true => self.streams.write(stream, &post.text).await,
                     false => self.end_row(&rows::address(stream)).await?,

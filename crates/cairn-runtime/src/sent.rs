@@ -4,7 +4,7 @@
 
 use crate::background::Running;
 use crate::{Driver, RunError, rows};
-use cairn_types::{Coord, SandboxLayer, Settled, Status, Stream, StreamState};
+use cairn_types::{Coord, SandboxLayer, Status, Stream, StreamState};
 use cairn_world::{Ended, Over, Performed, Prepared, Rehearsing};
 use futures_util::future::select_all;
 use tokio::sync::oneshot;
@@ -137,21 +137,6 @@ impl Driver {
         let layers = vec![SandboxLayer::Overlay];
         let stream = Some(rows::command(self.run_id(), at));
         Performed { layers, stream, ..Performed::told(Status::RUNNING, text) }
-    }
-
-    /// Settles an op without acting. One that goes on in the background was let run.
-    pub(crate) fn settled_unacted(
-        &mut self,
-        at: Coord,
-        done: Performed,
-        settled: Settled,
-    ) -> Result<(), RunError> {
-        if done.status != Status::RUNNING {
-            return self.settled_by(at, done, settled);
-        }
-        let allowed = self.engine().sends(at).unwrap_or_default();
-        self.run.record(allowed)?;
-        self.settled_by(at, done, Settled::Performed)
     }
 
     /// Records how a command ended that had been sent to the background, and keeps what it would change

@@ -102,13 +102,6 @@ pub fn holder() -> String {
     format!("pid {} on {host}", std::process::id())
 }
 
-impl Driver {
-    /// The schema, for the fact that names it.
-    fn schema_content(&self) -> Vec<Vec<u8>> {
-        self.settings.schema.iter().map(|text| text.as_bytes().to_vec()).collect()
-    }
-}
-
 impl Start {
     /// Takes the run, queues the task if there is one, and gives the driver and a way to talk
     /// to it. Nothing is durable before the driver's first commit. Where nothing is left to do, but the
@@ -209,7 +202,7 @@ impl Start {
         let drive = self.drive_fact(journal.lease().epoch(), Some(since));
         recording.facts.push(Body::Drive(drive));
         let mut driver = self.driver(journal, Messages::default(), inbox);
-        recording.contents.extend(driver.schema_content());
+        recording.contents.extend(driver.model_calls.schema_content());
         driver.run.record(recording)?;
         Ok(driver)
     }
@@ -246,7 +239,7 @@ impl Start {
         let scrubber = self.settings.scrubber.clone();
         let journal = Journal::new(self.store.clone(), lease, session, engine, scrubber);
         let mut driver = self.driver(journal, messages, inbox);
-        let contents = driver.schema_content();
+        let contents = driver.model_calls.schema_content();
         driver.run.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
         driver.note_lost()?;
         Ok(driver)

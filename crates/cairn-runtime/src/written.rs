@@ -2,13 +2,15 @@
 //! messages: what it sees as it stands, and what its reply must repeat.
 
 use crate::prepared_ask::PreparedAsk;
-use crate::{Driver, Event, Sink, clock, packet};
+use crate::run_record::RunRecord;
+use crate::{Event, Sink, clock, packet};
 use cairn_engine::{Engine, Lap, Marks};
 use cairn_provider::CallText;
 use cairn_surface::any;
 use cairn_surface::{Position, Reading};
 use cairn_text::scrub::Scrubber;
 use cairn_types::{Action, Finish, Hash, Read, Surface};
+use cairn_world::World;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -64,35 +66,39 @@ impl Heard {
     }
 }
 
-impl Driver {
-    /// What the model is asked with on a text surface, besides messages.
-    pub(crate) async fn with_shown(&self, mut ask: PreparedAsk) -> PreparedAsk {
-        match self.engine().surface() {
-            Surface::Envelope => ask.with_nonce(clock::new_nonce()),
+impl PreparedAsk {
+    /// The same, with what the model is asked with on a text surface besides messages.
+    pub(crate) async fn with_shown(mut self, run: &RunRecord, world: &World) -> PreparedAsk {
+        match run.engine().surface() {
+            Surface::Envelope => self.with_nonce(clock::new_nonce()),
             surface if surface.is_text() => {
-                for path in self.run.messages.shows(self.engine()) {
-                    if let Some((shown, hash)) = self.as_it_stands(&path).await {
-                        ask.show(path, shown, hash);
+                for path in run.messages.shows(run.engine()) {
+                    if let Some((shown, hash)) = as_it_stands(run, world, &path).await {
+                        self.show(path, shown, hash);
                     }
                 }
-                ask
+                self
             }
-            _ => ask,
+            _ => self,
         }
     }
+}
 
-    /// What a file or an entry says now, and the hash of all of it where that is all; nothing where it is gone, or may not be shown.
-    async fn as_it_stands(&self, path: &str) -> Option<(String, Option<Hash>)> {
-        if !self.engine().may_show(path) {
-            return None;
-        }
-        let read =
-            Read { path: path.to_owned(), first: 1, limit: packet::MOST_LINES, ..Read::default() };
-        let looked = self.world.look(&Action::Read(read), path, &CancellationToken::new()).await;
-        let whole = looked.seen.iter().find(|seen| seen.path == path && !seen.part);
-        let hash = whole.map(|seen| seen.hash);
-        looked.status.is_success().then_some((looked.text, hash))
+/// What a file or an entry says now, and the hash of all of it where that is all; nothing where it is gone, or may not be shown.
+async fn as_it_stands(
+    run: &RunRecord,
+    world: &World,
+    path: &str,
+) -> Option<(String, Option<Hash>)> {
+    if !run.engine().may_show(path) {
+        return None;
     }
+    let read =
+        Read { path: path.to_owned(), first: 1, limit: packet::MOST_LINES, ..Read::default() };
+    let looked = world.look(&Action::Read(read), path, &CancellationToken::new()).await;
+    let whole = looked.seen.iter().find(|seen| seen.path == path && !seen.part);
+    let hash = whole.map(|seen| seen.hash);
+    looked.status.is_success().then_some((looked.text, hash))
 }
 
 /// More ops than this are not even recorded; a driver's own cap is far below.

@@ -63,7 +63,10 @@ impl AllowedOp {
     /// Makes it durable that the op begins, and what it is about to change.
     pub(super) async fn begin(&self, driver: &mut Driver) -> Result<(), RunError> {
         let AllowedOp { at, again, prepared, is_chosen, .. } = self;
-        driver.begin(Beginning { at: *at, again: *again, prepared, is_chosen: *is_chosen }).await
+        driver
+            .run
+            .begin_op(Beginning { at: *at, again: *again, prepared, is_chosen: *is_chosen })
+            .await
     }
 
     /// Has the world do it, taking commands meanwhile; an abort reaches the process.
@@ -101,11 +104,11 @@ impl AllowedOp {
         let at = self.at;
         let is_begun = driver.engine().op(at).is_some_and(|op| op.begin().is_some());
         match (performed.panicked, is_begun) {
-            (false, _) => driver.settled_by(at, performed, Settled::Performed),
-            (true, false) => driver.settled_by(at, performed, Settled::NotPerformed),
+            (false, _) => driver.run.settle_op(at, performed, Settled::Performed),
+            (true, false) => driver.run.settle_op(at, performed, Settled::NotPerformed),
             (true, true) => match driver.after_crash(at).await? {
                 AfterCrash::Record(recording) => driver.run.record(recording),
-                AfterCrash::Repeat => driver.settled_by(at, performed, Settled::NotPerformed),
+                AfterCrash::Repeat => driver.run.settle_op(at, performed, Settled::NotPerformed),
             },
         }
     }
@@ -136,7 +139,7 @@ impl Driver {
             prepared = self.rehearse(at, &action).await?;
             if prepared.settled.is_none() && self.engine().guards(&to_be_shown(&prepared)) {
                 let refused = self.engine().guarded(at);
-                return Ok(Compared::Otherwise(self.with_what_it_printed(refused, &prepared)));
+                return Ok(Compared::Otherwise(self.run.with_what_it_printed(refused, &prepared)));
             }
         }
         if self.world.fetches(&action) {
@@ -147,7 +150,7 @@ impl Driver {
             return Ok(Compared::Settled(Box::new(settled), unperformed));
         }
         if let Some(refused) = self.engine().refused_now(at, &to_be_shown(&prepared)) {
-            return Ok(Compared::Otherwise(self.with_what_it_printed(refused, &prepared)));
+            return Ok(Compared::Otherwise(self.run.with_what_it_printed(refused, &prepared)));
         }
         let op = AllowedOp { at, again, action, prepared, is_chosen, unperformed };
         Ok(Compared::AsDecided(Box::new(op)))
@@ -159,13 +162,5 @@ impl Driver {
         let (world, cancel) = (self.world.clone(), CancellationToken::new());
         let mut fetching = Box::pin(world.fetch(action, &cancel));
         self.meanwhile(&mut fetching, &cancel).await
-    }
-
-    /// Makes it durable that an op begins, and what it is about to change.
-    pub(crate) async fn begin(&mut self, beginning: Beginning<'_>) -> Result<(), RunError> {
-        let spooled = beginning.prepared.ran.as_ref().and_then(|ran| ran.spooled.clone());
-        self.run.journal.keep_spooled(spooled);
-        self.run.record(beginning.recording())?;
-        self.run.flush().await
     }
 }

@@ -17,16 +17,16 @@ impl OverlayCommand {
     pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
         let OverlayCommand { mut op, ran } = self;
         if op.prepared.changes.is_empty() {
-            return driver.settled_by(op.at, *ran, Settled::Performed);
+            return driver.run.settle_op(op.at, *ran, Settled::Performed);
         }
         if let Err(refusal) = driver.world.stage(&mut op.prepared) {
-            return driver.settled_by(op.at, refusal.into(), op.unperformed);
+            return driver.run.settle_op(op.at, refusal.into(), op.unperformed);
         }
         if op.prepared.changes.is_empty() {
             // Everything it changed was left out; the result says so.
             let (status, text) = op.prepared.told.take().unwrap_or((ran.status, ran.text.clone()));
             let done = Performed { status, text, ..*ran };
-            return driver.settled_by(op.at, done, Settled::Performed);
+            return driver.run.settle_op(op.at, done, Settled::Performed);
         }
         op.begin(driver).await?;
         let performed = op.act_on_world(driver, None).await?;

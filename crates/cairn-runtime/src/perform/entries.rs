@@ -17,7 +17,7 @@ impl EntryChange {
         if let Some(address) = driver.world.stale(&op.prepared.changes) {
             let text = format!("{address} was changed by another run meanwhile");
             let refused = Performed::told(Status::CONFLICT, text);
-            return driver.settled_by(op.at, refused, Settled::NotPerformed);
+            return driver.run.settle_op(op.at, refused, Settled::NotPerformed);
         }
         match op.prepared.changes.iter().all(Change::is_stored) {
             true => {

@@ -14,8 +14,8 @@ impl SentMessage {
     pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
         let SentMessage { op, post } = self;
         match driver.say(op.at, &post).await? {
-            Ok(said) => driver.settled_by(op.at, said, Settled::Performed),
-            Err(unsaid) => driver.settled_by(op.at, unsaid, op.unperformed),
+            Ok(said) => driver.run.settle_op(op.at, said, Settled::Performed),
+            Err(unsaid) => driver.run.settle_op(op.at, unsaid, op.unperformed),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The record of a run, as its driver keeps it: the log, and everything that follows the log fact by fact. What is
 //! recorded next is not decided here.
 
+mod ops;
+
 use crate::journal::{CommittedFact, Journal};
 use crate::nested::DirectoryInstructions;
 use crate::open_ops::OpenOps;
