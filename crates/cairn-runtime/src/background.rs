@@ -2,14 +2,16 @@
 //! its row, written to and ended by other ops, and ends with the driver at the latest.
 
 use crate::feed::Feed;
+use crate::run_record::RunRecord;
 use crate::say::Unsaid;
 use crate::sent::DISCARDED;
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Recording, Rows};
-use cairn_types::{Action, Body, Coord, Origin, Read, Status, Stream, StreamState};
-use cairn_world::{Background, EarlierInReply, Over, Performed, Prepared, Refusal, Rehearsing};
+use cairn_types::{Action, Body, Coord, Origin, Read, RunId, Status, Stream, StreamState};
+use cairn_world::{
+    Background, EarlierInReply, Over, Performed, Prepared, Refusal, Rehearsing, World,
+};
 use futures_util::future::select_all;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How many may run at a time.
@@ -213,6 +215,134 @@ impl Streams {
         };
         printed.ok()
     }
+
+    /// What ending a command in the background would mean.
+    pub(crate) fn would_end(&self, run: &RunRecord, path: &str) -> Result<Prepared, RunError> {
+        if rows::changes_number(path)
+            .is_some_and(|n| n > 0 && n <= run.engine().changes_row_count())
+        {
+            return Ok(settled(Status::REFUSED, rows_stay(path)));
+        }
+        let Some(at) = rows::coordinate(path) else {
+            return Ok(settled(Status::BAD_REQUEST, rows::not_an_address(path)));
+        };
+        if let Some(Started { command, .. }) = self.running.get(&at) {
+            let indented: String = command.lines().map(|line| format!("  {line}\n")).collect();
+            let label = format!("end {path}");
+            let shown = format!("end in the background: {path}\ncommand:\n{indented}");
+            return Ok(Prepared { label, shown, ..Prepared::default() });
+        }
+        Ok(match self.is_open(run, at, path)? {
+            Ok(()) => Prepared::default(),
+            Err((status, text)) => settled(status, text),
+        })
+    }
+
+    /// Whether a stream goes on, and if not, why not.
+    pub(crate) fn is_open(
+        &self,
+        run: &RunRecord,
+        at: Coord,
+        path: &str,
+    ) -> Result<Result<(), Unsaid>, RunError> {
+        if self.running.contains_key(&at) {
+            return Ok(Ok(()));
+        }
+        let facts = run.journal.store().facts(run.journal.run_id(), 0)?;
+        // It may have ended just now.
+        let rows = Rows::fold(facts.iter().chain(run.journal.pending_facts()));
+        let row = rows.get(at);
+        Ok(Err(match row.and_then(|row| row.stream) {
+            Some(stream) => (Status::GONE, format!("{path} is over: {}", ending(&stream))),
+            None if row.is_some_and(|row| row.outcome.is_some()) => {
+                (Status::REFUSED, rows_stay(path))
+            }
+            None => {
+                let text = format!("{path} is no command in the background of this run");
+                (Status::NOT_FOUND, text)
+            }
+        }))
+    }
+
+    /// The stream that an address names, as this run writes addresses; it need not go on.
+    pub(crate) fn find(&self, own: &RunId, address: &str) -> Option<Coord> {
+        rows::coordinate(&rows::of_command(own, address, "")).or_else(|| self.at_address(address))
+    }
+
+    /// Starts a command and does not wait for it.
+    pub(crate) async fn start(
+        &mut self,
+        run: &RunRecord,
+        world: &World,
+        at: Coord,
+        action: &Action,
+    ) -> Performed {
+        let sink = run.sink.clone();
+        let on_output = Box::new(move |piece: &[u8]| {
+            sink.event(&Event::Stream { at, text: String::from_utf8_lossy(piece).into_owned() });
+        });
+        match world.start(action, on_output).await {
+            Err(refusal) => refusal.into(),
+            Ok(running) => {
+                let address = rows::command(run.journal.run_id(), at);
+                let what = (action.target(), address.clone());
+                self.insert(at, what, Running::Started(running));
+                if let (Action::Exec(exec), Some(one)) = (action, self.running.get_mut(&at)) {
+                    one.wakes = exec.wakes;
+                }
+                let row = rows::address(at);
+                let text = format!("running in the background; its output is {row}#output");
+                Performed { stream: Some(address), ..Performed::told(Status::RUNNING, text) }
+            }
+        }
+    }
+
+    /// Ends the command of a row, and records how it ended; somebody outside may have wanted it.
+    pub(crate) async fn end(
+        &mut self,
+        run: &mut RunRecord,
+        path: &str,
+        by: Option<Origin>,
+    ) -> Result<Performed, RunError> {
+        let at = rows::coordinate(path);
+        let Some((at, started)) = at.and_then(|at| self.running.remove_entry(&at)) else {
+            return Ok(Performed::told(Status::GONE, format!("{path} is over")));
+        };
+        let stream = match started.running.end().await {
+            Ok(over) => {
+                let is_ours = over.state == StreamState::Stopped;
+                let state = if is_ours { StreamState::Removed } else { over.state };
+                run.record_stream_end(at, Over { state, ..over }, by)?
+            }
+            Err(running) => run.discard_sent(at, running, StreamState::Removed).await?,
+        };
+        let status = if stream.state == StreamState::Removed { Status::OK } else { Status::GONE };
+        Ok(Performed::told(status, ending(&stream)))
+    }
+
+    /// A loop ends: with it the commands that were sent to the background, and with the last one all but those
+    /// that are to wake the run. What was not settled by then is not kept, and that is said.
+    pub(crate) async fn stop(
+        &mut self,
+        run: &mut RunRecord,
+        is_last: bool,
+    ) -> Result<(), RunError> {
+        for (at, started) in std::mem::take(&mut self.running) {
+            let is_sent = matches!(started.running, Running::Sent(_));
+            if !is_sent && (!is_last || started.wakes) {
+                self.running.insert(at, started);
+                continue;
+            }
+            match started.running.end().await {
+                Ok(over) => drop(run.record_stream_end(at, over, None)?),
+                Err(running) => drop(run.discard_sent(at, running, StreamState::Stopped).await?),
+            }
+        }
+        for at in run.open_ops.sent.forget_all() {
+            run.notice(format!("{at}: {DISCARDED}"));
+        }
+        Ok(())
+    }
 }
 
 /// What the last line says of a command that is over.
@@ -251,18 +381,8 @@ impl Driver {
         earlier: EarlierInReply,
     ) -> Result<Prepared, RunError> {
         let mut prepared = self.would_exactly(action, earlier).await?;
-        self.scrub_shown(&mut prepared);
+        self.run.scrub_shown(&mut prepared);
         Ok(prepared)
-    }
-
-    /// Takes secrets out of what is shown.
-    pub(crate) fn scrub_shown(&self, prepared: &mut Prepared) {
-        let shown = [&mut prepared.shown, &mut prepared.label].into_iter();
-        for text in shown.chain(&mut prepared.wanted) {
-            if let Cow::Owned(without) = self.run.journal.scrubber().text(text) {
-                *text = without;
-            }
-        }
     }
 
     async fn would_exactly(
@@ -272,7 +392,7 @@ impl Driver {
     ) -> Result<Prepared, RunError> {
         let _shown = self.show_rows(&[action])?;
         match action {
-            Action::Kill { path } if rows::is_row(path) => self.would_end(path),
+            Action::Kill { path } if rows::is_row(path) => self.streams.would_end(&self.run, path),
             Action::Send(post) => match self.would_say(post)? {
                 Some(prepared) => Ok(prepared),
                 None => Ok(self.world.prepare_beside(action).await),
@@ -285,105 +405,6 @@ impl Driver {
         }
     }
 
-    /// What ending a command in the background would mean.
-    fn would_end(&self, path: &str) -> Result<Prepared, RunError> {
-        if rows::changes_number(path)
-            .is_some_and(|n| n > 0 && n <= self.engine().changes_row_count())
-        {
-            return Ok(settled(Status::REFUSED, rows_stay(path)));
-        }
-        let Some(at) = rows::coordinate(path) else {
-            return Ok(settled(Status::BAD_REQUEST, rows::not_an_address(path)));
-        };
-        if let Some(Started { command, .. }) = self.streams.running.get(&at) {
-            let indented: String = command.lines().map(|line| format!("  {line}\n")).collect();
-            let label = format!("end {path}");
-            let shown = format!("end in the background: {path}\ncommand:\n{indented}");
-            return Ok(Prepared { label, shown, ..Prepared::default() });
-        }
-        Ok(match self.is_open(at, path)? {
-            Ok(()) => Prepared::default(),
-            Err((status, text)) => settled(status, text),
-        })
-    }
-
-    /// Whether a stream goes on, and if not, why not.
-    pub(crate) fn is_open(&self, at: Coord, path: &str) -> Result<Result<(), Unsaid>, RunError> {
-        if self.streams.running.contains_key(&at) {
-            return Ok(Ok(()));
-        }
-        let facts = self.store().facts(self.run_id(), 0)?;
-        // It may have ended just now.
-        let rows = Rows::fold(facts.iter().chain(self.run.journal.pending_facts()));
-        let row = rows.get(at);
-        Ok(Err(match row.and_then(|row| row.stream) {
-            Some(stream) => (Status::GONE, format!("{path} is over: {}", ending(&stream))),
-            None if row.is_some_and(|row| row.outcome.is_some()) => {
-                (Status::REFUSED, rows_stay(path))
-            }
-            None => {
-                let text = format!("{path} is no command in the background of this run");
-                (Status::NOT_FOUND, text)
-            }
-        }))
-    }
-
-    /// The stream of this run that an address names; it need not go on.
-    pub(crate) fn stream_named(&self, address: &str) -> Option<Coord> {
-        rows::coordinate(&rows::of_command(self.run_id(), address, ""))
-            .or_else(|| self.streams.at_address(address))
-    }
-
-    /// Starts a command and does not wait for it.
-    pub(crate) async fn start_beside(&mut self, at: Coord, action: &Action) -> Performed {
-        let sink = self.run.sink.clone();
-        let on_output = Box::new(move |piece: &[u8]| {
-            sink.event(&Event::Stream { at, text: String::from_utf8_lossy(piece).into_owned() });
-        });
-        match self.world.start(action, on_output).await {
-            Err(refusal) => refusal.into(),
-            Ok(running) => {
-                let address = rows::command(self.run_id(), at);
-                let what = (action.target(), address.clone());
-                self.streams.insert(at, what, Running::Started(running));
-                if let (Action::Exec(exec), Some(one)) = (action, self.streams.running.get_mut(&at))
-                {
-                    one.wakes = exec.wakes;
-                }
-                let row = rows::address(at);
-                let text = format!("running in the background; its output is {row}#output");
-                Performed { stream: Some(address), ..Performed::told(Status::RUNNING, text) }
-            }
-        }
-    }
-
-    /// Ends a command in the background.
-    pub(crate) async fn end_row(&mut self, path: &str) -> Result<Performed, RunError> {
-        self.end_stream(path, None).await
-    }
-
-    /// The same; somebody outside may have wanted it.
-    pub(crate) async fn end_stream(
-        &mut self,
-        path: &str,
-        by: Option<Origin>,
-    ) -> Result<Performed, RunError> {
-        let at = rows::coordinate(path);
-        let Some((at, started)) = at.and_then(|at| self.streams.running.remove_entry(&at)) else {
-            return Ok(Performed::told(Status::GONE, format!("{path} is over")));
-        };
-        let stream = match started.running.end().await {
-            Ok(over) => {
-                let is_ours = over.state == StreamState::Stopped;
-                let state = if is_ours { StreamState::Removed } else { over.state };
-                self.record_end(at, Over { state, ..over }, by)?
-            }
-            Err(running) => self.discard(at, running, StreamState::Removed).await?,
-        };
-        let status = if stream.state == StreamState::Removed { Status::OK } else { Status::GONE };
-        Ok(Performed::told(status, ending(&stream)))
-    }
-
     /// Records the ends of commands that are over.
     pub(crate) async fn note_ended(&mut self) -> Result<(), RunError> {
         let over = |(at, started): (&Coord, &Started)| started.running.is_over().then_some(*at);
@@ -393,7 +414,7 @@ impl Driver {
             };
             match running.end().await {
                 Ok(over) => {
-                    self.record_end(at, over, None)?;
+                    self.run.record_stream_end(at, over, None)?;
                     self.streams.waking.extend(wakes.then_some(at));
                 }
                 Err(running) => drop(self.note_sent_ended(at, running).await?),
@@ -401,49 +422,27 @@ impl Driver {
         }
         Ok(())
     }
+}
 
-    /// A loop ends: with it the commands that were sent to the background, and with the last one all but those
-    /// that are to wake the run.
-    pub(crate) async fn stop_streams(&mut self, is_last: bool) -> Result<(), RunError> {
-        for (at, started) in std::mem::take(&mut self.streams.running) {
-            let is_sent = matches!(started.running, Running::Sent(_));
-            if !is_sent && (!is_last || started.wakes) {
-                self.streams.running.insert(at, started);
-                continue;
-            }
-            match started.running.end().await {
-                Ok(over) => drop(self.record_end(at, over, None)?),
-                Err(running) => drop(self.discard(at, running, StreamState::Stopped).await?),
-            }
-        }
-        self.forget_ended();
-        Ok(())
-    }
-
-    /// What was not settled when its loop ended is not kept, and that is said.
-    fn forget_ended(&mut self) {
-        for at in self.run.open_ops.sent.forget_all() {
-            self.run.notice(format!("{at}: {DISCARDED}"));
-        }
-    }
-
-    /// Commands of an earlier driver that died ended with it, and nobody saw how.
-    pub(crate) fn note_lost(&mut self) -> Result<(), RunError> {
+impl RunRecord {
+    /// Records that commands of an earlier driver that died ended with it, and nobody saw how.
+    pub(crate) fn record_lost_streams(&mut self) -> Result<(), RunError> {
         let lost: Vec<Coord> = self.engine().streams().collect();
         lost.into_iter()
-            .try_for_each(|at| self.run.record(Recording::of(Body::Stream(Stream::lost(at)))))
+            .try_for_each(|at| self.record(Recording::of(Body::Stream(Stream::lost(at)))))
     }
 
-    pub(crate) fn record_end(
+    /// Records how a stream ended.
+    pub(crate) fn record_stream_end(
         &mut self,
         at: Coord,
         over: Over,
         by: Option<Origin>,
     ) -> Result<Stream, RunError> {
         let Over { state, exit, why, output, contents, spooled, layers, ms } = over;
-        self.run.journal.keep_spooled(spooled);
+        self.journal.keep_spooled(spooled);
         let stream = Stream { at, state, exit, output, layers, why, ms, by };
-        self.run.record(Recording { facts: vec![Body::Stream(stream.clone())], contents })?;
+        self.record(Recording { facts: vec![Body::Stream(stream.clone())], contents })?;
         Ok(stream)
     }
 }

@@ -243,7 +243,8 @@ impl Driver {
             return self.linger().await;
         }
         if recording.ends() {
-            self.stop_streams(self.engine().queued_laps() == 0).await?;
+            let is_last = self.engine().queued_laps() == 0;
+            self.streams.stop(&mut self.run, is_last).await?;
         }
         self.run.record(recording)
     }
@@ -321,7 +322,7 @@ impl Driver {
                 return Ok(());
             }
             Command::Background(heard) => {
-                self.send_to_background(heard);
+                self.waited_command.send_to_background(&self.run, &self.streams, heard);
                 return Ok(());
             }
             Command::Gone => {

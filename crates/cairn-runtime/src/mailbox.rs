@@ -25,7 +25,7 @@ impl Driver {
 
     async fn take_letter(&mut self, from: Origin, letter: &Letter) -> Result<bool, RunError> {
         if let Some(at) = letter.stream {
-            let ended = self.end_stream(&rows::address(at), Some(from)).await?;
+            let ended = self.streams.end(&mut self.run, &rows::address(at), Some(from)).await?;
             // With its end all is forgotten that was said to it.
             return Ok(ended.status != Status::GONE);
         }
@@ -46,7 +46,7 @@ impl Driver {
             return Ok(false);
         }
         if !self.streams.has_wakers() {
-            self.stop_streams(true).await?;
+            self.streams.stop(&mut self.run, true).await?;
             self.run.flush().await?;
             return Ok(true);
         }

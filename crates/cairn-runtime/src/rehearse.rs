@@ -66,12 +66,13 @@ impl Driver {
             Ok(prepared) => prepared,
             Err(rehearsing) => {
                 is_waited_for.store(false, Ordering::Relaxed);
-                let settled = Some(self.sent(at, (action.target(), rehearsing)));
+                let settled =
+                    Some(self.streams.take_sent(&self.run, at, action.target(), rehearsing));
                 return Ok(Prepared { settled, ..Prepared::default() });
             }
         };
         prepared.reached_by = hosts;
-        self.scrub_shown(&mut prepared);
+        self.run.scrub_shown(&mut prepared);
         Ok(prepared)
     }
 

@@ -92,13 +92,15 @@ impl Driver {
             }
             scheme if !is_stream(scheme) => None,
             _ if !is_write && post.status != Status::CANCELLED.0 => Some(Err(not_for(post))),
-            _ => match self.stream_named(&address) {
+            _ => match self.streams.find(self.run_id(), &address) {
                 Some(at) if is_write && self.streams.feed(at).is_some_and(|own| own != address) => {
                     let feed = self.streams.feed(at).unwrap_or_default();
                     let text = format!("{address} is the row of {feed}; write to that address");
                     Some(Err((Status::NOT_IMPLEMENTED, text)))
                 }
-                Some(at) => Some(self.is_open(at, &address)?.map(|()| To::Stream(at))),
+                Some(at) => {
+                    Some(self.streams.is_open(&self.run, at, &address)?.map(|()| To::Stream(at)))
+                }
                 None => {
                     Some(Err((Status::NOT_FOUND, format!("{address} is no stream of this run"))))
                 }
@@ -148,7 +150,7 @@ impl Driver {
                     .await?;
                 match post.status == Status::OK.0 {
                     true => self.streams.write(stream, &post.text).await,
-                    false => self.end_row(&rows::address(stream)).await?,
+                    false => self.streams.end(&mut self.run, &rows::address(stream), None).await?,
                 }
             }
         };

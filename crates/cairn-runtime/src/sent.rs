@@ -2,13 +2,18 @@
 //! what it changed is prepared again for the op that its end becomes. When it is asked about is the
 //! engine's to say.
 
-use crate::background::Running;
+use crate::background::{Running, Streams};
+use crate::run_record::RunRecord;
 use crate::{Driver, RunError, rows};
 use cairn_types::{Coord, SandboxLayer, Status, Stream, StreamState};
 use cairn_world::{Ended, Over, Performed, Prepared, Rehearsing};
 use futures_util::future::select_all;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+
+const NONE: &str = "no command is being waited for, so there is none to send to the background";
+/// What is said of a command that was ended in the background.
+pub(crate) const DISCARDED: &str = "nothing of what it changed is kept";
 
 /// Whoever wants to know whether a command was sent to the background.
 pub type Sending = oneshot::Sender<bool>;
@@ -53,17 +58,16 @@ impl WaitedCommand {
         self.foreground = Some(Foreground::Ended(at));
         std::mem::take(&mut self.is_sent)
     }
-}
 
-const NONE: &str = "no command is being waited for, so there is none to send to the background";
-/// What is said of a command that was ended in the background.
-pub(crate) const DISCARDED: &str = "nothing of what it changed is kept";
-
-impl Driver {
     /// A person wants the command that is waited for in the background. It goes there as soon as the
     /// work that waits for it hears of it.
-    pub(crate) fn send_to_background(&mut self, heard: Option<Sending>) {
-        let refused = match self.waited_command.foreground {
+    pub(crate) fn send_to_background(
+        &mut self,
+        run: &RunRecord,
+        streams: &Streams,
+        heard: Option<Sending>,
+    ) {
+        let refused = match self.foreground {
             None | Some(Foreground::Ended(_)) => Some(NONE.to_owned()),
             Some(Foreground::Direct(at)) => Some(format!(
                 "{at} works on the files themselves and not over an overlay, so it cannot be sent to the \
@@ -72,25 +76,89 @@ impl Driver {
             Some(Foreground::Look(at)) => Some(format!(
                 "{at} keeps nothing of what it changes, so it is waited for and cannot be sent to the background"
             )),
-            Some(Foreground::Overlay(at)) => self.not_sent(at),
+            Some(Foreground::Overlay(at)) => not_sent(run, streams, at),
         };
-        self.waited_command.is_sent = refused.is_none();
+        self.is_sent = refused.is_none();
         match heard {
             // Whoever asked may be gone.
             Some(heard) => drop(heard.send(refused.is_none())),
-            None => refused.into_iter().for_each(|why| self.run.notice(why)),
+            None => refused.into_iter().for_each(|why| run.notice(why)),
         }
     }
+}
 
-    fn not_sent(&self, at: Coord) -> Option<String> {
-        if let Some(full) = self.streams.full() {
-            return Some(format!("{at} stays where it is: {full}"));
-        }
-        let unfit =
-            || format!("{at} cannot go on in the background: the command itself is not allowed");
-        self.engine().sends(at).is_none().then(unfit)
+impl Streams {
+    /// Takes a command over an overlay in, which runs in the background from here on. Returns what the model is told.
+    pub(crate) fn take_sent(
+        &mut self,
+        run: &RunRecord,
+        at: Coord,
+        target: String,
+        mut rehearsing: Box<Rehearsing>,
+    ) -> Performed {
+        rehearsing.leave();
+        let address = rows::command(run.journal.run_id(), at);
+        self.insert(at, (target, address), Running::Sent(rehearsing));
+        let row = rows::address(at);
+        let text = format!(
+            "a person sent it to the background, where it goes on; its output is {row}#output, and \
+             removing {row} ends it. What it changed is shown to the person when it is over, and you are \
+             told then"
+        );
+        let layers = vec![SandboxLayer::Overlay];
+        let stream = Some(rows::command(run.journal.run_id(), at));
+        Performed { layers, stream, ..Performed::told(Status::RUNNING, text) }
+    }
+}
+
+impl RunRecord {
+    /// Records how a command ended that had been sent to the background, and keeps what it would change for the op that
+    /// this becomes.
+    fn keep_sent(&mut self, at: Coord, mut ended: Ended) -> Result<Stream, RunError> {
+        let over = ended.over();
+        let mut prepared = ended.prepared;
+        // It is not run again.
+        prepared.wanted.clear();
+        self.scrub_shown(&mut prepared);
+        let stream = self.record_stream_end(at, over, None)?;
+        self.open_ops.sent.keep(at, prepared);
+        Ok(stream)
     }
 
+    /// Ends a command that was sent to the background. What it changed is forgotten, unless it came to its
+    /// end by itself before it could be removed.
+    pub(crate) async fn discard_sent(
+        &mut self,
+        at: Coord,
+        rehearsing: Box<Rehearsing>,
+        state: StreamState,
+    ) -> Result<Stream, RunError> {
+        let mut ended = rehearsing.end(&rows::address(at)).await;
+        let is_ours = ended.state == StreamState::Stopped;
+        if state == StreamState::Removed && !is_ours {
+            return self.keep_sent(at, ended);
+        }
+        let over = ended.over();
+        let state = if is_ours { state } else { over.state };
+        let why = match over.why.as_str() {
+            "" => DISCARDED.to_owned(),
+            why => format!("{why}; {DISCARDED}"),
+        };
+        self.record_stream_end(at, Over { state, why, ..over }, None)
+    }
+}
+
+/// Why a command over an overlay cannot go to the background, if it cannot.
+fn not_sent(run: &RunRecord, streams: &Streams, at: Coord) -> Option<String> {
+    if let Some(full) = streams.full() {
+        return Some(format!("{at} stays where it is: {full}"));
+    }
+    let unfit =
+        || format!("{at} cannot go on in the background: the command itself is not allowed");
+    run.engine().sends(at).is_none().then(unfit)
+}
+
+impl Driver {
     /// Waits for a command over an overlay, taking commands meanwhile; an abort reaches it. Gives it back
     /// when a person sent it to the background.
     pub(crate) async fn wait_for(
@@ -119,28 +187,7 @@ impl Driver {
         Ok(Ok(ended.prepared))
     }
 
-    /// From here on it runs in the background; what the model is told of that.
-    pub(crate) fn sent(
-        &mut self,
-        at: Coord,
-        (target, mut rehearsing): (String, Box<Rehearsing>),
-    ) -> Performed {
-        rehearsing.leave();
-        let address = rows::command(self.run_id(), at);
-        self.streams.insert(at, (target, address), Running::Sent(rehearsing));
-        let row = rows::address(at);
-        let text = format!(
-            "a person sent it to the background, where it goes on; its output is {row}#output, and \
-             removing {row} ends it. What it changed is shown to the person when it is over, and you are \
-             told then"
-        );
-        let layers = vec![SandboxLayer::Overlay];
-        let stream = Some(rows::command(self.run_id(), at));
-        Performed { layers, stream, ..Performed::told(Status::RUNNING, text) }
-    }
-
-    /// Records how a command ended that had been sent to the background, and keeps what it would change
-    /// for the op that this becomes.
+    /// Waits until what such a command changed is found out, and records how it ended.
     pub(crate) async fn note_sent_ended(
         &mut self,
         at: Coord,
@@ -149,40 +196,7 @@ impl Driver {
         let row = rows::address(at);
         let mut ending = Box::pin(rehearsing.end(&row));
         let ended = self.meanwhile(&mut ending, &CancellationToken::new()).await?;
-        self.keep_sent(at, ended)
-    }
-
-    fn keep_sent(&mut self, at: Coord, mut ended: Ended) -> Result<Stream, RunError> {
-        let over = ended.over();
-        let mut prepared = ended.prepared;
-        // It is not run again.
-        prepared.wanted.clear();
-        self.scrub_shown(&mut prepared);
-        let stream = self.record_end(at, over, None)?;
-        self.run.open_ops.sent.keep(at, prepared);
-        Ok(stream)
-    }
-
-    /// Ends a command that was sent to the background. What it changed is forgotten, unless it came to its
-    /// end by itself before it could be removed.
-    pub(crate) async fn discard(
-        &mut self,
-        at: Coord,
-        rehearsing: Box<Rehearsing>,
-        state: StreamState,
-    ) -> Result<Stream, RunError> {
-        let mut ended = rehearsing.end(&rows::address(at)).await;
-        let is_ours = ended.state == StreamState::Stopped;
-        if state == StreamState::Removed && !is_ours {
-            return self.keep_sent(at, ended);
-        }
-        let over = ended.over();
-        let state = if is_ours { state } else { over.state };
-        let why = match over.why.as_str() {
-            "" => DISCARDED.to_owned(),
-            why => format!("{why}; {DISCARDED}"),
-        };
-        self.record_end(at, Over { state, why, ..over }, None)
+        self.run.keep_sent(at, ended)
     }
 
     /// The loop would end, and does not before commands that were sent to the background do.

@@ -241,7 +241,7 @@ impl Start {
         let mut driver = self.driver(journal, messages, inbox);
         let contents = driver.model_calls.schema_content();
         driver.run.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
-        driver.note_lost()?;
+        driver.run.record_lost_streams()?;
         Ok(driver)
     }
 

@@ -58,7 +58,7 @@ impl BackgroundCommand {
     pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
         let BackgroundCommand { op } = self;
         op.begin(driver).await?;
-        let started = driver.start_beside(op.at, &op.action).await;
+        let started = driver.streams.start(&driver.run, &driver.world, op.at, &op.action).await;
         op.settle(driver, started).await
     }
 }

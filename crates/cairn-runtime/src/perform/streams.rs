@@ -14,7 +14,7 @@ impl StreamEnd {
     pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
         let StreamEnd { op, path } = self;
         op.begin(driver).await?;
-        let ended = driver.end_row(&path).await?;
+        let ended = driver.streams.end(&mut driver.run, &path, None).await?;
         op.settle(driver, ended).await
     }
 }

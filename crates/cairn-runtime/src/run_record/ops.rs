@@ -8,6 +8,7 @@ use crate::settled_op::SettledOp;
 use cairn_engine::{HostsReached, OpState, Recording};
 use cairn_types::{Body, ContentRef, Coord, Hash, OpName, Seen, Settled, Status};
 use cairn_world::{Performed, Prepared};
+use std::borrow::Cow;
 
 impl RunRecord {
     /// Whether the op's command ran where it may have reached hosts, and nobody let it run again since.
@@ -19,6 +20,16 @@ impl RunRecord {
     pub(crate) fn keep_prepared(&mut self, at: Coord, prepared: Prepared) {
         let input = self.engine().op(at).map(OpState::input);
         self.open_ops.prepared.keep(at, input, prepared);
+    }
+
+    /// Takes secrets out of what is shown.
+    pub(crate) fn scrub_shown(&self, prepared: &mut Prepared) {
+        let shown = [&mut prepared.shown, &mut prepared.label].into_iter();
+        for text in shown.chain(&mut prepared.wanted) {
+            if let Cow::Owned(without) = self.journal.scrubber().text(text) {
+                *text = without;
+            }
+        }
     }
 
     /// Makes it durable that an op begins, and what it is about to change.
