@@ -6,11 +6,7 @@ use crate::progress::Progress;
 use crate::sent::Foreground;
 use crate::{Driver, RunError, rows};
 use cairn_engine::{Engine, Folding, Found, Part};
-use cairn_surface::native;
-use cairn_text::patch;
-use cairn_types::{
-    Action, Coord, Edit, EditBody, OpName, Proposal, ProposalKind, RunId, Settled, Surface,
-};
+use cairn_types::{Action, Coord, OpName, Proposal, ProposalKind, Settled};
 use cairn_world::{Performed, Prepared};
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -37,40 +33,8 @@ pub(crate) fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
 }
 
 impl Driver {
-    /// The op's action, read back from what the model wrote.
-    pub(crate) fn action(&self, at: Coord) -> Result<Arc<Action>, RunError> {
-        let unreadable = |why: String| RunError::Unreadable { run: self.run_id().clone(), at, why };
-        let op = self.engine().op(at).ok_or_else(|| unreadable("it is not open".to_owned()))?;
-        let tool = &op.intent.tool;
-        let parse = || {
-            let args = self.run.content(&op.input())?;
-            native::parse(tool, &String::from_utf8_lossy(&args))
-                .action
-                .map(|action| own_commands(self.run_id(), action))
-                .map_err(|misread| unreadable(misread.message))
-        };
-        let action = self.run.open_ops.actions.get_or_parse(at, tool, op.input(), parse)?;
-        Ok(self.as_body(op.intent.surface, action))
-    }
-
-    /// On the surface of tags a body that looks like an edit is one only of what is there, or where it makes
-    /// the file itself; else it is the content.
-    fn as_body(&self, surface: Surface, action: Arc<Action>) -> Arc<Action> {
-        match &*action {
-            Action::Edit(edit @ Edit { path: Some(path), body: EditBody::Patch(text), .. })
-                if surface == Surface::Tags
-                    && !patch::creates(text)
-                    && !self.world.is_there(path) =>
-            {
-                let body = EditBody::Whole { content: text.clone() };
-                Arc::new(Action::Edit(Edit { body, ..edit.clone() }))
-            }
-            _ => action,
-        }
-    }
-
     pub(crate) async fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
-        let action = self.action(at)?;
+        let action = self.preview().action(at)?;
         if let Action::Consult(consult) = &*action {
             return self.run.record(self.engine().consulted(at, consult));
         }
@@ -102,7 +66,7 @@ impl Driver {
         if self.engine().op(at).is_none_or(settled) {
             return Ok(true);
         }
-        let action = self.action(at)?;
+        let action = self.preview().action(at)?;
         let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
             self.run.settle_unacted(at, settled, Settled::NotPerformed)?;
@@ -120,10 +84,13 @@ impl Driver {
     pub(crate) async fn read(&mut self, ats: &[Coord]) -> Result<(), RunError> {
         self.run.flush().await?;
         let parsed: Vec<Arc<Action>> =
-            ats.iter().map(|at| self.action(*at)).collect::<Result<_, _>>()?;
+            ats.iter().map(|at| self.preview().action(*at)).collect::<Result<_, _>>()?;
         let actions: Vec<&Action> = parsed.iter().map(|action| &**action).collect();
-        let _shown = self.show_rows(&actions)?;
-        let running: Vec<_> = actions.iter().map(|action| self.running_lines(action)).collect();
+        let _shown = self.own_rows.show_durable(&self.run, &self.streams, &actions)?;
+        let running: Vec<_> = actions
+            .iter()
+            .map(|action| self.own_rows.running_lines(&self.streams, action))
+            .collect();
         let world = self.world.clone();
         let cancel = CancellationToken::new();
         let looks = actions.iter().zip(ats).zip(running).map(|((action, at), running)| {
@@ -164,17 +131,14 @@ impl Driver {
 
     /// What is to become of an op that began and was not seen to end, by what the disk shows.
     pub(crate) async fn after_crash(&self, at: Coord) -> Result<AfterCrash, RunError> {
-        let action = self.action(at)?;
+        let action = self.preview().action(at)?;
         let without_changes = match &*action {
             // What was to be ended has ended with its driver.
             Action::Kill { path } if rows::is_row(path) => Found::NotDone,
             _ => Found::Unknown,
         };
         let shown = match self.run.journal.begun_changes(at).is_empty() {
-            true => {
-                let earlier = self.earlier_in_reply(at, &action)?;
-                self.would_in_reply(&action, earlier).await?.shown
-            }
+            true => self.preview().would_as_op(at, &action).await?.shown,
             false => String::new(),
         };
         let mut progress = Progress::new(at, self.run.sink.clone());
@@ -183,18 +147,6 @@ impl Driver {
         let recovery = Recovery::Continue { without_changes, shown, progress };
         Ok(self.run.journal.settle_after_crash(at, &self.world, recovery))
     }
-}
-
-/// The same, with what commands of this run printed as its rows have it.
-fn own_commands(own: &RunId, mut action: Action) -> Action {
-    let (path, channel) = match &mut action {
-        Action::Read(read) => (&mut read.path, "#output"),
-        Action::Copy(carry) => (&mut carry.from, "#output"),
-        Action::Kill { path } => (path, ""),
-        _ => return action,
-    };
-    *path = rows::of_command(own, path, channel);
-    action
 }
 
 /// What folding or opening rows comes to.

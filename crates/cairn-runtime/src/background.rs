@@ -8,9 +8,7 @@ use crate::sent::DISCARDED;
 use crate::{Driver, Event, RunError, rows};
 use cairn_engine::{Recording, Rows};
 use cairn_types::{Action, Body, Coord, Origin, Read, RunId, Status, Stream, StreamState};
-use cairn_world::{
-    Background, EarlierInReply, Over, Performed, Prepared, Refusal, Rehearsing, World,
-};
+use cairn_world::{Background, Over, Performed, Prepared, Refusal, Rehearsing, World};
 use futures_util::future::select_all;
 use std::collections::BTreeMap;
 
@@ -112,12 +110,7 @@ impl Streams {
         is_full.then(|| format!("{MOST} commands run in the background, and no more may"))
     }
 
-    pub(crate) fn insert(
-        &mut self,
-        at: Coord,
-        (command, address): (String, String),
-        running: Running,
-    ) {
+    pub(crate) fn insert(&mut self, at: Coord, command: String, address: String, running: Running) {
         self.running.insert(at, Started { command, address, running, wakes: false });
     }
 
@@ -285,8 +278,7 @@ impl Streams {
             Err(refusal) => refusal.into(),
             Ok(running) => {
                 let address = rows::command(run.journal.run_id(), at);
-                let what = (action.target(), address.clone());
-                self.insert(at, what, Running::Started(running));
+                self.insert(at, action.target(), address.clone(), Running::Started(running));
                 if let (Action::Exec(exec), Some(one)) = (action, self.running.get_mut(&at)) {
                     one.wakes = exec.wakes;
                 }
@@ -368,43 +360,6 @@ fn said(what: &str, stream: &Stream) -> String {
 }
 
 impl Driver {
-    /// What an action would do, without doing anything. What is shown of it has no secrets in it, so
-    /// that its hash is the one that a decision names.
-    pub(crate) async fn would(&self, action: &Action) -> Result<Prepared, RunError> {
-        self.would_in_reply(action, EarlierInReply::default()).await
-    }
-
-    /// The same of an op of a reply whose earlier ops did this.
-    pub(crate) async fn would_in_reply(
-        &self,
-        action: &Action,
-        earlier: EarlierInReply,
-    ) -> Result<Prepared, RunError> {
-        let mut prepared = self.would_exactly(action, earlier).await?;
-        self.run.scrub_shown(&mut prepared);
-        Ok(prepared)
-    }
-
-    async fn would_exactly(
-        &self,
-        action: &Action,
-        earlier: EarlierInReply,
-    ) -> Result<Prepared, RunError> {
-        let _shown = self.show_rows(&[action])?;
-        match action {
-            Action::Kill { path } if rows::is_row(path) => self.streams.would_end(&self.run, path),
-            Action::Send(post) => match self.would_say(post)? {
-                Some(prepared) => Ok(prepared),
-                None => Ok(self.world.prepare_beside(action).await),
-            },
-            Action::Exec(exec) if exec.background => match self.streams.full() {
-                Some(text) => Ok(settled(Status::LIMIT, text)),
-                None => Ok(self.world.prepare_beside(action).await),
-            },
-            _ => Ok(self.world.prepare_in_reply_beside(action, earlier).await),
-        }
-    }
-
     /// Records the ends of commands that are over.
     pub(crate) async fn note_ended(&mut self) -> Result<(), RunError> {
         let over = |(at, started): (&Coord, &Started)| started.running.is_over().then_some(*at);
@@ -451,6 +406,6 @@ fn rows_stay(path: &str) -> String {
     format!("{path} is a row, and rows stay; only what runs in the background is ended so")
 }
 
-fn settled(status: Status, text: String) -> Prepared {
+pub(crate) fn settled(status: Status, text: String) -> Prepared {
     Prepared { settled: Some(Performed::told(status, text)), ..Prepared::default() }
 }

@@ -1,12 +1,13 @@
 //! What a person chose of an edit: the texts they are given to change, and what is done of it at last.
 //! Whether a choice fits is the engine's to say, what it comes to the world's.
 
-use crate::{Driver, RunError};
+use crate::RunError;
+use crate::preview::OpPreview;
 use cairn_engine::NewText;
 use cairn_types::{Coord, FileKind, ProposalId};
 use cairn_world::{Choice, Prepared};
 
-impl Driver {
+impl OpPreview<'_> {
     /// What is to be done of what was prepared, by the decision on it, and whether a person chose that.
     pub(crate) fn as_decided(
         &self,
@@ -34,8 +35,7 @@ impl Driver {
         let open = self.engine().open_question().filter(|open| open.id == *id && open.by_item);
         let Some(at) = open.map(|open| open.at) else { return Ok(Vec::new()) };
         let action = self.action(at)?;
-        let earlier = self.earlier_in_reply(at, &action)?;
-        let prepared = self.would_in_reply(&action, earlier).await?;
+        let prepared = self.would_as_op(at, &action).await?;
         if !self.engine().is_as_shown(at, &prepared.shown) {
             return Ok(Vec::new());
         }

@@ -5,10 +5,11 @@ use crate::background::Streams;
 use crate::change_watch::ChangeWatch;
 use crate::model_calls::ModelCalls;
 use crate::prepared_ask::PreparedAsk;
+use crate::preview::OpPreview;
 use crate::run_record::RunRecord;
 use crate::schemes::{Leads, Web};
 use crate::sent::{Sending, WaitedCommand};
-use crate::{Longest, RunError, Written, now_ms};
+use crate::{Longest, RunError, Written};
 use cairn_engine::{DecideError, Engine, NewText, Recording, Step, Word};
 use cairn_provider::Effort;
 use cairn_store::Store;
@@ -112,6 +113,7 @@ pub enum Pause {
 
 /// One run, driven by this process.
 pub struct Driver {
+    /// The log, and what follows it.
     pub(crate) run: RunRecord,
     pub(crate) world: Arc<World>,
     pub(crate) model_calls: ModelCalls,
@@ -249,6 +251,12 @@ impl Driver {
         self.run.record(recording)
     }
 
+    /// The run as it is now, to find out what an op would do.
+    pub(crate) fn preview(&self) -> OpPreview<'_> {
+        let Driver { run, world, streams, own_rows, .. } = self;
+        OpPreview { run, world, streams, own_rows }
+    }
+
     /// Waits for some work, taking commands meanwhile; an abort cancels the work.
     pub(crate) async fn meanwhile<T>(
         &mut self,
@@ -294,31 +302,10 @@ impl Driver {
                     None => return Ok(()),
                 }
             }
-            Command::Decide(word, heard) => match self.engine().decided(&word, now_ms()) {
-                Ok(recording) => {
-                    self.run.record(recording)?;
-                    self.run.flush().await?;
-                    if let Some(heard) = heard {
-                        // Whoever asked may be gone.
-                        let _ = heard.send(Ok(()));
-                    }
-                    return Ok(());
-                }
-                Err(refused) => {
-                    if let Some(heard) = heard {
-                        let _ = heard.send(Err(refused));
-                        return Ok(());
-                    }
-                    let when = refused.decided_at().map(|at| format!(" at {at}"));
-                    let said = format!("{refused}{}", when.unwrap_or_default());
-                    let said = self.run.journal.scrubber().text(&said).into_owned();
-                    self.run.notice(said);
-                    return Ok(());
-                }
-            },
+            Command::Decide(word, heard) => return self.run.decide(&word, heard).await,
             Command::Texts(proposal, told) => {
                 // Whoever asked may be gone.
-                let _ = told.send(self.proposed_texts(&proposal).await?);
+                let _ = told.send(self.preview().proposed_texts(&proposal).await?);
                 return Ok(());
             }
             Command::Background(heard) => {
@@ -342,7 +329,7 @@ impl Driver {
             // To have asked in vain is no want of approval.
             let verdict =
                 if proposal.kind.is_consult() { Verdict::Cancel } else { Verdict::Refuse };
-            self.run.answer(proposal.id, verdict, By::Nobody)?;
+            self.run.decide_without_person(proposal.id, verdict, By::Nobody)?;
             return Ok(None);
         }
         if !self.run.questions.was_put(&proposal.id) && !self.question_stands(at).await? {
@@ -365,7 +352,7 @@ impl Driver {
                 self.run.questions.leave_unattended();
                 Ok(())
             }
-            Err(_) => self.run.answer(proposal.id, Verdict::Cancel, By::Timeout),
+            Err(_) => self.run.decide_without_person(proposal.id, Verdict::Cancel, By::Timeout),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! What earlier ops of a reply did, for an edit of the same reply that names lines.
 
-use crate::{Driver, RunError};
+use crate::RunError;
+use crate::preview::OpPreview;
 use cairn_engine::ChangedSinceReply;
 use cairn_types::{Action, Coord, Edit, Hash};
 use cairn_world::{EarlierChange, EarlierEdit, EarlierInReply, names_lines};
 
-impl Driver {
+impl OpPreview<'_> {
     /// What ops of the same reply did before this one. Nothing where the action does not name lines.
     pub(crate) fn earlier_in_reply(
         &self,

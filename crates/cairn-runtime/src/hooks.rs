@@ -4,6 +4,7 @@
 
 use crate::calls;
 use crate::run_record::RunRecord;
+use crate::telling::HookBriefing;
 use crate::{Driver, RunError};
 use cairn_engine::{HookAsk, Step};
 use cairn_surface::native;
@@ -18,7 +19,7 @@ impl Driver {
     pub(crate) async fn ask_hook(&mut self, ask: HookAsk) -> Result<(), RunError> {
         self.run.flush().await?;
         let began = Instant::now();
-        let answer = match (self.what(&ask).await?, ask.event) {
+        let answer = match (self.briefing().what(&ask).await?, ask.event) {
             (None, _) => {
                 let problem = Some("what it was to be asked about is gone".to_owned());
                 Some(Answer { problem, ..Answer::default() })
@@ -47,10 +48,15 @@ impl Driver {
         self.run.record(self.engine().hooked(&ask, answer, ms))
     }
 
+    /// What hooks are told of the run as it is now.
+    fn briefing(&self) -> HookBriefing<'_> {
+        HookBriefing { preview: self.preview(), model: &self.settings.model }
+    }
+
     /// What a hook says; nothing when nobody waits for it any longer.
     async fn hear(&mut self, ask: &HookAsk, what: What) -> Result<Option<Answer>, RunError> {
         let Some(hook) = self.settings.hooks.named(&ask.name) else { return Ok(Some(missing())) };
-        let event = hooks::Event { place: self.place(), what };
+        let event = hooks::Event { place: self.briefing().place(), what };
         let cancel = CancellationToken::new();
         let mut asking = Box::pin(async {
             tokio::select! {
@@ -67,7 +73,7 @@ impl Driver {
         let Some(at) = ask.at else { return Ok(None) };
         let Some((question, until)) = self.put_question(at).await? else { return Ok(None) };
         let Some(hook) = self.settings.hooks.named(&ask.name) else { return Ok(Some(missing())) };
-        let event = hooks::Event { place: self.place(), what };
+        let event = hooks::Event { place: self.briefing().place(), what };
         let mut asking = hook.on(&event);
         let late = async {
             match until {
@@ -87,7 +93,7 @@ impl Driver {
                     }
                 }
                 () = &mut late => {
-                    self.run.answer(question.id, Verdict::Cancel, By::Timeout)?;
+                    self.run.decide_without_person(question.id, Verdict::Cancel, By::Timeout)?;
                     return Ok(None);
                 }
             }

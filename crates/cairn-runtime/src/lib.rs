@@ -34,6 +34,7 @@ mod open_ops;
 mod packet;
 mod perform;
 mod prepared_ask;
+mod preview;
 mod progress;
 mod questions;
 mod reach;

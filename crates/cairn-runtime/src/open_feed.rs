@@ -20,12 +20,13 @@ impl Driver {
     async fn read_open(
         &mut self,
         at: Coord,
-        (open, read): (Coord, &Read),
+        open: Coord,
+        read: &Read,
     ) -> Result<Performed, RunError> {
         let path = format!("{}#output", rows::address(open));
         let action = Action::Read(Read { path, ..read.clone() });
-        let _shown = self.show_rows(&[&action])?;
-        Ok(match self.running_lines(&action) {
+        let _shown = self.own_rows.show_durable(&self.run, &self.streams, &[&action])?;
+        Ok(match self.own_rows.running_lines(&self.streams, &action) {
             Some(lines) => lines,
             None => {
                 let cancel = CancellationToken::new();
@@ -38,11 +39,12 @@ impl Driver {
     pub(crate) async fn read_feed(
         &mut self,
         at: Coord,
-        (uri, read): (&Uri, &Read),
+        uri: &Uri,
+        read: &Read,
     ) -> Result<Performed, RunError> {
         let address = uri.entry().to_string();
         if let Some(open) = self.streams.at_address(&address) {
-            return self.read_open(at, (open, read)).await;
+            return self.read_open(at, open, read).await;
         }
         if let Some(full) = self.streams.full() {
             return Ok(Performed::told(Status::LIMIT, full));
@@ -60,7 +62,7 @@ impl Driver {
             Err(refusal) => refusal.into(),
             Ok(feed) => {
                 let running = Running::Feed(Box::new(feed));
-                self.streams.insert(at, (address.clone(), address.clone()), running);
+                self.streams.insert(at, address.clone(), address.clone(), running);
                 let row = rows::address(at);
                 let text = format!("open; what comes is {row}#output");
                 Performed { stream: Some(address), ..Performed::told(Status::RUNNING, text) }

@@ -31,7 +31,7 @@ impl Driver {
         }
         match self.world.rehearses(action) && self.engine().runs_first(at) {
             true => self.rehearse(at, action).await,
-            false => self.would_in_reply(action, self.earlier_in_reply(at, action)?).await,
+            false => self.preview().would_as_op(at, action).await,
         }
     }
 

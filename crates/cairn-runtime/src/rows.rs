@@ -1,9 +1,9 @@
 //! A run's own rows for the scheme that shows them: what each was asked with, what it told, what its command
 //! printed, and which of them must not be read by now. Never another run's.
 
-use crate::Driver;
+use crate::background::Streams;
 use crate::run_record::RunRecord;
-use crate::schemes::{Shown, ShownRow};
+use crate::schemes::{OwnRows, Shown, ShownRow};
 use cairn_engine::{ChangesRow, Engine, OpState, Recorded, Rows};
 use cairn_store::StoreError;
 use cairn_types::{
@@ -100,33 +100,38 @@ fn is_plain(action: &Action) -> bool {
     matches!(action, Action::Read(read) if read.scope.is_none() && read.matcher.is_none())
 }
 
-impl Driver {
-    /// Lets the scheme of rows see those that are durable, if one of these ops looks at rows, for as long as
+impl OwnRows {
+    /// Shows the rows that are durable, if one of these ops looks at rows, for as long as
     /// what is given back is held. Of a command that still runs it sees what was printed so far, where an op
     /// names it and wants more than lines as they stand.
-    pub(crate) fn show_rows(&self, actions: &[&Action]) -> Result<Option<Shown>, StoreError> {
+    pub(crate) fn show_durable(
+        &self,
+        run: &RunRecord,
+        streams: &Streams,
+        actions: &[&Action],
+    ) -> Result<Option<Shown>, StoreError> {
         if !actions.iter().copied().any(looks_at_rows) {
             return Ok(None);
         }
-        let facts = self.store().facts(self.run_id(), 0)?;
-        let mut rows = shown_rows(&facts, self.engine());
+        let facts = run.journal.store().facts(run.journal.run_id(), 0)?;
+        let mut rows = shown_rows(&facts, run.engine());
         for at in actions.iter().copied().filter(|action| !is_plain(action)).filter_map(output_of) {
             let row = rows.get_mut(&RowPlace::Op(at));
-            if let (Some(row), Some(printed)) = (row, self.streams.printed(at)) {
+            if let (Some(row), Some(printed)) = (row, streams.printed(at)) {
                 row.printed = Some(printed);
             }
         }
-        Ok(Some(self.own_rows.show(rows)))
+        Ok(Some(self.show(rows)))
     }
 
     /// Lines of what a command printed that still runs, without holding all of it; nothing where the row is
     /// like any. The rows must be shown.
-    pub(crate) fn running_lines(&self, action: &Action) -> Option<Performed> {
+    pub(crate) fn running_lines(&self, streams: &Streams, action: &Action) -> Option<Performed> {
         let Action::Read(read) = action else { return None };
         let at = output_of(action).filter(|_| is_plain(action))?;
-        match self.own_rows.is_replaced(at) {
+        match self.is_replaced(at) {
             true => None,
-            false => self.streams.lines(at, read),
+            false => streams.lines(at, read),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! its next turn. There is no other way from one run to another but the entries they share.
 
 use crate::perform::Beginning;
+use crate::preview::OpPreview;
 use crate::{Driver, RunError, rows};
 use cairn_store::{RunRow, Store};
 use cairn_text::shown::clean;
@@ -13,8 +14,8 @@ use cairn_world::{Performed, Prepared};
 /// How many letters may wait for one run.
 const MOST: usize = 64;
 
-/// Whom an address names.
-enum To {
+/// Whom words are for.
+enum Recipient {
     /// A stream of this run.
     Stream(Coord),
     /// Another run.
@@ -75,9 +76,9 @@ pub(crate) fn not_for(post: &Post) -> Unsaid {
     (Status::NOT_IMPLEMENTED, format!("send {} is not for {to}", post.status))
 }
 
-impl Driver {
+impl OpPreview<'_> {
     /// Whom it is for; absent where the address is of neither a stream nor a run.
-    fn to(&self, post: &Post) -> Result<Option<Result<To, Unsaid>>, RunError> {
+    fn recipient(&self, post: &Post) -> Result<Option<Result<Recipient, Unsaid>>, RunError> {
         let Some(Ok(Place::Entry(uri))) = post.to.as_deref().map(Place::of) else {
             return Ok(None);
         };
@@ -87,20 +88,20 @@ impl Driver {
             "run" if !is_write => Some(Err(not_for(post))),
             "run" if post.text.trim().is_empty() => Some(Err(nothing())),
             "run" => {
-                let place = (self.store(), self.session_id());
-                Some(addressed(place, self.run_id(), &uri)?.map(To::Run))
+                let place = (self.run.journal.store(), self.run.journal.session());
+                Some(addressed(place, self.run.journal.run_id(), &uri)?.map(Recipient::Run))
             }
             scheme if !is_stream(scheme) => None,
             _ if !is_write && post.status != Status::CANCELLED.0 => Some(Err(not_for(post))),
-            _ => match self.streams.find(self.run_id(), &address) {
+            _ => match self.streams.find(self.run.journal.run_id(), &address) {
                 Some(at) if is_write && self.streams.feed(at).is_some_and(|own| own != address) => {
                     let feed = self.streams.feed(at).unwrap_or_default();
                     let text = format!("{address} is the row of {feed}; write to that address");
                     Some(Err((Status::NOT_IMPLEMENTED, text)))
                 }
-                Some(at) => {
-                    Some(self.streams.is_open(&self.run, at, &address)?.map(|()| To::Stream(at)))
-                }
+                Some(at) => Some(
+                    self.streams.is_open(self.run, at, &address)?.map(|()| Recipient::Stream(at)),
+                ),
                 None => {
                     Some(Err((Status::NOT_FOUND, format!("{address} is no stream of this run"))))
                 }
@@ -110,7 +111,7 @@ impl Driver {
 
     /// What saying it would mean. Absent where the world says what it comes to.
     pub(crate) fn would_say(&self, post: &Post) -> Result<Option<Prepared>, RunError> {
-        let Some(to) = self.to(post)? else { return Ok(None) };
+        let Some(to) = self.recipient(post)? else { return Ok(None) };
         let address = post.to.as_deref().unwrap_or_default();
         Ok(Some(match to {
             Err((status, text)) => {
@@ -127,7 +128,9 @@ impl Driver {
             }
         }))
     }
+}
 
+impl Driver {
     /// Says it. To a run it is said with the outcome; what a stream is told begins like any effect.
     /// What it was for may be over by now: then nothing is said, and why is told.
     pub(crate) async fn say(
@@ -135,15 +138,15 @@ impl Driver {
         at: Coord,
         post: &Post,
     ) -> Result<Result<Performed, Performed>, RunError> {
-        let performed = match self.to(post)? {
+        let performed = match self.preview().recipient(post)? {
             None => return Ok(Err(told(not_for(post)))),
             Some(Err(unsaid)) => return Ok(Err(told(unsaid))),
-            Some(Ok(To::Run(to))) => {
+            Some(Ok(Recipient::Run(to))) => {
                 let own = self.run_id().clone();
                 let text = format!("run:///{own} says:\n{}", post.text);
                 said(&to, &text)
             }
-            Some(Ok(To::Stream(stream))) => {
+            Some(Ok(Recipient::Stream(stream))) => {
                 let prepared = &Prepared::default();
                 self.run
                     .begin_op(Beginning { at, again: false, prepared, is_chosen: false })

@@ -98,7 +98,7 @@ impl Streams {
     ) -> Performed {
         rehearsing.leave();
         let address = rows::command(run.journal.run_id(), at);
-        self.insert(at, (target, address), Running::Sent(rehearsing));
+        self.insert(at, target, address, Running::Sent(rehearsing));
         let row = rows::address(at);
         let text = format!(
             "a person sent it to the background, where it goes on; its output is {row}#output, and \

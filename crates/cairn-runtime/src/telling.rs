@@ -1,22 +1,34 @@
 //! What a hook is told of what happens, read from the run. Asking it is `hooks`'s.
 
+use crate::RunError;
+use crate::preview::OpPreview;
 use crate::transcript::text_of;
-use crate::{Driver, RunError};
 use cairn_engine::gates::Terms;
-use cairn_engine::{HookAsk, Item, Misread, OpState};
+use cairn_engine::{Engine, HookAsk, Item, Misread, OpState};
 use cairn_surface::native;
 use cairn_tools::hooks::{self, Call, Done, Request, Senseless, What, Word};
 use cairn_types::{ContentRef, Coord, HookEvent, Status};
 use std::sync::Arc;
 
-impl Driver {
+/// The run as it is now, to say what a hook is told of it.
+pub(crate) struct HookBriefing<'a> {
+    pub(crate) preview: OpPreview<'a>,
+    /// The model's name, `provider/name`.
+    pub(crate) model: &'a str,
+}
+
+impl HookBriefing<'_> {
+    fn engine(&self) -> &Engine {
+        self.preview.engine()
+    }
+
     /// Where it happens.
     pub(crate) fn place(&self) -> hooks::Place {
         let Terms { mode, approval, .. } = self.engine().driving().terms();
         hooks::Place {
-            session: self.session_id().clone(),
-            run: self.run_id().clone(),
-            root: self.world.workspace().path().to_string_lossy().into_owned(),
+            session: self.preview.run.journal.session().clone(),
+            run: self.preview.run.journal.run_id().clone(),
+            root: self.preview.world.workspace().path().to_string_lossy().into_owned(),
             mode,
             approval,
         }
@@ -47,7 +59,7 @@ impl Driver {
             }
             HookEvent::TurnStart => {
                 let (messages, bytes) = engine.would_send();
-                let model = self.settings.model.clone();
+                let model = self.model.to_owned();
                 What::TurnStart(Request { turn: turn + 1, model, messages, bytes })
             }
             HookEvent::TurnEnd => {
@@ -90,7 +102,7 @@ impl Driver {
             return Ok(self.senseless(op)?.map(What::UnknownTool));
         }
         if event == HookEvent::Notification {
-            return Ok(self.run.newest_question(at).map(|question| {
+            return Ok(self.preview.run.newest_question(at).map(|question| {
                 let label = question.items.first().map_or("", |item| &item.label);
                 let message = format!("cairn waits for a word on: {label}");
                 What::Notification { proposal: question.id.to_string(), message }
@@ -121,29 +133,32 @@ impl Driver {
     }
 
     fn text(&self, content: Option<ContentRef>) -> Result<String, RunError> {
-        let bytes = content.map(|content| self.run.content(&content.hash)).transpose()?;
+        let bytes = content.map(|content| self.preview.run.content(&content.hash)).transpose()?;
         Ok(text_of(&bytes.unwrap_or_default()).to_string())
     }
 
     fn call(&self, op: &OpState) -> Result<Option<Call>, RunError> {
         let Some(tool) = native::tool(&op.intent.tool) else { return Ok(None) };
         let at = op.intent.at;
-        Ok(Some(Call { at, tool: tool.name, action: Arc::unwrap_or_clone(self.action(at)?) }))
+        Ok(Some(Call {
+            at,
+            tool: tool.name,
+            action: Arc::unwrap_or_clone(self.preview.action(at)?),
+        }))
     }
 
     /// What a person would be shown of the op.
     async fn would_show(&self, op: &OpState, call: &Call) -> Result<String, RunError> {
-        match self.run.open_ops.prepared.of(call.at) {
-            _ if op.intent.effect.is_read_only() => {
-                Ok(format!("{} {}", op.intent.tool, op.intent.target))
-            }
-            Some(prepared) => Ok(prepared.shown.clone()),
-            _ if op.intent.of.is_some() => Ok(op
-                .intent
-                .of
-                .map(|row| self.run.open_ops.sent.get_or_lost(row).shown)
-                .unwrap_or_default()),
-            _ => Ok(self.would(&call.action).await?.shown),
+        if op.intent.effect.is_read_only() {
+            return Ok(format!("{} {}", op.intent.tool, op.intent.target));
+        }
+        let open_ops = &self.preview.run.open_ops;
+        if let Some(prepared) = open_ops.prepared.of(call.at) {
+            return Ok(prepared.shown.clone());
+        }
+        match op.intent.of {
+            Some(row) => Ok(open_ops.sent.get_or_lost(row).shown),
+            None => Ok(self.preview.would(&call.action).await?.shown),
         }
     }
 

@@ -121,7 +121,7 @@ impl Driver {
         at: Coord,
         again: bool,
     ) -> Result<Compared, RunError> {
-        let action = self.action(at)?;
+        let action = self.preview().action(at)?;
         let mut prepared = self.would_at(at, &action).await?;
         let unperformed = match self.engine().is_undone(at) {
             true => Settled::NotPerformed,
@@ -145,7 +145,7 @@ impl Driver {
         if self.world.fetches(&action) {
             prepared = self.fetch(&action).await?;
         }
-        let (prepared, is_chosen) = self.as_decided(at, prepared)?;
+        let (prepared, is_chosen) = self.preview().as_decided(at, prepared)?;
         if let Some(settled) = prepared.settled {
             return Ok(Compared::Settled(Box::new(settled), unperformed));
         }

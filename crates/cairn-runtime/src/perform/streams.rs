@@ -30,7 +30,7 @@ impl FeedRead {
     pub(super) async fn perform(self, driver: &mut Driver) -> Result<(), RunError> {
         let FeedRead { op, uri, read } = self;
         op.begin(driver).await?;
-        let performed = driver.read_feed(op.at, (&uri, &read)).await?;
+        let performed = driver.read_feed(op.at, &uri, &read).await?;
         op.settle(driver, performed).await
     }
 }

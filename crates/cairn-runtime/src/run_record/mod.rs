@@ -8,7 +8,7 @@ use crate::nested::DirectoryInstructions;
 use crate::open_ops::OpenOps;
 use crate::questions::PutQuestions;
 use crate::transcript::text_of;
-use crate::{Event, Messages, RunError, Sink, now_ms};
+use crate::{Event, Heard, Messages, RunError, Sink, now_ms};
 use cairn_engine::{Engine, Lap, Recording, Word};
 use cairn_store::StoreError;
 use cairn_types::{Body, By, ContentRef, Coord, Hash, Proposal, ProposalId, Verdict, Writer};
@@ -112,8 +112,37 @@ impl RunRecord {
         Ok(self.questions.deadline(&proposal.id, limit))
     }
 
+    /// Takes a word on a question, and tells whoever waits for that what became of it. Without anybody the person is
+    /// told why it was not taken.
+    pub(crate) async fn decide(
+        &mut self,
+        word: &Word,
+        heard: Option<Heard>,
+    ) -> Result<(), RunError> {
+        match self.engine().decided(word, now_ms()) {
+            Ok(recording) => {
+                self.record(recording)?;
+                self.flush().await?;
+                if let Some(heard) = heard {
+                    // Whoever asked may be gone.
+                    let _ = heard.send(Ok(()));
+                }
+            }
+            Err(refused) => {
+                if let Some(heard) = heard {
+                    let _ = heard.send(Err(refused));
+                    return Ok(());
+                }
+                let when = refused.decided_at().map(|at| format!(" at {at}"));
+                let said = format!("{refused}{}", when.unwrap_or_default());
+                self.notice(self.journal.scrubber().text(&said).into_owned());
+            }
+        }
+        Ok(())
+    }
+
     /// Decides a question in the place of a person. Of one that is not open any longer nothing is recorded.
-    pub(crate) fn answer(
+    pub(crate) fn decide_without_person(
         &mut self,
         proposal: ProposalId,
         verdict: Verdict,
