@@ -11,16 +11,9 @@ const MOST_FIELDS: usize = 16;
 
 /// Types that are still to be split, with the methods and fields they have now. A change that removes some lowers the
 /// numbers here, so they only shrink.
-const STILL_TO_SPLIT: [StillToSplit; 7] = [
+const STILL_TO_SPLIT: [StillToSplit; 5] = [
     StillToSplit { file: "crates/cairn/src/config/mod.rs", name: "Config", methods: 64, fields: 4 },
     StillToSplit { file: "crates/cairn/src/run/screen.rs", name: "State", methods: 21, fields: 19 },
-    StillToSplit {
-        file: "crates/cairn-engine/src/state.rs",
-        name: "Engine",
-        methods: 121,
-        fields: 15,
-    },
-    StillToSplit { file: "crates/cairn-engine/src/state.rs", name: "Lap", methods: 22, fields: 23 },
     StillToSplit {
         file: "crates/cairn-surface/src/tags/scan.rs",
         name: "Scan",

@@ -2,12 +2,13 @@
 
 use crate::gates::{Asked, Leave, Refusal, Told};
 use crate::hooks::HookAsk;
+use crate::lap_in_run::LapInRun;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
 use crate::policy::{Case, subject_of};
 use crate::propose::propose;
 use crate::reach::Reach;
-use crate::state::Engine;
+use crate::state::{Engine, Lap};
 use crate::surface::Marks;
 use crate::{schemes, words};
 use cairn_surface::native;
@@ -19,8 +20,6 @@ use cairn_types::{
 
 /// How much of files that were not seen is told at once, in bytes; one is always told.
 const MOST_SHOWN: usize = 64 << 10;
-/// A result of so many bytes is told again rather than pointed at.
-const SHORT_RESULT: u64 = 200;
 
 /// Facts to record, with the contents they name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -170,64 +169,59 @@ impl Engine {
         }));
         recording
     }
+}
 
-    /// Someone says something to the running loop. Absent when none is running, or it is stopping. An op
-    /// has `begun` whose command runs over an overlay, or has run and is not decided on.
+impl Lap {
+    /// Someone says something to it. Absent when it is stopping. An op has `begun` whose command runs over an
+    /// overlay, or has run and is not decided on.
     #[must_use]
     pub fn steer(&self, text: &str, writer: Writer, begun: Option<Coord>) -> Option<Recording> {
-        self.lap.as_ref().filter(|lap| lap.aborted.is_none() && lap.fault.is_none())?;
+        if self.aborted.is_some() || self.fault.is_some() {
+            return None;
+        }
         let mut recording = Recording::default();
         let text = recording.keep(text);
         recording.facts.push(Body::Steer(Steer { text, writer, begun, from: None }));
         Some(recording)
     }
 
-    /// Someone stops the running loop. Absent when none is running, or it was stopped before.
+    /// Someone stops it. Absent when it was stopped before.
     #[must_use]
     pub fn abort(&self, why: &str, writer: Writer) -> Option<Recording> {
-        let lap = self.lap.as_ref()?;
-        lap.aborted
-            .is_none()
-            .then(|| Recording::of(Body::Abort(Abort { writer, why: why.to_owned() })))
+        let is_stopped = self.aborted.is_some();
+        (!is_stopped).then(|| Recording::of(Body::Abort(Abort { writer, why: why.to_owned() })))
     }
 
     /// The model could not be had.
     #[must_use]
     pub fn faulted(&self, class: &str, message: &str, attempts: u32) -> Recording {
-        let (lap, turn) = self.asked();
+        let (lap, turn) = (self.lap, self.asked_turn());
         let (class, message) = (class.to_owned(), message.to_owned());
         Recording::of(Body::Fault(Fault { lap, turn, class, message, attempts }))
     }
 
-    /// The loop and turn the model was asked for.
-    fn asked(&self) -> (u32, u32) {
-        self.lap
-            .as_ref()
-            .map_or((0, 0), |lap| (lap.lap, lap.asked.unwrap_or(lap.turn.saturating_add(1))))
+    /// The turn that the model was asked for.
+    fn asked_turn(&self) -> u32 {
+        self.asked.unwrap_or(self.turn.saturating_add(1))
     }
+}
 
-    /// The model replied by calls. `args` are their arguments, in order; `reply` names them.
-    #[must_use]
-    pub fn replied(&self, reply: Reply, args: &[&str]) -> Recording {
-        let calls: Vec<_> = args.iter().map(|args| (*args, Marks::default())).collect();
-        self.replied_in(reply, &calls)
-    }
-
+impl LapInRun<'_> {
     /// The model replied, on whatever surface. `calls` are the arguments of the calls that its words come to, in
     /// order, and how each was written; `reply` names them.
     #[must_use]
     pub fn replied_in(&self, mut reply: Reply, calls: &[(&str, Marks)]) -> Recording {
-        let (lap, turn) = self.asked();
+        let (lap, turn) = (self.lap.lap, self.lap.asked_turn());
         (reply.lap, reply.turn) = (lap, turn);
         let mut recording = Recording::default();
-        let cap = self.driving.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.ops);
-        let (surface, cut) = (self.surface(), reply.finish == Finish::Length);
+        let cap = self.run.driving.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.ops);
+        let (surface, cut) = (self.run.surface(), reply.finish == Finish::Length);
         let mut intents = Vec::with_capacity(calls.len());
         // What follows an op without an end may be part of what it holds.
         let mut is_guessed = false;
         for (seq, (call, (args, marks))) in (1..).zip(reply.calls.iter().zip(calls)) {
             let at = Coord { lap, turn, seq };
-            let mut intent = intent(at, call, (args, self.driving.schemes()), &mut recording);
+            let mut intent = intent(at, call, (args, self.run.driving.schemes()), &mut recording);
             intent.surface = surface;
             is_guessed |= marks.unclosed;
             intent.unclosed = is_guessed;
@@ -264,154 +258,106 @@ impl Engine {
         recording.facts.extend(intents);
         recording
     }
+}
 
-    /// What the gates say now where they have said something before; nothing when the op is not
-    /// open, or nobody asked them.
+impl OpInRun<'_> {
+    /// What the gates say now where they have said something before; nothing of an op that a client asked for,
+    /// since nobody asked them.
     #[must_use]
-    pub fn decides_again(&self, decision: &Decision) -> Option<Vec<GateVerdict>> {
-        let op = self.op_in_run(decision.at).filter(|op| op.intent.surface != Surface::Client)?;
-        Some(op.leave(&Reach::from(decision)).gates().to_vec())
+    pub fn gates_again(&self, decision: &Decision) -> Option<Vec<GateVerdict>> {
+        let is_asked_of_gates = self.intent.surface != Surface::Client;
+        is_asked_of_gates.then(|| self.leave(&Reach::from(decision)).gates().to_vec())
     }
 
     /// Whether a command that was allowed as such changed what says what runs next: that is kept only when
     /// it was shown.
     #[must_use]
-    pub fn guards(&self, prepared: &Prepared) -> bool {
-        self.driving.rules.guards(&Reach::from(prepared).changed, self.now)
+    pub fn changes_what_runs_next(&self, prepared: &Prepared) -> bool {
+        self.run.driving.rules.guards(&Reach::from(prepared).changed, self.run.now)
     }
 
     /// What the model is told of such a change.
     #[must_use]
-    pub fn guarded(&self, at: Coord) -> Recording {
-        self.op(at).map_or_else(Recording::default, |op| {
-            Recording::not_performed(op, Status::REFUSED, words::GUARDED)
-        })
+    pub fn refuse_guarded(&self) -> Recording {
+        Recording::not_performed(self.op, Status::REFUSED, words::GUARDED)
     }
 
     /// Whether a command that runs over an overlay is run before anybody is asked: the gates let it, and
     /// what it changed is what will be looked at. Otherwise the question is about the command itself.
     #[must_use]
-    pub fn runs_first(&self, at: Coord) -> bool {
-        let Some(op) = self.op_in_run(at) else { return false };
-        match op.question() {
+    pub fn runs_before_question(&self) -> bool {
+        match self.question() {
             Some(question) => question.items.iter().any(|item| item.change.is_some()),
-            None => matches!(op.leave(&Reach::default()), Leave::Granted(..)),
+            None => matches!(self.leave(&Reach::default()), Leave::Granted(..)),
         }
     }
 
-    /// An op was prepared, and a person would be asked about it: the hook that is asked before.
+    /// It was prepared, and a person would be asked about it: the hook that is asked before.
     #[must_use]
-    pub fn asks_first(&self, at: Coord, prepared: &Prepared) -> Option<HookAsk> {
-        let op = self.op_in_run(at)?;
-        let hosts = op.asked_hosts(prepared);
+    pub fn hook_before_question(&self, prepared: &Prepared) -> Option<HookAsk> {
+        let hosts = self.asked_hosts(prepared);
         if !hosts.is_empty() {
-            return op.before_hosts(hosts);
+            return self.before_hosts(hosts);
         }
-        if op.allowed_by.is_some() {
+        if self.allowed_by.is_some() {
             return None;
         }
-        let is_asked = matches!(op.leave(&Reach::from(prepared)), Leave::Ask(_));
-        let ask = op.before_question().filter(|_| is_asked)?;
-        op.unseen(prepared).is_none().then_some(ask)
+        let is_asked = matches!(self.leave(&Reach::from(prepared)), Leave::Ask(_));
+        let ask = self.before_question().filter(|_| is_asked)?;
+        self.unseen(prepared).is_none().then_some(ask)
     }
 
-    /// An op was prepared: it may run, is held, or is refused.
+    /// It was prepared: it may run, is held, or is refused.
     #[must_use]
-    pub fn prepared(&self, at: Coord, prepared: &Prepared) -> Recording {
-        let Some(op) = self.op_in_run(at) else { return Recording::default() };
-        let hosts = op.asked_hosts(prepared);
+    pub fn judge_prepared(&self, prepared: &Prepared) -> Recording {
+        let hosts = self.asked_hosts(prepared);
         if !hosts.is_empty() {
-            return op.put_hosts(&hosts);
+            return self.put_hosts(&hosts);
         }
         let reach = Reach::from(prepared);
-        let leave = op.leave(&reach);
-        if let Some(covered) = op.covered(prepared, &leave) {
+        let leave = self.leave(&reach);
+        if let Some(covered) = self.covered(prepared, &leave) {
             return covered;
         }
         if let Leave::Refused(gates, refusal) = leave {
-            return op.refuse(gates, refusal).naming_paths(&reach).record();
+            return self.refuse(gates, refusal).naming_paths(&reach).record();
         }
-        if let Some(unseen) = op.unseen(prepared) {
+        if let Some(unseen) = self.unseen(prepared) {
             return unseen;
         }
         match leave {
-            Leave::Granted(gates, by) => op.grant(gates, by).naming_paths(&reach).record(),
-            Leave::Ask(_) | Leave::Refused(..) => propose(&op, prepared, &self.driving.rules),
+            Leave::Granted(gates, by) => self.grant(gates, by).naming_paths(&reach).record(),
+            Leave::Ask(_) | Leave::Refused(..) => {
+                propose(self.op, prepared, &self.run.driving.rules)
+            }
             // Asked before it was prepared.
             Leave::Hook(_) | Leave::Answered(..) => Recording::default(),
         }
     }
 
-    /// An op that was allowed is about to act. What the present driver's gates refuse is not done, nor
+    /// It was allowed and is about to act. What the present driver's gates refuse is not done, nor
     /// what they would no longer let pass where nobody but they allowed it: it may change other paths
     /// by now.
     #[must_use]
-    pub fn refused_now(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
-        let op = self.op_in_run(at)?;
-        let last = op.newest_decision();
-        let by_gates = last.is_some_and(Decision::is_by_gates);
+    pub fn refusal_before_acting(&self, prepared: &Prepared) -> Option<Recording> {
+        let by_gates = self.newest_decision().is_some_and(Decision::is_by_gates);
         let reach = Reach::from(prepared);
         let refused = |gates, refusal| {
-            let ruling = op.refuse(gates, refusal).naming_paths(&reach);
-            Some(match self.is_undone(at) {
+            let ruling = self.refuse(gates, refusal).naming_paths(&reach);
+            Some(match self.has_not_happened() {
                 true => ruling.record(),
                 false => ruling.leaving_it_indeterminate().record(),
             })
         };
-        match op.leave(&reach) {
+        match self.leave(&reach) {
             Leave::Refused(gates, refusal) if refusal.is_final => refused(gates, refusal),
             // Of what has not begun they are asked before it is allowed.
             Leave::Hook(_) | Leave::Answered(..) => refused(unhooked(), Refusal::unhooked()),
             Leave::Granted(..) => None,
-            Leave::Ask(_) | Leave::Refused(..) => by_gates.then(|| self.not_as_shown(at)),
+            Leave::Ask(_) | Leave::Refused(..) => by_gates.then(|| self.refuse_as_not_shown()),
         }
     }
 
-    /// Whether nothing of an op has happened: it did not begin, or its files show that.
-    #[must_use]
-    pub fn is_undone(&self, at: Coord) -> bool {
-        let Some(op) = self.op(at) else { return true };
-        let writes = |begin: &cairn_types::Begin| !begin.changes.is_empty();
-        op.begin().is_none_or(|begin| writes(begin) && op.doubt().is_none())
-    }
-
-    /// Whether the model may be shown what a file or an entry says, without having asked for it.
-    #[must_use]
-    pub fn may_show(&self, path: &str) -> bool {
-        self.may_read(path)
-    }
-
-    /// Whether the model may be shown a file unasked.
-    fn may_read(&self, path: &str) -> bool {
-        let subject = Subject { reads: vec![path.to_owned()], ..Subject::default() };
-        let case = Case {
-            op: OpName::Read,
-            tool: "read",
-            writer: Writer::Model,
-            effect: Effect::Read,
-            subject: &subject,
-            changed: &[],
-            ignored: &[],
-            gone: &[],
-            removed: Removed::default(),
-        };
-        let asked = Asked::new(case, self.driving.terms(), &self.driving.rules, self.now);
-        matches!(asked.leave(), Leave::Granted(..))
-    }
-
-    /// A result that the model has in its view already, and the row where it stands. Short ones are
-    /// told again: naming the row would be no shorter.
-    #[must_use]
-    pub fn in_view(&self, result: &ContentRef) -> Option<String> {
-        // The envelope's results are cut: where one stands it may not be shown.
-        let is_whole = self.surface() != Surface::Envelope;
-        let is_long = result.bytes > SHORT_RESULT && is_whole;
-        let at = self.transcript.in_view.get(&result.hash).filter(|_| is_long)?;
-        Some(words::same_as(*at))
-    }
-}
-
-impl OpInRun<'_> {
     /// What the gates say about an op, given how far it reaches as far as that was found out. They are asked again
     /// only when the op, its effect or the policy has changed since they were asked last.
     pub(crate) fn leave(&self, reach: &Reach) -> Leave {
@@ -519,7 +465,7 @@ impl OpInRun<'_> {
         let by = By::Gate(gates.last().map_or(Gate::Hooks, |last| last.gate.clone()));
         let decision = Decision::new(self.op.intent.at, Verdict::Skip, by, gates);
         let outcome = outcome(self.op, Status::OK, result, Settled::NotPerformed);
-        let facts = vec![Body::Decision(decision), self.run.performed(outcome)];
+        let facts = vec![Body::Decision(decision), self.result_fact(outcome)];
         Recording { facts, contents: Vec::new() }
     }
 
@@ -542,7 +488,8 @@ impl OpInRun<'_> {
             true => (words::stale(&first.path), "It is now:"),
             false => (words::unread(&first.path), "It is:"),
         };
-        if !prepared.changes.iter().all(|change| self.run.may_read(&change.path)) {
+        if !prepared.changes.iter().all(|change| self.run.policy_in_force().may_show(&change.path))
+        {
             return Some(Recording::not_performed(self.op, Status::CONFLICT, why));
         }
         let told = format!("{why} {now}\n{}", shown_at_most(&prepared.fresh));

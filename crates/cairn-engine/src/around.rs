@@ -1,10 +1,10 @@
 //! What a run knows of what is around it: up to where it has looked, and what only it can have done.
 
 use crate::op::OpState;
-use crate::state::Engine;
+use crate::state::{Engine, Lap};
 use cairn_types::OpName;
 
-impl Engine {
+impl Lap {
     /// Whether a command of the newest reply that was waited for worked on the files themselves, so that nobody
     /// knows what of it changed them.
     #[must_use]
@@ -15,9 +15,11 @@ impl Engine {
                 && !op.intent.subject.as_ref().is_some_and(|subject| subject.beside)
                 && begun.is_some_and(|begin| begin.ran.is_none() && begin.changes.is_empty())
         };
-        self.lap.as_ref().is_some_and(|lap| lap.ops.iter().any(is_direct))
+        self.ops.iter().any(is_direct)
     }
+}
 
+impl Engine {
     /// Whether the model was never asked anything.
     #[must_use]
     pub fn is_new(&self) -> bool {

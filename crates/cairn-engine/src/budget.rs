@@ -2,8 +2,11 @@
 //! says is here; that it is refused is a gate's word.
 
 use crate::admit::Recording;
+use crate::lap_in_run::LapInRun;
+use crate::op::OpState;
 use crate::op_in_run::OpInRun;
-use crate::state::Engine;
+use crate::state::Lap;
+use crate::totals::RunTotals;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{Body, Budgets, End, Exceeded, Intent, Outcome, PicoUsd, Rail, Settled, Status};
@@ -32,68 +35,21 @@ fn tool_of(intent: &Intent) -> &str {
     native::name_of(&intent.tool).unwrap_or(&intent.tool)
 }
 
-impl Engine {
-    /// An op has its outcome: if it was performed, or tried, that was a call.
-    pub(crate) fn count_call(&mut self, outcome: &Outcome) {
-        let Some(op) = self.lap.as_ref().and_then(|lap| lap.op(outcome.at)) else { return };
-        if outcome.settled != Settled::NotPerformed && op.intent.of.is_none() {
-            let tool = tool_of(&op.intent).to_owned();
-            self.totals.count_call(&tool);
-        }
+impl OpState {
+    /// The tool whose calls this outcome of it counts among: it was performed, or tried.
+    pub(crate) fn called_tool(&self, outcome: &Outcome) -> Option<&str> {
+        let is_call = outcome.settled != Settled::NotPerformed && self.intent.of.is_none();
+        is_call.then(|| tool_of(&self.intent))
     }
+}
 
-    /// What the running loop may still cost, where it has a cap.
-    #[must_use]
-    pub fn money_left(&self) -> Option<PicoUsd> {
-        let cap = self.driving.drive.as_ref()?.caps.cost?;
-        let cost = self.lap.as_ref()?.spent().cost.unwrap_or_default();
-        Some(PicoUsd(cap.0.saturating_sub(cost.0)))
-    }
-
-    /// The model is not asked, because it may cost more than there is.
-    #[must_use]
-    pub fn unaffordable(&self, why: &str) -> Recording {
-        let Some(lap) = &self.lap else { return Recording::default() };
-        let (status, rail, why) = (Status::LIMIT, Some(Rail::Cost), why.to_owned());
-        Recording::of(Body::End(End { lap: lap.lap, status, rail, why }))
-    }
-
-    /// For how many milliseconds the running loop may still be worked on, where that is limited. `now` is the
-    /// present in milliseconds since 1970.
-    #[must_use]
-    pub fn time_left(&self, now: u64) -> Option<u64> {
-        let minutes = self.driving.drive.as_ref()?.budgets.minutes?;
-        let worked = self.lap.as_ref()?.spent().worked_ms;
-        let since = now.saturating_sub(self.now);
-        Some(minutes.saturating_mul(60_000).saturating_sub(worked.saturating_add(since)))
-    }
-
-    /// The model is not waited for any longer, because the loop's time is up.
-    #[must_use]
-    pub fn timed_out(&self, now: u64) -> Recording {
-        let Some(lap) = &self.lap else { return Recording::default() };
-        let worked = lap.spent().worked_ms.saturating_add(now.saturating_sub(self.now));
-        let (status, rail, why) = (Status::LIMIT, Some(Rail::Time), self.out_of_time(worked));
-        Recording::of(Body::End(End { lap: lap.lap, status, rail, why }))
-    }
-
-    /// That the loop was worked on for as long as it may.
-    pub(crate) fn out_of_time(&self, worked_ms: u64) -> String {
-        let cap =
-            self.driving.drive.as_ref().and_then(|drive| drive.budgets.minutes).unwrap_or_default();
-        format!("the loop was worked on for {} minutes; its cap is {cap}", worked_ms / 60_000)
-    }
-
-    fn made(&self, tool: &str) -> u64 {
-        self.totals.calls_of(tool)
-    }
-
+impl RunTotals {
     /// What may still be called, in words.
-    fn left(&self, budgets: &Budgets) -> String {
+    fn calls_left(&self, budgets: &Budgets) -> String {
         let left: Vec<String> = budgets
             .calls
             .iter()
-            .map(|(tool, most)| (tool, most.saturating_sub(self.made(tool))))
+            .map(|(tool, most)| (tool, most.saturating_sub(self.calls_of(tool))))
             .filter(|(_, left)| *left > 0)
             .map(|(tool, left)| format!("{tool} {left} times"))
             .collect();
@@ -101,6 +57,52 @@ impl Engine {
             [] => "tools without a number can still be called".to_owned(),
             _ => format!("left are {}, and tools without a number", left.join(", ")),
         }
+    }
+}
+
+impl Lap {
+    /// It is ended, because the next answer may cost more than there is.
+    #[must_use]
+    pub fn end_unaffordable(&self, why: &str) -> Recording {
+        let (status, rail, why) = (Status::LIMIT, Some(Rail::Cost), why.to_owned());
+        Recording::of(Body::End(End { lap: self.lap, status, rail, why }))
+    }
+}
+
+impl LapInRun<'_> {
+    /// What it may still cost, where it has a cap.
+    #[must_use]
+    pub fn money_left(&self) -> Option<PicoUsd> {
+        let cap = self.run.driving.drive.as_ref()?.caps.cost?;
+        let cost = self.lap.spent().cost.unwrap_or_default();
+        Some(PicoUsd(cap.0.saturating_sub(cost.0)))
+    }
+
+    /// For how many milliseconds it may still be worked on, where that is limited. `now` is the present in
+    /// milliseconds since 1970.
+    #[must_use]
+    pub fn time_left(&self, now: u64) -> Option<u64> {
+        let minutes = self.run.driving.drive.as_ref()?.budgets.minutes?;
+        Some(minutes.saturating_mul(60_000).saturating_sub(self.worked_until(now)))
+    }
+
+    /// It is ended: the model is not waited for any longer, because its time is up.
+    #[must_use]
+    pub fn end_out_of_time(&self, now: u64) -> Recording {
+        let (status, rail) = (Status::LIMIT, Some(Rail::Time));
+        let why = self.out_of_time(self.worked_until(now));
+        Recording::of(Body::End(End { lap: self.lap.lap, status, rail, why }))
+    }
+
+    fn worked_until(&self, now: u64) -> u64 {
+        self.lap.spent().worked_ms.saturating_add(now.saturating_sub(self.run.now))
+    }
+
+    /// That it was worked on for as long as it may.
+    pub(crate) fn out_of_time(&self, worked_ms: u64) -> String {
+        let drive = self.run.driving.drive.as_ref();
+        let cap = drive.and_then(|drive| drive.budgets.minutes).unwrap_or_default();
+        format!("the loop was worked on for {} minutes; its cap is {cap}", worked_ms / 60_000)
     }
 }
 
@@ -121,11 +123,15 @@ impl OpInRun<'_> {
             .take_while(|other| other.intent.at < self.op.intent.at);
         let open =
             earlier.filter(|other| other.status().is_none() && tool_of(&other.intent) == tool);
-        let made = self.run.made(tool) + open.count() as u64;
+        let made = self.run.totals.calls_of(tool) + open.count() as u64;
         let told = match budgets.on_exceeded {
             Exceeded::Block => words::no_calls_left(tool, most),
             Exceeded::Steer => {
-                format!("{}; {}", words::no_calls_left(tool, most), self.run.left(budgets))
+                format!(
+                    "{}; {}",
+                    words::no_calls_left(tool, most),
+                    self.run.totals.calls_left(budgets)
+                )
             }
         };
         Some(CallBudget { most, made, told })

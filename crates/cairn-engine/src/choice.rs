@@ -1,11 +1,9 @@
 //! What a word takes of a proposal: which of its items, and which texts in place of those proposed. All
 //! of it fits the proposal, or the word is not taken. Does not look into texts.
 
+use crate::op::OpState;
 use crate::propose::Word;
-use crate::state::Engine;
-use cairn_types::{
-    Change, Coord, FileKind, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind,
-};
+use cairn_types::{Change, FileKind, ItemChoice, Proposal, ProposalId, ProposalItem, ProposalKind};
 use cairn_types::{Remember, Verdict};
 
 /// The longest text that is taken, in bytes: as long as an edit may make a file.
@@ -77,13 +75,14 @@ pub enum Misfit {
     Past(u64),
 }
 
-impl Engine {
+impl OpState {
     /// Whether the files for which a person wrote texts would still change as was shown to them: what
     /// is not in the shown diff may have changed, too, and a text covers all of it.
     #[must_use]
-    pub fn stand_for_texts(&self, at: Coord, changes: &[Change]) -> bool {
-        let Some(op) = self.op(at) else { return true };
-        let (Some(decision), Some(proposal)) = (op.decision(), op.question()) else { return true };
+    pub fn texts_still_fit(&self, changes: &[Change]) -> bool {
+        let (Some(decision), Some(proposal)) = (self.decision(), self.question()) else {
+            return true;
+        };
         decision.texts.iter().all(|text| {
             let shown = proposal.items.iter().filter_map(|item| item.change.as_ref());
             let shown = shown.into_iter().find(|change| change.path == text.path);

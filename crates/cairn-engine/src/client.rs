@@ -1,11 +1,12 @@
 //! Ops that a person or program at a client asks for itself: the same intents and the same gates. Nobody
 //! else is asked, since whoever would be is the one who asks.
 
-use crate::admit::{Recording, intent};
+use crate::admit::{Prepared, Recording, intent};
 use crate::gates::{Leave, Refusal};
+use crate::op_in_run::OpInRun;
 use crate::reach::Reach;
 use crate::state::Engine;
-use cairn_types::{Body, By, Call, ContentRef, Coord, Surface, Writer};
+use cairn_types::{Body, By, Call, Coord, Surface, Writer};
 
 impl Engine {
     /// A client asks for an op: a loop of its own, with one turn and one row.
@@ -24,28 +25,24 @@ impl Engine {
         recording.facts.push(Body::Intent(spoken));
         (recording, at)
     }
+}
 
-    /// What the gates say of such an op before it changes anything: who let it, or why it is refused.
-    pub fn lets_client(
-        &self,
-        at: Coord,
-        prepared: &crate::Prepared,
-        by: By,
-    ) -> Result<Recording, Recording> {
-        let Some(op) = self.op_in_run(at) else { return Err(Recording::default()) };
-        if let Some(problem) = &op.intent.problem {
-            let told: ContentRef = problem.message;
-            return Err(Recording::outcome_by_ref(&op, problem.status, told));
+impl OpInRun<'_> {
+    /// What the gates say of an op that a client asked for, before it changes anything: who let it, or why it is
+    /// refused.
+    pub fn judge_for_client(&self, prepared: &Prepared, by: By) -> Result<Recording, Recording> {
+        if let Some(problem) = &self.intent.problem {
+            return Err(Recording::outcome_by_ref(self.op, problem.status, problem.message));
         }
         let reach = Reach::from(prepared);
-        match op.leave(&reach) {
+        match self.leave(&reach) {
             // There is nobody else to ask, and that is no reason not to do it.
             Leave::Granted(gates, _)
             | Leave::Ask(gates)
             | Leave::Refused(gates, Refusal { is_final: false, .. }) => {
-                Ok(op.grant(gates, by).naming_paths(&reach).record())
+                Ok(self.grant(gates, by).naming_paths(&reach).record())
             }
-            Leave::Refused(gates, refusal) => Err(op.refuse(gates, refusal).record()),
+            Leave::Refused(gates, refusal) => Err(self.refuse(gates, refusal).record()),
             Leave::Hook(_) | Leave::Answered(..) => Err(Recording::default()),
         }
     }

@@ -2,15 +2,15 @@
 //! of them. Whether anybody can be asked is a gate's word.
 
 use crate::admit::{Recording, outcome};
+use crate::driving::Driving;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
 use crate::propose::{DecideError, NewQuestion, Word};
-use crate::state::Engine;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
-    By, Consult, ContentRef, Coord, Decision, Mode, OpName, Outcome, ProposalItem, ProposalKind,
-    Remember, Settled, Status, Verdict,
+    By, Consult, ContentRef, Decision, Mode, OpName, ProposalItem, ProposalKind, Remember, Settled,
+    Status, Verdict,
 };
 
 impl OpState {
@@ -42,20 +42,21 @@ fn shown(consult: &Consult) -> String {
     format!("{text}{}", options.concat())
 }
 
-impl Engine {
+impl OpState {
     /// What the agent puts to a person, put to them.
     #[must_use]
-    pub fn consulted(&self, at: Coord, consult: &Consult) -> Recording {
-        let Some(op) = self.op(at) else { return Recording::default() };
+    pub fn put_to_person(&self, consult: &Consult) -> Recording {
         let (kind, label) = match consult {
             Consult::Question { .. } => (ProposalKind::Question, "the agent asks"),
             Consult::Plan { .. } => (ProposalKind::Plan, "the agent proposes a plan"),
         };
-        let mut question = NewQuestion::about(op, kind, shown(consult), items(consult));
+        let mut question = NewQuestion::about(self, kind, shown(consult), items(consult));
         label.clone_into(&mut question.label);
-        question.record(op)
+        question.record(self)
     }
+}
 
+impl Driving {
     /// Whether a word answers a question of this kind, and the mode that follows from it.
     pub(crate) fn fits(
         &self,
@@ -81,8 +82,8 @@ impl Engine {
         if !is_approved {
             return Ok(None);
         }
-        let (now, most) =
-            (self.driving.terms().mode, self.driving.drive.as_ref().and_then(|d| d.after_plan));
+        let now = self.terms().mode;
+        let most = self.drive.as_ref().and_then(|drive| drive.after_plan);
         match (word.mode, most) {
             (Some(mode), most) if mode > now && most.is_none_or(|most| mode > most) => {
                 Err(DecideError::TooWide(mode))
@@ -91,10 +92,6 @@ impl Engine {
             (None, Some(most)) if now == Mode::Plan => Ok(Some(most.min(Mode::Act))),
             (None, _) => Ok(None),
         }
-    }
-
-    fn told(&self, outcome: Outcome) -> Recording {
-        Recording::of(self.performed(outcome))
     }
 }
 
@@ -108,7 +105,8 @@ impl OpInRun<'_> {
             }
             (Verdict::Answer, _) => {
                 let answer = decision.words.unwrap_or_else(|| ContentRef::of(b""));
-                return self.run.told(outcome(self.op, Status::OK, answer, Settled::Performed));
+                let outcome = outcome(self.op, Status::OK, answer, Settled::Performed);
+                return Recording::of(self.result_fact(outcome));
             }
             (Verdict::Allow, _) if decision.mode.is_some_and(Mode::may_act) => {
                 (Status::OK, words::APPROVED_TO_ACT, Settled::Performed)
@@ -130,7 +128,8 @@ impl OpInRun<'_> {
         };
         let mut recording = Recording::default();
         let result = recording.keep(told);
-        recording.facts = self.run.told(outcome(self.op, status, result, settled)).facts;
+        let outcome = outcome(self.op, status, result, settled);
+        recording.facts.push(self.result_fact(outcome));
         recording
     }
 }

@@ -3,7 +3,6 @@
 
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
-use crate::state::Engine;
 use cairn_surface::native;
 use cairn_types::{ContentRef, Coord, Effect, Hash, Outcome, Settled};
 use std::collections::HashMap;
@@ -25,14 +24,13 @@ fn key(op: &OpState) -> Option<(String, Hash)> {
     (is_pure && op.intent.problem.is_none()).then(|| (tool.to_owned(), op.intent.input.hash))
 }
 
-impl Engine {
+impl PureCalls {
     /// An op has its outcome: if it was a pure call that went well, it need not be made again.
-    pub(crate) fn keep_pure(&mut self, outcome: &Outcome) {
-        let Some(op) = self.lap.as_ref().and_then(|lap| lap.op(outcome.at)) else { return };
+    pub(crate) fn took_outcome(&mut self, op: &OpState, outcome: &Outcome) {
         let went_well = outcome.settled == Settled::Performed && outcome.status.is_success();
         if let Some(key) = key(op).filter(|_| went_well && outcome.media.is_empty()) {
             let made = Made { at: outcome.at, result: outcome.result };
-            self.pure.0.entry(key).or_insert(made);
+            self.0.entry(key).or_insert(made);
         }
     }
 }

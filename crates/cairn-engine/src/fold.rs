@@ -2,10 +2,11 @@
 //! Nothing is lost by it, and a row can be read by its address all the same.
 
 use crate::op::OpState;
-use crate::state::Engine;
+use crate::op_in_run::OpInRun;
+use crate::transcript::Transcript;
 use crate::view::Item;
 use cairn_text::glob::{self, PathGlob};
-use cairn_types::{OpName, Outcome, Place, RowPlace, RunId, Status};
+use cairn_types::{Intent, OpName, Outcome, Place, RowPlace, RunId, Status};
 
 /// How a row's address begins.
 const ROW: &str = "log:///";
@@ -141,16 +142,16 @@ fn named(own: Option<&RunId>, path: &str) -> Result<NamedRows, Folding> {
     }
 }
 
-impl Engine {
-    /// What opening or folding these rows comes to.
+impl OpInRun<'_> {
+    /// What it comes to where it opens or folds rows.
     #[must_use]
-    pub fn folding(&self, path: &str, op: OpName) -> Folding {
-        let fold = op == OpName::Fold;
-        let rows = match named(self.id.as_ref(), path) {
+    pub fn folding(&self) -> Folding {
+        let (path, fold) = (&self.intent.target, self.intent.op != Some(OpName::Open));
+        let rows = match self.named_rows() {
             Ok(rows) => rows,
             Err(refused) => return refused,
         };
-        let named = item_rows(&self.transcript.items).filter(|row| rows.hold(row));
+        let named = item_rows(&self.run.transcript.items).filter(|row| rows.hold(row));
         let states: Vec<bool> = named.map(|row| row.is_folded).collect();
         let changed = states.iter().filter(|folded| **folded != fold).count();
         let (status, text) = match (states.len(), changed, fold) {
@@ -166,50 +167,47 @@ impl Engine {
         Folding { status, text }
     }
 
-    /// The rows that are meant and folded.
+    /// The rows that it names and that are folded.
     #[must_use]
-    pub fn folded(&self, path: &str) -> Vec<RowPlace> {
-        let Ok(rows) = named(self.id.as_ref(), path) else { return Vec::new() };
-        let folded =
-            item_rows(&self.transcript.items).filter(|row| row.is_folded && rows.hold(row));
-        folded.map(|row| row.place).collect()
+    pub fn folded_rows(&self) -> Vec<RowPlace> {
+        let Ok(rows) = self.named_rows() else { return Vec::new() };
+        let items = item_rows(&self.run.transcript.items);
+        items.filter(|row| row.is_folded && rows.hold(row)).map(|row| row.place).collect()
     }
 
+    fn named_rows(&self) -> Result<NamedRows, Folding> {
+        named(self.run.id.as_ref(), &self.intent.target)
+    }
+}
+
+impl Transcript {
     /// How often the run was told what others changed: each time is a row.
     #[must_use]
     pub fn changes_row_count(&self) -> u32 {
         let is_changes = |row: &ItemRow<'_>| matches!(row.place, RowPlace::Changes(_));
-        item_rows(&self.transcript.items).filter(is_changes).fold(0, |count, _| count + 1)
+        item_rows(&self.items).filter(is_changes).fold(0, |count, _| count + 1)
     }
 
     /// An op has its outcome: if it folded or opened rows, that is how they are shown from here on.
-    pub(crate) fn took_fold(&mut self, outcome: &Outcome) {
-        let Some(intent) = self.op(outcome.at).map(|op| &op.intent) else { return };
+    pub(crate) fn took_fold(&mut self, run: &RunId, intent: &Intent, outcome: &Outcome) {
         let fold = match intent.op {
             Some(OpName::Fold) => true,
             Some(OpName::Open) => false,
             _ => return,
         };
-        let rows = named(self.id.as_ref(), &intent.target);
+        let rows = named(Some(run), &intent.target);
         let (Ok(rows), Status::OK) = (rows, outcome.status) else { return };
-        let named =
-            item_rows(&self.transcript.items).filter(|row| row.is_folded != fold && rows.hold(row));
+        let named = item_rows(&self.items).filter(|row| row.is_folded != fold && rows.hold(row));
         let changed: Vec<(usize, RowPlace)> = named.map(|row| (row.index, row.place)).collect();
         for (index, place) in &changed {
-            self.transcript.items[*index].set_folded(*place, fold);
+            self.items[*index].set_folded(*place, fold);
         }
-        self.transcript.folds += u64::from(!changed.is_empty());
+        self.folds += u64::from(!changed.is_empty());
         if fold {
             // What is not in view is told whole when it is read again.
             let is_changed = |at| changed.iter().any(|(_, place)| *place == RowPlace::Op(at));
-            self.transcript.in_view.retain(|_, at| !is_changed(*at));
+            self.in_view.retain(|_, at| !is_changed(*at));
         }
-    }
-
-    /// How often rows were folded or opened: messages made before the last time are not as they are sent now.
-    #[must_use]
-    pub fn folds(&self) -> u64 {
-        self.transcript.folds
     }
 }
 

@@ -3,45 +3,47 @@
 
 use crate::admit::{Prepared, Recording};
 use crate::gates::Terms;
-use crate::hooks::HookAsk;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
 use crate::propose::NewQuestion;
 use crate::reach::Reach;
-use crate::state::Engine;
 use cairn_types::{
-    Body, By, Coord, Decision, Gate, HookWord, HostAccess, ProposalItem, ProposalKind, RuleWord,
-    Verdict,
+    Body, By, Decision, Gate, HookWord, HostAccess, ProposalItem, ProposalKind, RuleWord, Verdict,
 };
 use std::net::IpAddr;
 
-impl Engine {
-    /// The hosts that an op's command may reach, by rules and by what a person let it, and those it is kept from.
+impl OpState {
+    /// What a person would be shown who is asked about these hosts.
     #[must_use]
-    pub fn hosts(&self, at: Coord) -> Vec<HostAccess> {
-        let mut hosts = match self.driving.terms().flags.no_web {
+    pub fn question_about_hosts(&self, wanted: &[String]) -> String {
+        let hosts: String =
+            wanted.iter().map(|host| format!("  {host}{}\n", within(host))).collect();
+        format!(
+            "{} {}\nwanted to reach, and was refused:\n{hosts}It runs again with these hosts if you say yes.\n",
+            self.intent.tool, self.intent.target
+        )
+    }
+}
+
+impl OpInRun<'_> {
+    /// The hosts that its command may reach, by rules and by what a person let it, and those it is kept from.
+    #[must_use]
+    pub fn host_access(&self) -> Vec<HostAccess> {
+        let driving = &self.run.driving;
+        let mut hosts = match driving.terms().flags.no_web {
             true => Vec::new(),
-            false => self.driving.rules.hosts(self.now),
+            false => driving.rules.hosts(self.run.now),
         };
-        hosts.extend(self.op(at).into_iter().flat_map(|op| op.hosts.iter().cloned()));
+        hosts.extend(self.hosts.iter().cloned());
         let mut access: Vec<HostAccess> = hosts.into_iter().map(HostAccess::Allowed).collect();
-        if let (Some(op), false) = (self.op_in_run(at), access.is_empty()) {
-            access.extend(op.kept_from());
+        if !access.is_empty() {
+            access.extend(self.kept_from());
         }
         access.sort_by_cached_key(HostAccess::to_string);
         access.dedup();
         access
     }
 
-    /// What a person would be shown, for a hook that is asked before.
-    #[must_use]
-    pub fn would_ask_hosts(&self, ask: &HookAsk) -> Option<String> {
-        let op = ask.at.and_then(|at| self.op(at)).filter(|_| !ask.hosts.is_empty())?;
-        Some(shown(op, &ask.hosts))
-    }
-}
-
-impl OpInRun<'_> {
     /// The hosts that rules keep an op's command from, and those it was let although a rule asks about them.
     fn kept_from(&self) -> Vec<HostAccess> {
         let nothing = Reach::default();
@@ -98,14 +100,6 @@ impl OpInRun<'_> {
     }
 }
 
-fn shown(op: &OpState, wanted: &[String]) -> String {
-    let hosts: String = wanted.iter().map(|host| format!("  {host}{}\n", within(host))).collect();
-    format!(
-        "{} {}\nwanted to reach, and was refused:\n{hosts}It runs again with these hosts if you say yes.\n",
-        op.intent.tool, op.intent.target
-    )
-}
-
 /// What a person may not see at once of an address: that it is not on the public network.
 fn within(host: &str) -> &'static str {
     let name = match host.rsplit_once(':') {
@@ -131,7 +125,8 @@ fn within(host: &str) -> &'static str {
 fn propose(op: &OpState, wanted: &[String]) -> Recording {
     let label = format!("reach {}", wanted.join(", "));
     let items = vec![ProposalItem::whole(label)];
-    let mut question = NewQuestion::about(op, ProposalKind::Network, shown(op, wanted), items);
+    let shown = op.question_about_hosts(wanted);
+    let mut question = NewQuestion::about(op, ProposalKind::Network, shown, items);
     question.hosts = wanted.to_vec();
     question.record(op)
 }

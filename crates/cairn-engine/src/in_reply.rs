@@ -1,6 +1,6 @@
 //! What has happened to files since the newest reply: what the model saw before it, and what ops of it changed.
 
-use crate::state::Engine;
+use crate::state::{Engine, Lap};
 use cairn_types::{Coord, Hash, Outcome};
 use std::collections::HashMap;
 
@@ -39,19 +39,18 @@ impl SinceReply {
     }
 }
 
-impl Engine {
+impl Lap {
     /// What has happened to files since the newest reply.
     #[must_use]
-    pub fn since_reply(&self) -> Option<&SinceReply> {
-        self.lap.as_ref().map(|lap| &lap.since_reply)
+    pub fn since_reply(&self) -> &SinceReply {
+        &self.since_reply
     }
+}
 
+impl Engine {
     /// The model has now seen a file as it is, or no longer knows it.
     pub(crate) fn sees(&mut self, path: &str, hash: Option<Hash>) {
-        let before = match hash {
-            Some(hash) => self.transcript.seen.insert(path.to_owned(), hash),
-            None => self.transcript.seen.remove(path),
-        };
+        let before = self.transcript.sees(path, hash);
         if before != hash {
             self.in_lap(|lap| {
                 lap.since_reply.seen_before.entry(path.to_owned()).or_insert(before);

@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 /// The running loop, with the run it belongs to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LapInRun<'a> {
+pub struct LapInRun<'a> {
     pub(crate) run: &'a Engine,
     pub(crate) lap: &'a Lap,
 }
@@ -29,7 +29,8 @@ impl<'a> LapInRun<'a> {
 
 impl Engine {
     /// The running loop; none where none runs.
-    pub(crate) fn lap_in_run(&self) -> Option<LapInRun<'_>> {
+    #[must_use]
+    pub fn lap_in_run(&self) -> Option<LapInRun<'_>> {
         Some(LapInRun { run: self, lap: self.lap.as_ref()? })
     }
 }

@@ -26,11 +26,11 @@ impl Engine {
         let Some(lap) = &mut self.lap else { return };
         let text = *text;
         if *writer == Writer::System {
-            lap.told_left = Some(lap.turn.saturating_add(1));
+            lap.spending.told_left = Some(lap.turn.saturating_add(1));
             self.told_with_prompt(&[text]);
         } else if lap.asked.is_some() || lap.has_open_ops() {
-            lap.waiting.push(text);
-            lap.steered |= from.is_none();
+            lap.waiting.add_words(text);
+            lap.waiting.steered |= from.is_none();
             let begun = lap.ops.iter_mut().find(|op| Some(op.intent.at) == *begun);
             begun.into_iter().for_each(|op| op.has_run = true);
         } else {

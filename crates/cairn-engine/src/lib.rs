@@ -17,6 +17,7 @@ mod hosts;
 mod in_reply;
 mod judgements;
 mod lap_in_run;
+mod lap_spending;
 mod letters;
 mod offers;
 mod op;
@@ -37,6 +38,7 @@ mod surface;
 mod totals;
 mod transcript;
 mod view;
+mod waiting_words;
 mod words;
 
 pub use admit::{Part, Prepared, Recording};
@@ -44,9 +46,11 @@ pub use budget::CallBudget;
 pub use choice::{LONGEST_TEXT, Misfit, NewText};
 pub use driving::Driving;
 pub use fold::Folding;
-pub use hooks::{HookAsk, Misread};
+pub use hooks::{Concluded, HookAsk, Misread};
 pub use in_reply::{ChangedSinceReply, SinceReply};
+pub use lap_in_run::LapInRun;
 pub use op::{Begun, Decided, EndingQuestion, HostsReached, OpStage, OpState};
+pub use op_in_run::{NoSuchOp, OpInRun};
 pub use propose::{DecideError, Word};
 pub use row::{ChangesRow, Recorded, Row, RowReceipt, Rows};
 pub use schemes::effect as effect_of;
@@ -55,6 +59,7 @@ pub use state::{Engine, Lap};
 pub use step::Step;
 pub use surface::{ENVELOPE_STEPS, Marks};
 pub use totals::RunTotals;
+pub use transcript::Transcript;
 pub use view::Item;
 
 /// Recorded with every fact.

@@ -9,11 +9,16 @@ use std::ops::Deref;
 
 /// An op of the open turn, with the loop and the run it belongs to: what decides about it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OpInRun<'a> {
+pub struct OpInRun<'a> {
     pub(crate) run: &'a Engine,
     pub(crate) lap: &'a Lap,
     pub(crate) op: &'a OpState,
 }
+
+/// The newest reply has no such op.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there is no op {0} in the newest reply")]
+pub struct NoSuchOp(pub Coord);
 
 impl Deref for OpInRun<'_> {
     type Target = OpState;
@@ -30,9 +35,9 @@ impl<'a> OpInRun<'a> {
 }
 
 impl Engine {
-    /// An op of the newest reply; none where there is no such op.
-    pub(crate) fn op_in_run(&self, at: Coord) -> Option<OpInRun<'_>> {
-        let lap = self.lap.as_ref()?;
-        Some(OpInRun { run: self, lap, op: lap.op(at)? })
+    /// An op of the newest reply.
+    pub fn op_in_run(&self, at: Coord) -> Result<OpInRun<'_>, NoSuchOp> {
+        let with_op = |lap| Some(OpInRun { run: self, lap, op: lap.op(at)? });
+        self.lap.as_ref().and_then(with_op).ok_or(NoSuchOp(at))
     }
 }

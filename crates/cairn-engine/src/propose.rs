@@ -4,12 +4,13 @@
 use crate::admit::{Part, Prepared, Recording};
 use crate::choice::{self, Misfit, NewText};
 use crate::op::{EndingQuestion, OpStage, OpState};
+use crate::op_in_run::OpInRun;
 use crate::policy::{Rule, RuleError, Rulebook};
 use crate::reach::{Reach, counts};
 use crate::state::Engine;
 use crate::{offers, words};
 use cairn_types::{
-    Body, By, Change, Coord, Decision, EditedText, Effect, Hash, ItemChoice, Mode, OpName,
+    Begin, Body, By, Change, Coord, Decision, EditedText, Effect, Hash, ItemChoice, Mode, OpName,
     Proposal, ProposalId, ProposalItem, ProposalKind, Remember, Removed, Status, Verdict,
 };
 
@@ -139,26 +140,11 @@ impl DecideError {
     }
 }
 
-impl Engine {
-    /// An open question shows something else than what would happen now: it is put afresh. Nothing
-    /// when it is still as shown.
-    #[must_use]
-    pub fn put_afresh(&self, at: Coord, prepared: &Prepared) -> Option<Recording> {
-        let op = self
-            .op_in_run(at)
-            .filter(|op| matches!(op.stage, OpStage::Requested | OpStage::Held(_)))?;
-        if let Some(unseen) = op.unseen(prepared) {
-            return Some(unseen);
-        }
-        (!self.is_as_shown(at, &prepared.shown))
-            .then(|| propose(&op, prepared, &self.driving.rules))
-    }
-
+impl OpState {
     /// Whether what would happen now is what the person decided on. True when nobody was asked.
     #[must_use]
-    pub fn is_as_shown(&self, at: Coord, shown: &str) -> bool {
-        let Some(op) = self.op(at) else { return true };
-        match (op.doubt(), op.question()) {
+    pub fn is_as_shown(&self, shown: &str) -> bool {
+        match (self.doubt(), self.question()) {
             (Some(EndingQuestion { question, .. }), _) => {
                 question.shown_hash == Hash::of(unfinished(shown).as_bytes())
             }
@@ -169,21 +155,45 @@ impl Engine {
 
     /// What would happen now is not what the person decided on, so it is not done.
     #[must_use]
-    pub fn not_as_shown(&self, at: Coord) -> Recording {
-        match self.op(at) {
-            Some(op) if op.begin().is_some() => Recording::indeterminate(op),
-            Some(op) => Recording::not_performed(op, Status::CONFLICT, words::NOT_AS_SHOWN),
-            None => Recording::default(),
+    pub fn refuse_as_not_shown(&self) -> Recording {
+        match self.begin() {
+            Some(_) => Recording::indeterminate(self),
+            None => Recording::not_performed(self, Status::CONFLICT, words::NOT_AS_SHOWN),
         }
     }
 
+    /// Whether nothing of it has happened: it did not begin, or its files show that.
+    #[must_use]
+    pub fn has_not_happened(&self) -> bool {
+        let writes = |begin: &Begin| !begin.changes.is_empty();
+        self.begin().is_none_or(|begin| writes(begin) && self.doubt().is_none())
+    }
+}
+
+impl OpInRun<'_> {
+    /// Its open question shows something else than what would happen now: it is put again. Nothing
+    /// when it is still as shown.
+    #[must_use]
+    pub fn put_again(&self, prepared: &Prepared) -> Option<Recording> {
+        if !matches!(self.stage, OpStage::Requested | OpStage::Held(_)) {
+            return None;
+        }
+        if let Some(unseen) = self.unseen(prepared) {
+            return Some(unseen);
+        }
+        (!self.is_as_shown(&prepared.shown))
+            .then(|| propose(self.op, prepared, &self.run.driving.rules))
+    }
+}
+
+impl Engine {
     /// Someone gave a word on a proposal, at this time. The first one wins.
     pub fn decided(&self, word: &Word, now: u64) -> Result<Recording, DecideError> {
         let (op, proposal) = self.open_proposal(&word.proposal)?;
         if word.shown_hash.is_some_and(|shown| shown != proposal.shown_hash) {
             return Err(DecideError::Stale(word.proposal.clone()));
         }
-        let mode = self.fits(proposal.kind, word)?;
+        let mode = self.driving.fits(proposal.kind, word)?;
         let all = || match op.intent.effect {
             Effect::Network => proposal.offers.first().cloned(),
             _ => op.intent.op.map(|op| op.to_string()),

@@ -8,7 +8,6 @@ use crate::lap_in_run::LapInRun;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
 use crate::reach::Reach;
-use crate::state::Engine;
 use crate::step::Step;
 use cairn_types::{
     Body, By, Coord, Decision, Intent, Outcome, ProposalKind, Stream, StreamState, Verdict,
@@ -42,62 +41,46 @@ impl Recording {
     }
 }
 
-impl Engine {
-    /// An op whose command runs over an overlay is to go on in the background: the facts that its outcome
-    /// follows. Absent where it may not, since nobody and nothing lets the command itself run.
-    #[must_use]
-    pub fn sends(&self, at: Coord) -> Option<Recording> {
-        let op = self.op_in_run(at).filter(|op| op.status().is_none() && op.begin().is_none())?;
-        if op.decision().is_some_and(|decision| decision.verdict == Verdict::Allow) {
-            return Some(Recording::default());
+impl Background {
+    /// An op is running in the background from now on, in this state of the op. What runs over an overlay there was
+    /// sent.
+    pub(crate) fn took_running(&mut self, op: &OpState, done: &Outcome) {
+        self.streams.insert(done.at);
+        if done.is_sent() {
+            let (intent, word) = (op.intent.clone(), op.word_on_command());
+            self.sent.insert(done.at, Sent { intent, word, is_over: false });
         }
-        match op.leave(&Reach::default()) {
-            Leave::Granted(gates, by) => {
-                let decision = Decision::new(at, Verdict::Allow, by, gates);
-                Some(Recording::of(Body::Decision(decision)))
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a command that was sent to the background keeps the running loop from ending.
-    #[must_use]
-    pub fn lingers(&self) -> bool {
-        !self.background.sent.is_empty() && self.lap.as_ref().is_some_and(|lap| !lap.is_aborted())
-    }
-
-    /// An op is running in the background from now on. What runs over an overlay there was sent.
-    pub(crate) fn note_sent(&mut self, done: &Outcome) {
-        let Some(op) = self.op(done.at).filter(|_| done.is_sent()) else { return };
-        let sent = Sent { intent: op.intent.clone(), word: op.word_on_command(), is_over: false };
-        self.background.sent.insert(done.at, sent);
     }
 
     /// A command in the background is over. What it changed is discarded where somebody ended it.
-    pub(crate) fn sent_is_over(&mut self, stream: &Stream) {
+    pub(crate) fn took_end(&mut self, stream: &Stream) {
         match stream.state {
-            StreamState::Removed | StreamState::Stopped => {
-                drop(self.background.sent.remove(&stream.at))
-            }
+            StreamState::Removed | StreamState::Stopped => drop(self.sent.remove(&stream.at)),
             StreamState::Exited
             | StreamState::Failed
             | StreamState::TimedOut
             | StreamState::Lost => {
-                if let Some(sent) = self.background.sent.get_mut(&stream.at) {
+                if let Some(sent) = self.sent.get_mut(&stream.at) {
                     sent.is_over = true;
                 }
             }
         }
     }
 
-    /// An op was asked for: if it is what a command in the background changed, that is no longer open.
-    pub(crate) fn proposes_sent(&mut self, intent: &Intent) {
-        let sent = intent.of.and_then(|row| self.background.sent.remove(&row));
-        self.in_op(intent.at, |op| op.allowed_by = sent.and_then(|sent| sent.word));
+    /// An op was asked for: if it is what a command here changed, that is no longer open, and the op has the word
+    /// that somebody gave for the command.
+    pub(crate) fn take_word_on(&mut self, intent: &Intent) -> Option<By> {
+        self.sent.remove(&intent.of?)?.word
     }
 }
 
 impl LapInRun<'_> {
+    /// Whether a command that was sent to the background keeps the loop from ending.
+    #[must_use]
+    pub fn lingers(&self) -> bool {
+        !self.run.background.sent.is_empty() && !self.lap.is_aborted()
+    }
+
     /// Nothing of the newest turn is open: the first command that is over becomes an op of that turn.
     pub(crate) fn step_sent(&self) -> Option<Step> {
         let is_asked = self.lap.asked.is_some() && self.lap.fault.is_none();
@@ -114,13 +97,32 @@ impl LapInRun<'_> {
 }
 
 impl OpInRun<'_> {
+    /// Its command runs over an overlay and is to go on in the background: the facts that its outcome
+    /// follows. Absent where it may not, since nobody and nothing lets the command itself run.
+    #[must_use]
+    pub fn facts_before_background(&self) -> Option<Recording> {
+        if self.status().is_some() || self.begin().is_some() {
+            return None;
+        }
+        if self.decision().is_some_and(|decision| decision.verdict == Verdict::Allow) {
+            return Some(Recording::default());
+        }
+        match self.leave(&Reach::default()) {
+            Leave::Granted(gates, by) => {
+                let decision = Decision::new(self.at(), Verdict::Allow, by, gates);
+                Some(Recording::of(Body::Decision(decision)))
+            }
+            _ => None,
+        }
+    }
+
     /// What a command changed that somebody had allowed as such: that word covers it, as it does where the
     /// command is waited for, but for what says what runs next.
     pub(crate) fn covered(&self, prepared: &Prepared, leave: &Leave) -> Option<Recording> {
         let by = self.op.allowed_by.clone()?;
         match leave {
             Leave::Refused(_, Refusal { is_final: true, .. }) => None,
-            _ if self.run.guards(prepared) => Some(self.run.guarded(self.op.intent.at)),
+            _ if self.changes_what_runs_next(prepared) => Some(self.refuse_guarded()),
             _ => {
                 let ruling = self.grant(leave.gates().to_vec(), by);
                 Some(ruling.naming_paths(&Reach::from(prepared)).record())

@@ -2,10 +2,11 @@
 
 use crate::admit::Recording;
 use crate::op::{HostsReached, OpState};
+use crate::op_in_run::OpInRun;
 use crate::propose::{NewQuestion, unfinished};
-use crate::state::{Engine, Lap};
+use crate::state::Engine;
 use crate::words;
-use cairn_types::{Begin, Coord, ProposalItem, ProposalKind, Settled, Status};
+use cairn_types::{Begin, ProposalItem, ProposalKind, Settled, Status};
 
 /// What the disk shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,18 +40,20 @@ impl OpState {
     }
 }
 
-impl Engine {
-    /// It is known what the disk shows of an op that began and has no outcome; `shown` is what a
-    /// person would be shown of doing it now.
+impl OpInRun<'_> {
+    /// It began and has no outcome, and it is known what the disk shows of it; `shown` is what a person would be
+    /// shown of doing it now.
     #[must_use]
-    pub fn found(&self, at: Coord, found: Found, shown: &str) -> Settlement {
-        let Some(op) = self.op_in_run(at) else { return Settlement::Record(Recording::default()) };
+    pub fn settle_found(&self, found: Found, shown: &str) -> Settlement {
+        let op = self.op;
+        let driving = &self.run.driving;
         let settled =
-            |status, told, how| Settlement::Record(Recording::settled(&op, status, told, how));
-        let stopped = match self.lap.as_ref().is_some_and(Lap::is_aborted) {
+            |status, told, how| Settlement::Record(Recording::settled(op, status, told, how));
+        let stopped = match self.lap.is_aborted() {
             true => Some((Status::CANCELLED, words::ABORTED)),
-            false => (!self.driving.may_act() && !op.is_look())
-                .then_some((Status::REFUSED, words::READ_ONLY)),
+            false => {
+                (!driving.may_act() && !op.is_look()).then_some((Status::REFUSED, words::READ_ONLY))
+            }
         };
         // A command that ran over an overlay has ended before it began to count; with nothing to be made of
         // it, it is done.
@@ -58,32 +61,46 @@ impl Engine {
         let found = if op.begin().is_some_and(has_ran) { Found::Done } else { found };
         let is_write = op.begin().is_some_and(|begin| !begin.changes.is_empty());
         match (found, stopped) {
-            (Found::Done, _) => Settlement::Record(settled_as_done(&op)),
+            (Found::Done, _) => Settlement::Record(settled_as_done(op)),
             (Found::NotDone, Some((status, told))) => settled(status, told, Settled::NotPerformed),
             (Found::NotDone, None) if op.is_found_out_again() => Settlement::Repeat,
             // What it changed is kept since it began.
             (Found::Partly | Found::NotDone, None) => {
-                op.not_finished().map_or(Settlement::Finish, Settlement::Record)
+                self.not_finished().map_or(Settlement::Finish, Settlement::Record)
             }
             (Found::Unknown, None) if op.intent.repeatable => Settlement::Repeat,
             // A file that is neither as before nor as meant is somebody else's by now.
-            (Found::Unknown, None) if self.driving.asks() && !is_write => {
+            (Found::Unknown, None) if driving.asks() && !is_write => {
                 let label = format!("{} {}", op.intent.tool, op.intent.target);
-                let shown = unfinished(shown);
                 let items = vec![ProposalItem::whole(label)];
-                {
-                    let question =
-                        NewQuestion::about(&op, ProposalKind::Indeterminate, shown, items);
-                    Settlement::Record(question.record(&op))
-                }
+                let kind = ProposalKind::Indeterminate;
+                let question = NewQuestion::about(op, kind, unfinished(shown), items);
+                Settlement::Record(question.record(op))
             }
             (Found::Partly, Some(_)) => {
                 settled(Status::FAILED, words::PARTLY, Settled::Indeterminate)
             }
-            (Found::Unknown, _) => Settlement::Record(Recording::indeterminate(&op)),
+            (Found::Unknown, _) => Settlement::Record(Recording::indeterminate(op)),
         }
     }
+}
 
+impl OpState {
+    /// What is recorded of it where it was interrupted and nobody goes on with it: what is missing is not made.
+    #[must_use]
+    pub fn settle_abandoned(&self, found: Found) -> Recording {
+        match found {
+            Found::Done => settled_as_done(self),
+            Found::NotDone => Recording::not_performed(self, Status::CANCELLED, words::NOT_BEGUN),
+            Found::Partly => {
+                Recording::settled(self, Status::FAILED, words::PARTLY, Settled::Indeterminate)
+            }
+            Found::Unknown => Recording::indeterminate(self),
+        }
+    }
+}
+
+impl Engine {
     /// The op that began to change something and has neither an outcome nor a result yet; none where
     /// no such op is open.
     #[must_use]
@@ -92,20 +109,6 @@ impl Engine {
             op.performed().is_none() && op.begin().is_some_and(|begin| !begin.changes.is_empty())
         };
         self.lap_in_run()?.open_ops().find(changes)
-    }
-
-    /// What is recorded of an interrupted op that nobody goes on with: what is missing is not made.
-    #[must_use]
-    pub fn left_as_found(&self, at: Coord, found: Found) -> Recording {
-        let Some(op) = self.op(at) else { return Recording::default() };
-        match found {
-            Found::Done => settled_as_done(op),
-            Found::NotDone => Recording::not_performed(op, Status::CANCELLED, words::NOT_BEGUN),
-            Found::Partly => {
-                Recording::settled(op, Status::FAILED, words::PARTLY, Settled::Indeterminate)
-            }
-            Found::Unknown => Recording::indeterminate(op),
-        }
     }
 }
 

@@ -5,17 +5,18 @@ use crate::duplicate::PureCalls;
 use crate::hooks::OfLap;
 use crate::in_reply::SinceReply;
 use crate::judgements::may_change_policy;
+use crate::lap_spending::LapSpending;
 use crate::op::{HostsReached, OpState};
 use crate::rails::Rails;
 use crate::sent::Background;
-use crate::streams::Spent;
 use crate::surface::OfSurface;
 use crate::totals::RunTotals;
 use crate::transcript::Transcript;
 use crate::view::Item;
+use crate::waiting_words::WaitingWords;
 use cairn_types::{
-    Body, By, ContentRef, Coord, Decision, End, Fact, Hash, Intent, OpName, Outcome, PicoUsd,
-    Prompt, Proposal, ProposalId, Remember, Reply, RunId, RunStarted, Seen, Status, Verdict,
+    Body, By, Coord, Decision, End, Fact, Hash, Intent, OpName, Outcome, PicoUsd, Prompt, Proposal,
+    ProposalId, Remember, Reply, RunId, RunStarted, Status, Verdict,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -58,25 +59,13 @@ pub struct Lap {
     pub(crate) finish: Option<cairn_types::Finish>,
     /// The reply has calls whose intents are not recorded yet.
     pub(crate) owes_intents: bool,
-    pub(crate) waiting: Vec<ContentRef>,
-    pub(crate) steered: bool,
+    /// What waits for the turn's end to be told.
+    pub(crate) waiting: WaitingWords,
     pub(crate) aborted: Option<String>,
     pub(crate) fault: Option<String>,
     pub(crate) inherited: bool,
-    /// What its replies have cost, those of which nobody knows it left out.
-    pub(crate) cost: Option<PicoUsd>,
-    /// The last turn of which nobody knows what it cost.
-    pub(crate) unpriced: Option<u32>,
-    pub(crate) max_output: Option<u64>,
+    pub(crate) spending: LapSpending,
     pub(crate) rails: Rails,
-    /// How long it was worked on.
-    pub(crate) worked_ms: u64,
-    /// The turn for which the model was told how many are left.
-    pub(crate) told_left: Option<u32>,
-    /// What was used up before of what it may use.
-    pub(crate) before: Spent,
-    /// What is told with the turn's end, and is no reason for another.
-    pub(crate) news: Vec<Item>,
     /// The last word, where it was said.
     pub(crate) last_word: Option<Status>,
     /// What its surface keeps of its turns.
@@ -118,10 +107,10 @@ impl Engine {
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
             Body::Ask(ask) => {
                 self.release_prompt();
-                self.saw_visible(&ask.visible);
+                self.transcript.saw_visible(&ask.visible);
                 self.in_lap(|lap| {
                     lap.asked = Some(ask.turn);
-                    lap.max_output = ask.max_output;
+                    lap.spending.max_output = ask.max_output;
                     lap.inherited = false;
                     lap.told.asked(ask);
                 });
@@ -130,7 +119,8 @@ impl Engine {
             Body::Fault(fault) => self.in_lap(|lap| lap.fault = Some(fault.message.clone())),
             Body::Intent(intent) => {
                 self.in_lap(|lap| lap.asked_for(intent));
-                self.proposes_sent(intent);
+                let word = self.background.take_word_on(intent);
+                self.in_op(intent.at, |op| op.allowed_by = word);
             }
             Body::Proposal(proposal) => self.in_op(proposal.at, |op| op.took_proposal(proposal)),
             Body::Decision(decision) => self.took_decision(decision),
@@ -157,7 +147,7 @@ impl Engine {
             _ => false,
         };
         if !is_pause {
-            self.in_lap(|lap| lap.worked_ms = lap.worked_ms.saturating_add(passed));
+            self.in_lap(|lap| lap.spending.work(passed));
         }
     }
 
@@ -197,7 +187,8 @@ impl Engine {
         }
         if let Some(Prompt { lap, text, media, of, .. }) = self.queue.pop_front() {
             let before = of.map(|of| self.totals.spent_in(of.lap)).unwrap_or_default();
-            self.lap = Some(Lap { lap, before, ..Lap::default() });
+            let spending = LapSpending::going_on_from(before);
+            self.lap = Some(Lap { lap, spending, ..Lap::default() });
             self.in_lap(|lap| lap.hooks.held.push(Item::User { text, media }));
         }
     }
@@ -213,7 +204,7 @@ impl Engine {
             lap.hooks.replied();
             lap.finish = Some(reply.finish);
             lap.owes_intents = !reply.calls.is_empty();
-            lap.paid(reply);
+            lap.spending.pay(reply);
             lap.told.replied(reply);
         });
         if reply.calls.is_empty() {
@@ -240,7 +231,7 @@ impl Engine {
         self.driving.choose_mode(decision.mode);
         // An answer is the op's result.
         if let Some(words) = decision.words.filter(|_| decision.verdict != Verdict::Answer) {
-            self.in_lap(|lap| lap.waiting.push(words));
+            self.in_lap(|lap| lap.waiting.add_words(words));
         }
     }
 
@@ -255,11 +246,10 @@ impl Engine {
             shows = op.shows();
         });
         self.in_lap(|lap| lap.since_reply.took(outcome));
-        self.saw(outcome, is_look);
-        self.count_call(outcome);
-        self.keep_pure(outcome);
-        self.took_fold(outcome);
-        self.took_word(outcome);
+        self.saw(outcome);
+        self.transcript.took_look(outcome, is_look);
+        self.count_settled(outcome);
+        self.in_lap(|lap| lap.took_word(outcome));
         if let Some(row) = of {
             self.transcript.items.push(Item::Over { row, content: outcome.result });
         } else if let Some(call) = call {
@@ -275,20 +265,31 @@ impl Engine {
         }
     }
 
-    /// A command in the background runs from when it is first recorded: it may be over before hooks
-    /// had their word and its row is settled.
-    fn note_running(&mut self, done: &Outcome) {
-        let is_known = self.op(done.at).is_some_and(|op| op.performed().is_some());
-        // Words for whoever listens say by the same status that the work goes on.
-        let is_said = self.op(done.at).is_some_and(|op| op.intent.op == Some(OpName::Send));
-        if done.status == Status::RUNNING && !is_known && !is_said {
-            self.background.streams.insert(done.at);
-            self.note_sent(done);
+    /// What an op with this outcome counts among: calls, calls that need not be made again, rows that are folded.
+    fn count_settled(&mut self, outcome: &Outcome) {
+        let Some(op) = self.lap.as_ref().and_then(|lap| lap.op(outcome.at)) else { return };
+        if let Some(tool) = op.called_tool(outcome) {
+            self.totals.count_call(tool);
+        }
+        self.pure.took_outcome(op, outcome);
+        if let Some(run) = &self.id {
+            self.transcript.took_fold(run, &op.intent, outcome);
         }
     }
 
-    /// What the model knows of files, and which results stand in its view.
-    fn saw(&mut self, outcome: &Outcome, is_look: bool) {
+    /// A command in the background runs from when it is first recorded: it may be over before hooks
+    /// had their word and its row is settled.
+    fn note_running(&mut self, done: &Outcome) {
+        let Some(op) = self.lap.as_ref().and_then(|lap| lap.op(done.at)) else { return };
+        // Words for whoever listens say by the same status that the work goes on.
+        let is_said = op.intent.op == Some(OpName::Send);
+        if done.status == Status::RUNNING && op.performed().is_none() && !is_said {
+            self.background.took_running(op, done);
+        }
+    }
+
+    /// What the model knows of files.
+    fn saw(&mut self, outcome: &Outcome) {
         for seen in &outcome.seen {
             // A part of a file that changed says nothing about the rest of it.
             let is_stale =
@@ -308,15 +309,11 @@ impl Engine {
                 _ => self.sees(&change.path, None),
             }
         }
-        if is_look && outcome.status.is_success() {
-            let own = outcome.own.unwrap_or(outcome.result.hash);
-            self.transcript.in_view.entry(own).or_insert(outcome.at);
-        }
     }
 
     /// Words that waited for the turn's end become messages; the model will hear them next.
     fn close_turn(&mut self) {
-        let is_silent = self.is_silent();
+        let is_silent = self.lap_in_run().is_some_and(|lap| lap.is_silent());
         self.in_lap(|lap| lap.rails.settled(&lap.ops, is_silent));
         self.hear_waiting();
     }
@@ -329,12 +326,10 @@ impl Engine {
 
     fn hear_waiting(&mut self) {
         let Some(lap) = &mut self.lap else { return };
-        if !lap.waiting.is_empty() {
+        if lap.waiting.has_words() {
             lap.goes_on();
         }
-        self.transcript.items.append(&mut lap.news);
-        self.transcript.items.extend(lap.waiting.drain(..).map(Item::words));
-        lap.steered = false;
+        self.transcript.items.append(&mut lap.waiting.take_items());
         self.settled = Some((lap.lap, lap.turn));
     }
 
@@ -344,10 +339,9 @@ impl Engine {
         }
         self.driving.hooks.has_worked = true;
         self.background.sent.clear();
-        if let Some(lap) = self.lap.take() {
+        if let Some(mut lap) = self.lap.take() {
             self.totals.count_loop(&lap);
-            self.transcript.items.extend(lap.news);
-            self.transcript.items.extend(lap.waiting.into_iter().map(Item::words));
+            self.transcript.items.append(&mut lap.waiting.take_items());
         }
         self.ended = Some(end.clone());
         self.start_next();
@@ -377,7 +371,7 @@ impl Lap {
     /// The longest answer in tokens that the model was asked for, where a budget says so.
     #[must_use]
     pub fn max_output(&self) -> Option<u64> {
-        self.max_output
+        self.spending.max_output
     }
 
     /// An op was asked for, or a hook made another of it: then no word on it counts any longer.
@@ -393,13 +387,6 @@ impl Lap {
     fn lose_reached(&mut self) {
         let reached = self.ops.iter_mut().filter(|op| op.reached == HostsReached::Here);
         reached.for_each(|op| op.reached = HostsReached::Lost);
-    }
-
-    fn paid(&mut self, reply: &Reply) {
-        match reply.cost {
-            Some(cost) => *self.cost.get_or_insert_default() += cost,
-            None => self.unpriced = Some(reply.turn),
-        }
     }
 
     pub(crate) fn op_mut(&mut self, at: Coord) -> Option<&mut OpState> {
@@ -433,6 +420,12 @@ impl Engine {
     #[must_use]
     pub fn last_n(&self) -> u64 {
         self.last_n
+    }
+
+    /// What the model has been told and shown.
+    #[must_use]
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
     }
 
     /// What the run is made of.
@@ -473,7 +466,7 @@ impl Engine {
     /// Money of the running loop, or of the last one when none runs; absent when none is known.
     #[must_use]
     pub fn lap_cost(&self) -> Option<PicoUsd> {
-        self.lap.as_ref().map_or(self.totals.ended_cost, |lap| lap.cost)
+        self.lap.as_ref().map_or(self.totals.ended_cost, |lap| lap.spending.cost())
     }
 
     /// Whether no op is open and the model is not being asked: where a fork may leave.
@@ -488,12 +481,6 @@ impl Engine {
     #[must_use]
     pub fn last_settled(&self) -> Option<(u32, u32)> {
         self.settled
-    }
-
-    /// Whether the model has seen this file, and seen it last as it was then.
-    #[must_use]
-    pub fn has_seen(&self, file: &Seen) -> bool {
-        self.transcript.seen.get(&file.path) == Some(&file.hash)
     }
 
     /// The question that waits for a word, if one does.

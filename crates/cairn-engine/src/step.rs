@@ -80,7 +80,7 @@ impl LapInRun<'_> {
             return step;
         }
         match self.step_on() {
-            Step::Record(recording) if self.run.lingers() && recording.ends() => Step::Linger,
+            Step::Record(recording) if self.lingers() && recording.ends() => Step::Linger,
             step => step,
         }
     }
@@ -107,7 +107,7 @@ impl LapInRun<'_> {
             return step;
         }
         if let Some(status) = self.lap.last_word {
-            if self.run.lingers() {
+            if self.lingers() {
                 return Step::Linger;
             }
             return self.step_stop().unwrap_or_else(|| end(self.lap, status, ""));
@@ -119,7 +119,7 @@ impl LapInRun<'_> {
             Some(Finish::Filtered) if self.lap.ops.is_empty() => {
                 return end(self.lap, Status::OK, "the provider withheld a part of the answer");
             }
-            Some(_) if self.lap.ops.is_empty() && self.run.lingers() => return Step::Linger,
+            Some(_) if self.lap.ops.is_empty() && self.lingers() => return Step::Linger,
             Some(_) if self.lap.ops.is_empty() => {
                 return self.step_stop().unwrap_or_else(|| end(self.lap, Status::OK, ""));
             }
@@ -142,7 +142,7 @@ impl LapInRun<'_> {
         let mut recording = Recording::default();
         let cap = self.run.driving.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
         let left = cap.saturating_sub(self.lap.spent().turns);
-        if left <= TOLD_BEFORE && self.lap.told_left != Some(turn) {
+        if left <= TOLD_BEFORE && self.lap.spending.told_left != Some(turn) {
             let text = recording.keep(words::turns_left(left));
             let steer = Steer { text, writer: Writer::System, begun: None, from: None };
             recording.facts.push(Body::Steer(steer));
@@ -161,15 +161,15 @@ impl LapInRun<'_> {
         if spent.turns >= caps.turns {
             return Some((Rail::Turns, format!("the loop reached its {} turns", caps.turns)));
         }
-        if self.run.time_left(self.run.now) == Some(0) {
-            return Some((Rail::Time, self.run.out_of_time(spent.worked_ms)));
+        if self.time_left(self.run.now) == Some(0) {
+            return Some((Rail::Time, self.out_of_time(spent.worked_ms)));
         }
         let cap = caps.cost?;
         if let Some(cost) = spent.cost.filter(|cost| *cost >= cap) {
             let why = format!("the loop has cost {cost}; its cap is {cap}");
             return Some((Rail::Cost, why));
         }
-        let turn = self.lap.unpriced?;
+        let turn = self.lap.spending.unpriced_turn()?;
         let why = format!("nobody knows what turn {turn} cost, so the cap of {cap} cannot be kept");
         Some((Rail::Cost, why))
     }
@@ -360,7 +360,7 @@ impl Lap {
             // It is no part of what the model wrote.
             return None;
         }
-        if self.steered && !op.has_run {
+        if self.waiting.steered && !op.has_run {
             return Some((Status::CANCELLED, words::STEERED.to_owned()));
         }
         if op.is_look() {

@@ -116,29 +116,22 @@ impl Engine {
     pub fn is_small(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.small)
     }
+}
 
+impl<'a> LapInRun<'a> {
     /// Why this tool may not be called, if it was not given.
     pub(crate) fn not_given(&self, tool: &str) -> Option<String> {
-        let given = &self.run.as_ref()?.given;
+        let given = &self.run.run.as_ref()?.given;
         let tool = native::name_of(tool)?;
         (!given.is_empty() && !given.iter().any(|name| name == tool))
             .then(|| words::not_given(tool))
     }
 
-    /// The model is shown these as they stand now.
-    pub(crate) fn saw_visible(&mut self, visible: &[Visible]) {
-        let whole = visible.iter().filter_map(|shown| Some((shown.path.clone(), shown.hash?)));
-        self.transcript.seen.extend(whole);
-    }
-
     /// Whether the newest reply asked for nothing, where only what is asked for counts.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.lap_in_run()
-            .is_some_and(|lap| lap.ops.is_empty() && !lap.ends_by_silence() && !lap.told.is_final)
+    pub(crate) fn is_silent(self) -> bool {
+        self.lap.ops.is_empty() && !self.ends_by_silence() && !self.lap.told.is_final
     }
-}
 
-impl<'a> LapInRun<'a> {
     /// The ops without outcomes, in the order they are performed. A last word comes last, whatever was written after
     /// it, so that it is known what it speaks of.
     pub(crate) fn open_ops(self) -> impl Iterator<Item = &'a OpState> + use<'a> {

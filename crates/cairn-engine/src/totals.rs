@@ -1,7 +1,7 @@
 //! What a run has used up so far: tokens, money, turns and calls.
 
+use crate::lap_spending::Spent;
 use crate::state::Lap;
-use crate::streams::Spent;
 use cairn_types::{PicoUsd, Reply, Usage};
 use std::collections::{BTreeMap, HashMap};
 
@@ -68,7 +68,7 @@ impl RunTotals {
     }
 
     pub(crate) fn count_loop(&mut self, lap: &Lap) {
-        self.ended_cost = lap.cost;
+        self.ended_cost = lap.spending.cost();
         self.spent.insert(lap.lap, lap.spent());
     }
 

@@ -5,8 +5,8 @@ use crate::journal::{AfterCrash, Recovery};
 use crate::progress::Progress;
 use crate::sent::Foreground;
 use crate::{Driver, RunError, rows};
-use cairn_engine::{Engine, Folding, Found, Part};
-use cairn_types::{Action, Coord, OpName, Proposal, ProposalKind, Settled};
+use cairn_engine::{Folding, Found, OpInRun, Part};
+use cairn_types::{Action, Coord, Proposal, ProposalKind, Settled};
 use cairn_world::{Performed, Prepared};
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Driver {
     pub(crate) async fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
         let action = self.preview().action(at)?;
         if let Action::Consult(consult) = &*action {
-            return self.run.record(self.engine().consulted(at, consult));
+            return self.run.record(self.engine().op_in_run(at)?.put_to_person(consult));
         }
         let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
@@ -44,10 +44,10 @@ impl Driver {
         }
         let shown = to_be_shown(&prepared);
         self.run.keep_prepared(at, prepared);
-        match self.engine().asks_first(at, &shown) {
+        match self.engine().op_in_run(at)?.hook_before_question(&shown) {
             Some(ask) => self.ask_hook(ask).await,
             None => {
-                let recording = self.engine().prepared(at, &shown);
+                let recording = self.engine().op_in_run(at)?.judge_prepared(&shown);
                 self.record_step(recording).await
             }
         }
@@ -74,7 +74,7 @@ impl Driver {
         }
         let shown = to_be_shown(&prepared);
         self.run.keep_prepared(at, prepared);
-        match self.engine().put_afresh(at, &shown) {
+        match self.engine().op_in_run(at)?.put_again(&shown) {
             None => Ok(true),
             Some(recording) => self.run.record(recording).map(|()| false),
         }
@@ -114,7 +114,8 @@ impl Driver {
             // What is folded is what there is once all before it are settled.
             let performed = match (looked, self.run.refusal_to_open(*at)?) {
                 (Some(looked), _) => looked,
-                (None, refused) => refused.unwrap_or_else(|| folded(self.engine(), *at)),
+                (None, Some(refused)) => refused,
+                (None, None) => folded(self.engine().op_in_run(*at)?),
             };
             self.run.settle_op(*at, performed, Settled::Performed)?;
         }
@@ -150,9 +151,7 @@ impl Driver {
 }
 
 /// What folding or opening rows comes to.
-pub(crate) fn folded(engine: &Engine, at: Coord) -> Performed {
-    let asked = engine.op(at).map(|op| (op.intent.target.as_str(), op.intent.op));
-    let (path, op) = asked.unwrap_or_default();
-    let Folding { status, text } = engine.folding(path, op.unwrap_or(OpName::Fold));
+pub(crate) fn folded(op: OpInRun<'_>) -> Performed {
+    let Folding { status, text } = op.folding();
     Performed::told(status, text)
 }

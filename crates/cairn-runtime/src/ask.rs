@@ -33,7 +33,11 @@ impl Driver {
         teller.is_silent = self.engine().surface().is_text();
         let mut on_delta = |delta| teller.tell(delta);
         let began = Instant::now();
-        let left = self.engine().time_left(now_ms()).map(Duration::from_millis);
+        let left = self
+            .engine()
+            .lap_in_run()
+            .and_then(|lap| lap.time_left(now_ms()))
+            .map(Duration::from_millis);
         let asked = provider.ask(&request, &mut on_delta, &cancel);
         let mut asking = Box::pin(unless_later(left, asked));
         let answer = self.meanwhile(&mut asking, &cancel).await?;
@@ -41,7 +45,8 @@ impl Driver {
         teller.finish();
         self.model_calls.has_reserved = false;
         let Some(answer) = answer else {
-            return self.record_step(self.engine().timed_out(now_ms())).await;
+            let ended = self.engine().lap_in_run().map(|lap| lap.end_out_of_time(now_ms()));
+            return self.record_step(ended.unwrap_or_default()).await;
         };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match answer {
@@ -114,7 +119,8 @@ impl ModelCalls {
         };
         let marks = heard.calls.into_iter().map(|(_, marks)| marks).chain(repeat(Marks::default()));
         let calls: Vec<_> = taken.iter().map(|taken| &*taken.args).zip(marks).collect();
-        let mut recording = run.engine().replied_in(reply, &calls);
+        let Some(lap) = run.engine().lap_in_run() else { return Ok(()) };
+        let mut recording = lap.replied_in(reply, &calls);
         calls::refuse(&mut recording, &taken);
         recording.contents.extend(kept.contents);
         recording.contents.extend(calls.iter().map(|(args, _)| args.as_bytes().to_vec()));
@@ -128,7 +134,8 @@ impl RunRecord {
         if fault.class == FaultClass::Cancelled && self.is_aborted() {
             return Ok(());
         }
-        let recording = self.engine().faulted(fault.class.as_str(), &fault.message, fault.attempts);
+        let Some(lap) = self.engine().lap() else { return Ok(()) };
+        let recording = lap.faulted(fault.class.as_str(), &fault.message, fault.attempts);
         self.record(recording)
     }
 }

@@ -5,7 +5,7 @@ use crate::RunError;
 use crate::delta::changes_by_others;
 use crate::journal::Journal;
 use crate::reconcile::{self, Known, Sight};
-use cairn_engine::Recording;
+use cairn_engine::{Lap, Recording};
 use cairn_world::World;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -38,7 +38,10 @@ impl ChangeWatch {
         let has_files = !journal.engine().driving().terms().flags.no_repo;
         let is_new = journal.engine().is_new();
         let own = |is_it: bool| is_it.then(|| journal.run_id().clone());
-        let known = Known { doer: own(journal.engine().worked_directly()), beginner: own(is_new) };
+        let known = Known {
+            doer: own(journal.engine().lap().is_some_and(Lap::worked_directly)),
+            beginner: own(is_new),
+        };
         let look = |sight| {
             let here = (store.clone(), Arc::clone(world));
             reconcile::reconcile(here, session.clone(), (sight, known.clone()))
@@ -71,7 +74,11 @@ impl ChangeWatch {
     ) -> Result<(), RunError> {
         let Some(sight) = self.sight.take() else { return Ok(()) };
         // Another of the same reply may have worked on them before.
-        let doer = journal.engine().worked_directly().then(|| journal.run_id().clone());
+        let doer = journal
+            .engine()
+            .lap()
+            .is_some_and(Lap::worked_directly)
+            .then(|| journal.run_id().clone());
         let here = (journal.store().clone(), Arc::clone(world));
         let known = Known { doer, beginner: None };
         let session = journal.session().clone();

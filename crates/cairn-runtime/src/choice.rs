@@ -36,7 +36,7 @@ impl OpPreview<'_> {
         let Some(at) = open.map(|open| open.at) else { return Ok(Vec::new()) };
         let action = self.action(at)?;
         let prepared = self.would_as_op(at, &action).await?;
-        if !self.engine().is_as_shown(at, &prepared.shown) {
+        if !self.engine().op_in_run(at)?.is_as_shown(&prepared.shown) {
             return Ok(Vec::new());
         }
         let written = prepared.changes.iter().filter_map(|change| {

@@ -21,7 +21,9 @@ impl Client {
             return Ok(Some((performed, Settled::NotPerformed)));
         }
         let nothing = cairn_engine::Prepared::default();
-        if let Err(refused) = self.journal.engine().lets_client(at, &nothing, by.clone()) {
+        if let Err(refused) =
+            self.journal.engine().op_in_run(at)?.judge_for_client(&nothing, by.clone())
+        {
             self.journal.record(refused);
             return Ok(None);
         }
@@ -30,7 +32,7 @@ impl Client {
             self.journal.keep_spooled(settled.spooled.clone());
             return Ok(Some((settled, Settled::NotPerformed)));
         }
-        if !self.is_let(at, &prepared, by) {
+        if !self.is_let(at, &prepared, by)? {
             return Ok(None);
         }
         if let Err(refusal) = self.world.stage(&mut prepared) {

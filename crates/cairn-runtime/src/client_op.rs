@@ -76,7 +76,12 @@ impl Client {
         action: &Action,
         by: By,
     ) -> Result<Option<(Performed, Settled)>, RunError> {
-        match self.journal.engine().lets_client(at, &cairn_engine::Prepared::default(), by) {
+        match self
+            .journal
+            .engine()
+            .op_in_run(at)?
+            .judge_for_client(&cairn_engine::Prepared::default(), by)
+        {
             Err(refused) => {
                 self.journal.record(refused);
                 Ok(None)
@@ -92,7 +97,9 @@ impl Client {
                 }
                 let cancel = CancellationToken::new();
                 let looked = match action {
-                    Action::Open { .. } | Action::Fold { .. } => folded(self.journal.engine(), at),
+                    Action::Open { .. } | Action::Fold { .. } => {
+                        folded(self.journal.engine().op_in_run(at)?)
+                    }
                     action => self.world.look(action, &rows::address(at), &cancel).await,
                 };
                 Ok(Some((looked, Settled::Performed)))
@@ -101,11 +108,17 @@ impl Client {
     }
 
     /// Whether the gates let it. What they say is recorded.
-    pub(crate) fn is_let(&mut self, at: Coord, prepared: &Prepared, by: By) -> bool {
-        let said = self.journal.engine().lets_client(at, &to_be_shown(prepared), by);
+    pub(crate) fn is_let(
+        &mut self,
+        at: Coord,
+        prepared: &Prepared,
+        by: By,
+    ) -> Result<bool, RunError> {
+        let said =
+            self.journal.engine().op_in_run(at)?.judge_for_client(&to_be_shown(prepared), by);
         let is_let = said.is_ok();
         self.journal.record(said.unwrap_or_else(|refused| refused));
-        is_let
+        Ok(is_let)
     }
 
     /// Changes something. None when the row is settled already.
@@ -120,7 +133,7 @@ impl Client {
         if let Some(settled) = prepared.settled {
             return Ok(Some((settled, Settled::NotPerformed)));
         }
-        if !self.is_let(at, &prepared, by) {
+        if !self.is_let(at, &prepared, by)? {
             return Ok(None);
         }
         self.make(at, action, (prepared, entries_lock)).await
@@ -137,7 +150,7 @@ impl Client {
         if let Some(settled) = known.settled {
             return Ok(Some((settled, Settled::NotPerformed)));
         }
-        if !self.is_let(at, &known, by) {
+        if !self.is_let(at, &known, by)? {
             return Ok(None);
         }
         let prepared = self.world.fetch(action, &CancellationToken::new()).await;

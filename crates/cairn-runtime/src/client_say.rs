@@ -22,7 +22,7 @@ impl Client {
             }
             Ok(performed) => performed,
         };
-        let is_let = self.is_let(at, &Prepared::default(), by);
+        let is_let = self.is_let(at, &Prepared::default(), by)?;
         Ok(is_let.then_some((performed, Settled::Performed)))
     }
 

@@ -240,7 +240,8 @@ impl Driver {
             Err(recording) => recording,
         };
         let recording = self.run.with_refused(recording);
-        let is_waited_for = self.engine().lingers() && self.streams.sent().next().is_some();
+        let is_waited_for = self.engine().lap_in_run().is_some_and(|lap| lap.lingers())
+            && self.streams.sent().next().is_some();
         if recording.ends() && is_waited_for {
             return self.linger().await;
         }
@@ -289,7 +290,11 @@ impl Driver {
     pub(crate) async fn take(&mut self, command: Command) -> Result<(), RunError> {
         let recording = match command {
             Command::Steer(text) => {
-                match self.engine().steer(&text, Writer::Client, self.begun()) {
+                match self
+                    .engine()
+                    .lap()
+                    .and_then(|lap| lap.steer(&text, Writer::Client, self.begun()))
+                {
                     Some(recording) => recording,
                     None => self.engine().prompted(&text, Writer::Client),
                 }
@@ -297,7 +302,7 @@ impl Driver {
             Command::Prompt(text) => self.engine().prompted(&text, Writer::Client),
             Command::Abort(why) => {
                 self.streams.let_sleep();
-                match self.engine().abort(&why, Writer::Client) {
+                match self.engine().lap().and_then(|lap| lap.abort(&why, Writer::Client)) {
                     Some(recording) => recording,
                     None => return Ok(()),
                 }

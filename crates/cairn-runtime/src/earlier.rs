@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::preview::OpPreview;
-use cairn_engine::ChangedSinceReply;
+use cairn_engine::{ChangedSinceReply, Lap};
 use cairn_types::{Action, Coord, Edit, Hash};
 use cairn_world::{EarlierChange, EarlierEdit, EarlierInReply, names_lines};
 
@@ -14,7 +14,8 @@ impl OpPreview<'_> {
         action: &Action,
     ) -> Result<EarlierInReply, RunError> {
         let does_name_lines = matches!(action, Action::Edit(edit) if names_lines(edit));
-        let (true, Some(since)) = (does_name_lines, self.engine().since_reply()) else {
+        let (true, Some(since)) = (does_name_lines, self.engine().lap().map(Lap::since_reply))
+        else {
             return Ok(EarlierInReply::default());
         };
         let earlier = since.changed.iter().filter(|changed| changed.at != at);

@@ -11,6 +11,9 @@ pub enum RunError {
     /// The workspace could not be opened.
     #[error(transparent)]
     World(#[from] cairn_world::WorldError),
+    /// The newest reply has no such op.
+    #[error(transparent)]
+    NoSuchOp(#[from] cairn_engine::NoSuchOp),
     /// A recorded call no longer reads as it did.
     #[error("op {at} of run {run} cannot be read back from the log: {why}")]
     Unreadable {

@@ -131,6 +131,7 @@ impl ModelCalls {
         ask: PreparedAsk,
     ) -> Result<Recording, RunError> {
         let engine = run.engine();
+        let unaffordable = |why: &str| engine.lap().map(|lap| lap.end_unaffordable(why));
         let ask = ask.with_max_output(self.longest.held());
         if !counts_money(engine) {
             return Ok(ask.into_recording());
@@ -140,7 +141,7 @@ impl ModelCalls {
         };
         match self.set_aside(run, &worst, worst.longest)? {
             Ok(tokens) => Ok(ask.with_max_output(Some(tokens)).into_recording()),
-            Err(why) => Ok(engine.unaffordable(&why)),
+            Err(why) => Ok(unaffordable(&why).unwrap_or_default()),
         }
     }
 
@@ -151,6 +152,7 @@ impl ModelCalls {
         run: &RunRecord,
     ) -> Result<Option<Recording>, RunError> {
         let engine = run.engine();
+        let unaffordable = |why: &str| engine.lap().map(|lap| lap.end_unaffordable(why));
         let longest = engine.lap().and_then(cairn_engine::Lap::max_output);
         let (Some(longest), false) = (longest, self.has_reserved) else { return Ok(None) };
         if !counts_money(engine) {
@@ -159,8 +161,8 @@ impl ModelCalls {
         let Some(worst) = self.worst(run, &[])? else { return Ok(None) };
         Ok(match self.set_aside(run, &worst, longest)? {
             Ok(tokens) if tokens >= longest => None,
-            Ok(_) => Some(engine.unaffordable("too little of the budget is left to ask again")),
-            Err(why) => Some(engine.unaffordable(&why)),
+            Ok(_) => unaffordable("too little of the budget is left to ask again"),
+            Err(why) => unaffordable(&why),
         })
     }
 
@@ -185,7 +187,7 @@ impl ModelCalls {
     ) -> Result<Result<u64, String>, RunError> {
         let worst = Worst { longest, ..*worst };
         let mut most = worst.with(longest);
-        if let Some(left) = run.engine().money_left() {
+        if let Some(left) = run.engine().lap_in_run().and_then(|lap| lap.money_left()) {
             if worst.affords(left).is_none() {
                 return Ok(Err(format!(
                     "{left} of the loop's cap on money are left, and another turn may cost {}",
@@ -216,7 +218,8 @@ impl ModelCalls {
 
 /// Whether what calls cost is bounded.
 fn counts_money(engine: &Engine) -> bool {
-    engine.money_left().is_some() || engine.driving().session_budget().is_some()
+    engine.lap_in_run().and_then(|lap| lap.money_left()).is_some()
+        || engine.driving().session_budget().is_some()
 }
 
 #[cfg(test)]

@@ -55,7 +55,9 @@ impl Packet {
             self.system = text_of(&content(&run.system.hash)?);
             self.instructions = text_of(&content(&run.tools.hash)?);
         }
-        if std::mem::replace(&mut self.folds, engine.folds()) != engine.folds() {
+        if std::mem::replace(&mut self.folds, engine.transcript().folds())
+            != engine.transcript().folds()
+        {
             self.rows.clear();
         }
         let items = engine.items();
@@ -89,7 +91,9 @@ impl Packet {
         let mut said = String::new();
         let mut media: Vec<Media> = Vec::new();
         let task = lap.and_then(Lap::prompt).and_then(|at| engine.items().get(at));
-        if let Some(Item::User { text: prompt, media: shown }) = task.or(engine.held().first()) {
+        if let Some(Item::User { text: prompt, media: shown }) =
+            task.or(engine.lap().and_then(|lap| lap.held().first()))
+        {
             let _ = write!(said, "# Task\n{}\n", text(prompt)?.trim_end());
             media.extend(shown.iter().cloned());
         }

@@ -20,7 +20,7 @@ impl Driver {
         if let Some(row) = self.engine().op(at).and_then(|op| op.intent.of) {
             return Ok(self.run.open_ops.sent.get_or_lost(row));
         }
-        let hosts = self.engine().hosts(at);
+        let hosts = self.engine().op_in_run(at)?.host_access();
         if let Some(prepared) = self.run.open_ops.prepared.take_or_forget(at, input)
             && (prepared.ran.is_none() || prepared.reached_by == hosts || self.run.has_reached(at))
         {
@@ -29,7 +29,7 @@ impl Driver {
         if rows::looks_at_rows(action) {
             self.run.flush().await?;
         }
-        match self.world.rehearses(action) && self.engine().runs_first(at) {
+        match self.world.rehearses(action) && self.engine().op_in_run(at)?.runs_before_question() {
             true => self.rehearse(at, action).await,
             false => self.preview().would_as_op(at, action).await,
         }
@@ -42,7 +42,7 @@ impl Driver {
         at: Coord,
         action: &Action,
     ) -> Result<Prepared, RunError> {
-        let hosts = self.engine().hosts(at);
+        let hosts = self.engine().op_in_run(at)?.host_access();
         if !hosts.is_empty() {
             let reach = Reach { at, hosts: hosts.clone() };
             self.run.record(Recording::of(Body::Reach(reach)))?;

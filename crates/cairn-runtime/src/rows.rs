@@ -4,7 +4,7 @@
 use crate::background::Streams;
 use crate::run_record::RunRecord;
 use crate::schemes::{OwnRows, Shown, ShownRow};
-use cairn_engine::{ChangesRow, Engine, OpState, Recorded, Rows};
+use cairn_engine::{ChangesRow, Engine, OpInRun, Recorded, Rows};
 use cairn_store::StoreError;
 use cairn_types::{
     Action, Body, Carry, Coord, Drive, Fact, Intent, OpName, Place, RowPlace, RunId, Status, Uri,
@@ -139,9 +139,9 @@ impl OwnRows {
 impl RunRecord {
     /// Why rows are not opened, where one of them must not be read by now.
     pub(crate) fn refusal_to_open(&self, at: Coord) -> Result<Option<Performed>, StoreError> {
-        let is_open = |op: &&OpState| op.intent.op == Some(OpName::Open);
-        let op = self.engine().op(at).filter(is_open);
-        let opened = op.map(|op| self.engine().folded(&op.intent.target)).unwrap_or_default();
+        let is_open = |op: &OpInRun<'_>| op.intent.op == Some(OpName::Open);
+        let op = self.engine().op_in_run(at).ok().filter(is_open);
+        let opened = op.map(|op| op.folded_rows()).unwrap_or_default();
         if opened.is_empty() {
             return Ok(None);
         }
@@ -167,7 +167,8 @@ fn shown_rows(facts: &[Fact], engine: &Engine) -> BTreeMap<RowPlace, ShownRow> {
     };
     let of_changes = |row: ChangesRow<'_>| {
         let rules = rules_before(row.delta.fact);
-        let is_kept_back = rules.is_some_and(|rules| engine.keeps_changes_back(&row.delta, rules));
+        let is_kept_back = rules
+            .is_some_and(|rules| engine.policy_in_force().keeps_changes_back(&row.delta, rules));
         (row.place(), ShownRow::of_changes(&row, is_kept_back))
     };
     let mut changes = rows.changes().peekable();
@@ -176,7 +177,7 @@ fn shown_rows(facts: &[Fact], engine: &Engine) -> BTreeMap<RowPlace, ShownRow> {
         let earlier = |row: &ChangesRow<'_>| row.delta.fact.n < done.fact.n;
         shown.extend(std::iter::from_fn(|| changes.next_if(earlier)).map(of_changes));
         let Some((intent, rules)) = row.intent.zip(rules_before(done.fact)) else { continue };
-        let is_kept_back = engine.keeps_back(&intent, &done, rules)
+        let is_kept_back = engine.policy_in_force().keeps_back(&intent, &done, rules)
             || (done.status.is_success() && shows_kept_back(&done.fact.run, &intent, &shown));
         if let Some(one) = shown.get_mut(&row.at.into()) {
             one.is_kept_back = is_kept_back;

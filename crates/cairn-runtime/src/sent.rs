@@ -155,7 +155,8 @@ fn not_sent(run: &RunRecord, streams: &Streams, at: Coord) -> Option<String> {
     }
     let unfit =
         || format!("{at} cannot go on in the background: the command itself is not allowed");
-    run.engine().sends(at).is_none().then(unfit)
+    let op = run.engine().op_in_run(at).ok();
+    op.and_then(|op| op.facts_before_background()).is_none().then(unfit)
 }
 
 impl Driver {

@@ -4,7 +4,7 @@ use crate::RunError;
 use crate::preview::OpPreview;
 use crate::transcript::text_of;
 use cairn_engine::gates::Terms;
-use cairn_engine::{Engine, HookAsk, Item, Misread, OpState};
+use cairn_engine::{Concluded, Engine, HookAsk, Item, Misread, OpState};
 use cairn_surface::native;
 use cairn_tools::hooks::{self, Call, Done, Request, Senseless, What, Word};
 use cairn_types::{ContentRef, Coord, HookEvent, Status};
@@ -51,7 +51,7 @@ impl HookBriefing<'_> {
                 What::SessionStart { resumed: lap > 1 || engine.totals().turns() > 0 }
             }
             HookEvent::UserPromptSubmit => {
-                let prompt = match engine.held().first() {
+                let prompt = match engine.lap().and_then(|lap| lap.held().first()) {
                     Some(Item::User { text, .. }) => Some(*text),
                     _ => None,
                 };
@@ -78,7 +78,10 @@ impl HookBriefing<'_> {
                     | Item::Ended(_)
                     | Item::Result { .. } => None,
                 });
-                What::Stop { is_again: engine.kept_going() > 0, last: self.text(last)? }
+                What::Stop {
+                    is_again: engine.lap().is_some_and(|lap| lap.kept_going() > 0),
+                    last: self.text(last)?,
+                }
             }
             HookEvent::SessionEnd => {
                 let status = engine.ended().map_or(Status::OK, |end| end.status);
@@ -112,9 +115,9 @@ impl HookBriefing<'_> {
         Ok(match event {
             HookEvent::PreToolUse => Some(What::PreToolUse(call)),
             HookEvent::PermissionRequest => {
-                let shown = match self.engine().would_ask_hosts(ask) {
-                    Some(shown) => shown,
-                    None => self.would_show(op, &call).await?,
+                let shown = match ask.hosts.is_empty() {
+                    true => self.would_show(op, &call).await?,
+                    false => op.question_about_hosts(&ask.hosts),
                 };
                 let hosts = ask.hosts.clone();
                 Some(What::PermissionRequest { call, shown, hosts })
@@ -188,7 +191,8 @@ impl HookBriefing<'_> {
     }
 
     fn done(&self, at: Coord) -> Result<Option<Done>, RunError> {
-        let Some((done, result, _)) = self.engine().concluded(at) else { return Ok(None) };
+        let concluded = self.engine().op_in_run(at)?.concluded();
+        let Some(Concluded { outcome: done, result, .. }) = concluded else { return Ok(None) };
         let text = self.text(Some(result))?;
         Ok(Some(Done { status: done.status, exit: done.exit, text, changes: done.changes }))
     }

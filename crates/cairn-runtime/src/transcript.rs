@@ -6,7 +6,7 @@ use crate::background::ending;
 use crate::messages::hold;
 use crate::packet::Contents;
 use crate::{Messages, RunError, rows};
-use cairn_engine::{Engine, Item};
+use cairn_engine::{Engine, Item, Lap};
 use cairn_provider::{CallText, Effort, Message, Part, Request, Thought};
 use cairn_store::{Store, StoreError};
 use cairn_types::{Body, ContentRef, Drive, Fact, Hash, Media, RowPlace};
@@ -40,7 +40,9 @@ impl Transcript {
             self.tools = text(&run.tools)?;
             self.reminder = if run.small { REMINDER } else { "" };
         }
-        if std::mem::replace(&mut self.folds, engine.folds()) != engine.folds() {
+        if std::mem::replace(&mut self.folds, engine.transcript().folds())
+            != engine.transcript().folds()
+        {
             self.messages.clear();
         }
         for item in &engine.items()[self.messages.len()..] {
@@ -57,7 +59,7 @@ impl Transcript {
         content: Contents<'_>,
     ) -> Result<Request, StoreError> {
         let mut request = self.request(engine.items().len());
-        for item in engine.held() {
+        for item in engine.lap().into_iter().flat_map(Lap::held) {
             request.messages.push(Arc::new(self.message(item, content)?));
         }
         Ok(request)

@@ -90,7 +90,7 @@ async fn as_it_stands(
     world: &World,
     path: &str,
 ) -> Option<(String, Option<Hash>)> {
-    if !run.engine().may_show(path) {
+    if !run.engine().policy_in_force().may_show(path) {
         return None;
     }
     let read =

@@ -6,23 +6,18 @@ use crate::lap_in_run::LapInRun;
 use crate::state::{Engine, Lap};
 use crate::step::Step;
 use crate::view::Item;
-use cairn_types::{Body, End, HookAnswer, HookEvent, Status};
+use cairn_types::{Body, ContentRef, End, HookAnswer, HookEvent, Status};
 
 /// How often hooks may keep one loop from ending.
 const MOST_STOPS: u32 = 3;
 
 impl Engine {
-    /// The prompt of the running loop and what is told with it, while the model was not asked yet.
-    #[must_use]
-    pub fn held(&self) -> &[Item] {
-        self.lap.as_ref().map_or(&[], |lap| &lap.hooks.held)
-    }
-
     /// How many messages the model would be sent now, and how many bytes their texts, calls and
     /// pictures have.
     #[must_use]
     pub fn would_send(&self) -> (u64, u64) {
-        let all = || self.transcript.items.iter().chain(self.held());
+        let held = || self.lap.iter().flat_map(Lap::held);
+        let all = || self.transcript.items.iter().chain(held());
         (all().count() as u64, all().map(Item::bytes).sum())
     }
 
@@ -32,29 +27,36 @@ impl Engine {
         parting.filter(|_| self.driving.hooks.has_worked).map_or(Step::Idle, Step::Hook)
     }
 
-    /// How often hooks have kept the running loop from ending.
-    #[must_use]
-    pub fn kept_going(&self) -> u32 {
-        self.lap.as_ref().map_or(0, |lap| lap.hooks.stops)
-    }
-
-    pub(super) fn took_stop(&mut self, name: String, answer: &HookAnswer) {
-        let Some(lap) = &mut self.lap else { return };
-        lap.hooks.stopped.insert(name);
-        if let Some(why) = answer.block.filter(|_| answer.stop.is_none()) {
-            lap.hooks.stopped.clear();
-            lap.hooks.stops += 1;
-            (lap.finish, lap.last_word) = (None, None);
-            self.transcript.items.push(Item::words(why));
-        }
-    }
-
     /// The prompt becomes a message.
     pub(crate) fn release_prompt(&mut self) {
         if let Some(lap) = self.lap.as_mut().filter(|lap| !lap.hooks.held.is_empty()) {
             lap.told.prompt.get_or_insert(self.transcript.items.len());
             self.transcript.items.append(&mut lap.hooks.held);
         }
+    }
+}
+
+impl Lap {
+    /// Its prompt and what is told with it, while the model was not asked yet.
+    #[must_use]
+    pub fn held(&self) -> &[Item] {
+        &self.hooks.held
+    }
+
+    /// A hook said whether it may end. Returns the words by which the hook keeps it going.
+    pub(super) fn took_stop(&mut self, name: String, answer: &HookAnswer) -> Option<ContentRef> {
+        self.hooks.stopped.insert(name);
+        let why = answer.block.filter(|_| answer.stop.is_none())?;
+        self.hooks.stopped.clear();
+        self.hooks.stops += 1;
+        (self.finish, self.last_word) = (None, None);
+        Some(why)
+    }
+
+    /// How often hooks have kept it from ending.
+    #[must_use]
+    pub fn kept_going(&self) -> u32 {
+        self.hooks.stops
     }
 }
 

@@ -47,7 +47,7 @@ impl OpInRun<'_> {
             return Step::Record(self.answered(Vec::new(), result));
         }
         let outcome = outcome(self.op, problem.status, problem.message, Settled::NotPerformed);
-        Step::Record(Recording::of(self.run.performed(outcome)))
+        Step::Record(Recording::of(self.result_fact(outcome)))
     }
 }
 

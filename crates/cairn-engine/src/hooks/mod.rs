@@ -10,6 +10,7 @@ mod results;
 
 pub use misread::Misread;
 pub(crate) use ops::HooksSaid;
+pub use results::Concluded;
 
 use crate::admit::{Recording, intent};
 use crate::op::{HostsReached, OpState};
@@ -97,6 +98,32 @@ impl OfOp {
     pub(crate) fn became_another(&mut self) {
         self.accepting.clear();
         self.hosts.clear();
+    }
+
+    /// Takes an answer about the op.
+    fn took(&mut self, hooked: &Hooked) {
+        match hooked.event {
+            HookEvent::UnknownTool => self.misread.push(hooked.clone()),
+            HookEvent::PermissionRequest if !hooked.hosts.is_empty() => {
+                self.hosts.push(hooked.clone());
+            }
+            HookEvent::PreToolUse | HookEvent::PermissionRequest => {
+                self.before.push(hooked.clone());
+            }
+            HookEvent::Notification | HookEvent::Decided => {
+                self.watched.insert((hooked.event, hooked.name.clone()));
+            }
+            HookEvent::Accepting => self.accepting.push(hooked.clone()),
+            HookEvent::PostToolUse | HookEvent::PostToolUseFailure => {
+                self.after.push(hooked.clone());
+            }
+            HookEvent::SessionStart
+            | HookEvent::UserPromptSubmit
+            | HookEvent::TurnStart
+            | HookEvent::TurnEnd
+            | HookEvent::Stop
+            | HookEvent::SessionEnd => {}
+        }
     }
 
     /// A question is put that nobody has looked at.
@@ -193,40 +220,21 @@ impl Engine {
                 });
                 self.told_with_prompt(&answer.context);
             }
-            HookEvent::Stop => self.took_stop(name, answer),
-            _ => self.took_hook_of_op(hooked),
+            HookEvent::Stop => {
+                let words = self.lap.as_mut().and_then(|lap| lap.took_stop(name, answer));
+                self.transcript.items.extend(words.map(Item::words));
+            }
+            _ => {
+                if let Some(at) = hooked.at {
+                    self.in_op(at, |op| op.hooks.took(hooked));
+                }
+            }
         }
         let is_over = matches!(hooked.event, HookEvent::Stop | HookEvent::SessionEnd);
         if let (Some(why), false) = (&answer.stop, is_over) {
             let why = format!("a hook stopped the work: {why}");
             self.in_lap(|lap| lap.aborted = lap.aborted.take().or(Some(why)));
         }
-    }
-
-    fn took_hook_of_op(&mut self, hooked: &Hooked) {
-        let Some(at) = hooked.at else { return };
-        self.in_op(at, |op| match hooked.event {
-            HookEvent::UnknownTool => op.hooks.misread.push(hooked.clone()),
-            HookEvent::PermissionRequest if !hooked.hosts.is_empty() => {
-                op.hooks.hosts.push(hooked.clone());
-            }
-            HookEvent::PreToolUse | HookEvent::PermissionRequest => {
-                op.hooks.before.push(hooked.clone());
-            }
-            HookEvent::Notification | HookEvent::Decided => {
-                op.hooks.watched.insert((hooked.event, hooked.name.clone()));
-            }
-            HookEvent::Accepting => op.hooks.accepting.push(hooked.clone()),
-            HookEvent::PostToolUse | HookEvent::PostToolUseFailure => {
-                op.hooks.after.push(hooked.clone());
-            }
-            HookEvent::SessionStart
-            | HookEvent::UserPromptSubmit
-            | HookEvent::TurnStart
-            | HookEvent::TurnEnd
-            | HookEvent::Stop
-            | HookEvent::SessionEnd => {}
-        });
     }
 
     /// Words that the model hears with the prompt, or next, when it has heard that.

@@ -1,51 +1,55 @@
 //! Hooks after an op: who looks at a result, and what they make of it before its row is recorded.
 
 use super::{HookAsk, HooksSaid, OfOp, tool_of};
+use crate::op::OpState;
 use crate::op_in_run::OpInRun;
-use crate::state::{Engine, Lap};
 use crate::step::Step;
 use crate::words;
-use cairn_types::{Body, ContentRef, Coord, HookEvent, Hooked, Outcome, Settled, Status};
+use cairn_types::{Body, ContentRef, HookEvent, Hooked, Outcome, Settled, Status};
 
-impl Engine {
-    /// An op was performed, was tried and failed, or a hook gave its result: what is recorded of that
+/// What hooks made of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Concluded {
+    /// What happened.
+    pub outcome: Outcome,
+    /// What stands in the result's place.
+    pub result: ContentRef,
+    /// What is told after it.
+    pub added: Vec<ContentRef>,
+}
+
+impl OpState {
+    /// What hooks made of its result. Absent when it was not performed or its row is settled.
+    #[must_use]
+    pub fn concluded(&self) -> Option<Concluded> {
+        let (hooks, outcome) = (&self.hooks, self.performed()?.clone());
+        let given = hooks.after.iter().rev().find_map(|one| one.answer.substitute);
+        let late = hooks.after.iter().flat_map(added);
+        let result = given.unwrap_or(outcome.result);
+        Some(Concluded { outcome, result, added: hooks.early().chain(late).copied().collect() })
+    }
+}
+
+impl OpInRun<'_> {
+    /// It was performed, was tried and failed, or a hook gave its result: what is recorded of that
     /// now.
     #[must_use]
-    pub fn performed(&self, outcome: Outcome) -> Body {
+    pub fn result_fact(&self, outcome: Outcome) -> Body {
         let is_tried = outcome.settled == Settled::Performed || !outcome.status.is_success();
-        let is_looked_at = self
-            .op_in_run(outcome.at)
-            .is_some_and(|op| (is_tried || op.is_answered()) && op.is_looked_at(&outcome));
-        match is_looked_at {
+        match (is_tried || self.is_answered()) && self.is_looked_at(&outcome) {
             true => Body::Performed(outcome),
             false => Body::Outcome(outcome),
         }
     }
 
-    /// What hooks made of a result: what happened, what stands in its place, and what is told after
-    /// it. Absent when the op was not performed or its row is settled.
-    #[must_use]
-    pub fn concluded(&self, at: Coord) -> Option<(Outcome, ContentRef, Vec<ContentRef>)> {
-        let op = self.op(at)?;
-        let (hooks, outcome) = (&op.hooks, op.performed()?.clone());
-        let given = hooks.after.iter().rev().find_map(|one| one.answer.substitute);
-        let late = hooks.after.iter().flat_map(added);
-        let result = given.unwrap_or(outcome.result);
-        Some((outcome, result, hooks.early().chain(late).copied().collect()))
-    }
-
-    /// What the model is told instead of a result where the work was stopped before all hooks had
+    /// What the model is told instead of its result where the work was stopped before all hooks had
     /// looked at it: one of them might have kept it back.
     #[must_use]
-    pub fn unshown(&self, at: Coord) -> Option<&'static str> {
-        let op = self.op_in_run(at)?;
-        let is_stopped = self.lap.as_ref().is_some_and(Lap::is_aborted);
-        let is_unheard = op.unheard(op.performed()?).is_some();
-        (is_stopped && is_unheard).then_some(words::UNHEARD)
+    pub fn told_instead(&self) -> Option<&'static str> {
+        let is_unheard = self.unheard(self.performed()?).is_some();
+        (self.lap.is_aborted() && is_unheard).then_some(words::UNHEARD)
     }
-}
 
-impl OpInRun<'_> {
     /// The op was performed and its result is looked at: who is next, or nobody.
     pub(crate) fn step_performed(&self, outcome: &Outcome) -> Step {
         match self.unheard(outcome).filter(|_| !self.lap.is_aborted()) {

@@ -12,6 +12,7 @@ mod subject;
 pub use judge::Case;
 pub(crate) use judge::RemovedPaths;
 pub use reached::OnHost;
+pub use rows::PolicyInForce;
 pub use rule::{Reading, Rule, RuleError};
 pub use subject::of as subject_of;
 

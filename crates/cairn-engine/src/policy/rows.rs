@@ -2,6 +2,8 @@
 //! say then; one that came later has it when the row is read.
 
 use super::{Case, Rulebook};
+use crate::driving::Driving;
+use crate::gates::{Asked, Leave};
 use crate::state::Engine;
 use cairn_surface::native;
 use cairn_text::glob::Stance;
@@ -10,7 +12,46 @@ use cairn_types::{
     Delta, Effect, Intent, OpName, Outcome, Policy, Removed, RuleWord, Subject, Writer,
 };
 
+/// The policy of the present driver, at the time of the run's last fact.
+#[derive(Debug, Clone, Copy)]
+pub struct PolicyInForce<'a> {
+    driving: &'a Driving,
+    now: u64,
+}
+
 impl Engine {
+    /// The policy that is in force.
+    #[must_use]
+    pub fn policy_in_force(&self) -> PolicyInForce<'_> {
+        PolicyInForce { driving: &self.driving, now: self.now }
+    }
+}
+
+/// A look by the model at these paths and addresses.
+fn look(subject: &Subject) -> Case<'_> {
+    Case {
+        op: OpName::Read,
+        tool: "read",
+        writer: Writer::Model,
+        effect: Effect::Read,
+        subject,
+        changed: &[],
+        ignored: &[],
+        gone: &[],
+        removed: Removed::default(),
+    }
+}
+
+impl PolicyInForce<'_> {
+    /// Whether the model may be shown what a file or an entry says, without having asked for it.
+    #[must_use]
+    pub fn may_show(&self, path: &str) -> bool {
+        let subject = Subject { reads: vec![path.to_owned()], ..Subject::default() };
+        let PolicyInForce { driving, now } = *self;
+        let asked = Asked::new(look(&subject), driving.terms(), &driving.rules, now);
+        matches!(asked.leave(), Leave::Granted(..))
+    }
+
     /// Whether a row shows, or may show, what the present driver's rules keep from being read and those
     /// in force when it was made did not.
     #[must_use]
@@ -24,11 +65,8 @@ impl Engine {
             tool: native::name_of(&intent.tool).unwrap_or(&intent.tool),
             writer: intent.writer,
             effect: intent.effect,
-            subject: &subject,
             changed: &changed,
-            ignored: &[],
-            gone: &[],
-            removed: Removed::default(),
+            ..look(&subject)
         };
         self.driving.rules.keeps_back(&case, before, self.now)
     }
@@ -37,18 +75,8 @@ impl Engine {
     #[must_use]
     pub fn keeps_changes_back(&self, delta: &Delta, before: &Policy) -> bool {
         let reads = delta.noticed.iter().map(|one| one.path.clone()).collect();
-        let case = Case {
-            op: OpName::Read,
-            tool: "read",
-            writer: Writer::Model,
-            effect: Effect::Read,
-            subject: &Subject { reads, ..Subject::default() },
-            changed: &[],
-            ignored: &[],
-            gone: &[],
-            removed: Removed::default(),
-        };
-        self.driving.rules.keeps_back(&case, before, self.now)
+        let subject = Subject { reads, ..Subject::default() };
+        self.driving.rules.keeps_back(&look(&subject), before, self.now)
     }
 }
 

@@ -132,7 +132,7 @@ fn happen(sim: &mut Sim, happening: &Happening) {
             sim.reply(&calls, finish);
         }
         (Happening::Fault, Step::AskModel { .. }) => {
-            let fault = sim.engine.faulted("cut", "the stream was cut", 1);
+            let fault = sim.engine.lap().unwrap().faulted("cut", "the stream was cut", 1);
             sim.record(fault);
         }
         (Happening::Steer, step) => {
@@ -140,12 +140,13 @@ fn happen(sim: &mut Sim, happening: &Happening) {
                 Step::Prepare(at) | Step::Await(at) => Some(at),
                 _ => None,
             };
-            let recording = sim.engine.steer("words", Writer::Client, begun).unwrap_or_default();
-            sim.record(recording);
+            let lap = sim.engine.lap();
+            let steer = lap.and_then(|lap| lap.steer("words", Writer::Client, begun));
+            sim.record(steer.unwrap_or_default());
         }
         (Happening::Abort, _) => {
-            let recording = sim.engine.abort("enough", Writer::Client).unwrap_or_default();
-            sim.record(recording);
+            let abort = sim.engine.lap().and_then(|lap| lap.abort("enough", Writer::Client));
+            sim.record(abort.unwrap_or_default());
         }
         (Happening::Prompt, _) => sim.prompt("more"),
         (Happening::Drive(mode, who, rules, hooks), _) => {
@@ -156,7 +157,7 @@ fn happen(sim: &mut Sim, happening: &Happening) {
         (Happening::Hook(n), Step::Hook(ask)) => hear(sim, &ask, *n),
         (Happening::Hook(n), Step::Prepare(at)) => prepare(sim, at, *n),
         (_, Step::Conclude(at)) => {
-            let (outcome, ..) = sim.engine.concluded(at).unwrap();
+            let Concluded { outcome, .. } = sim.engine.op_in_run(at).unwrap().concluded().unwrap();
             sim.record(Recording::of(Body::Outcome(outcome)));
         }
         (Happening::Word(verdict), Step::Await(at)) => {
@@ -184,7 +185,7 @@ fn happen(sim: &mut Sim, happening: &Happening) {
 
 /// It is found out what an op would do; the hook that is asked then says this.
 fn prepare(sim: &mut Sim, at: Coord, n: u8) {
-    match sim.engine.asks_first(at, &Prepared::default()) {
+    match sim.engine.op_in_run(at).unwrap().hook_before_question(&Prepared::default()) {
         Some(ask) => hear(sim, &ask, n),
         None => sim.prepared(at),
     }
@@ -192,16 +193,18 @@ fn prepare(sim: &mut Sim, at: Coord, n: u8) {
 
 /// It is found out what became of an op.
 fn settle(sim: &mut Sim, at: Coord, found: Found) {
-    match sim.engine.found(at, found, "what") {
+    match sim.engine.op_in_run(at).unwrap().settle_found(found, "what") {
         Settlement::Record(recording) => sim.record(recording),
         Settlement::Repeat => {
             sim.begin(at);
             sim.settle(at, Status::OK);
         }
-        Settlement::Finish => match sim.engine.found(at, Found::Done, "what") {
-            Settlement::Record(recording) => sim.record(recording),
-            other => panic!("what was finished is done, not {other:?}"),
-        },
+        Settlement::Finish => {
+            match sim.engine.op_in_run(at).unwrap().settle_found(Found::Done, "what") {
+                Settlement::Record(recording) => sim.record(recording),
+                other => panic!("what was finished is done, not {other:?}"),
+            }
+        }
     }
 }
 
@@ -238,7 +241,8 @@ fn check_decisions_again(sim: &Sim) {
     let mut engine = Engine::default();
     for fact in &sim.facts {
         if let Body::Decision(decision) = &fact.body {
-            let again = engine.decides_again(decision).unwrap();
+            let again =
+                engine.op_in_run(decision.at).ok().and_then(|op| op.gates_again(decision)).unwrap();
             assert_eq!(again, decision.gates, "{}", decision.at);
         }
         engine.apply(fact);

@@ -44,7 +44,7 @@ fn asked(call: (&str, &str), prepared: &Prepared) -> Sim {
         sim.engine.transcript.seen.insert(path.into(), Hash::of(hash.as_bytes()));
     }
     sim.go();
-    let recording = sim.engine.prepared(at(1, 1, 1), prepared);
+    let recording = sim.engine.op_in_run(at(1, 1, 1)).unwrap().judge_prepared(prepared);
     sim.record(recording);
     sim
 }
@@ -165,7 +165,9 @@ fn what_became_of_an_interrupted_op_is_not_remembered_for_others() {
     let mut sim = asked(BASH, &Prepared::default());
     sim.decide(at(1, 1, 1), Verdict::Allow, None);
     sim.begin(at(1, 1, 1));
-    let Settlement::Record(question) = sim.engine.found(at(1, 1, 1), Found::Unknown, "x") else {
+    let Settlement::Record(question) =
+        sim.engine.op_in_run(at(1, 1, 1)).unwrap().settle_found(Found::Unknown, "x")
+    else {
         panic!("nobody is asked");
     };
     sim.record(question);
@@ -191,7 +193,9 @@ fn what_a_person_chose_and_is_found_done_is_told_as_it_was_worked_out() {
     let changes = edit().changes[..1].to_vec();
     let begin = Begin { at: at(1, 1, 1), changes, again: false, told: Some(told), ran: None };
     sim.record(Recording::of(Body::Begin(begin)));
-    let Settlement::Record(found) = sim.engine.found(at(1, 1, 1), Found::Done, "") else {
+    let Settlement::Record(found) =
+        sim.engine.op_in_run(at(1, 1, 1)).unwrap().settle_found(Found::Done, "")
+    else {
         panic!("it is not settled");
     };
     let [Body::Outcome(outcome)] = &found.facts[..] else { panic!("{found:?}") };

@@ -13,7 +13,7 @@ fn put(sim: &mut Sim, call: (&str, &str)) {
         panic!("{call:?}")
     };
     let open = sim.engine.lap().unwrap().ops.iter().find(|op| op.status().is_none()).unwrap();
-    let recording = sim.engine.consulted(open.intent.at, &consult);
+    let recording = sim.engine.op_in_run(open.intent.at).unwrap().put_to_person(&consult);
     sim.record(recording);
     assert!(matches!(sim.go(), Step::Await(_)), "{:?}", sim.said);
 }
@@ -224,7 +224,7 @@ fn a_rule_a_hook_and_an_abort_hold_for_questions_too() {
     sim.go();
     assert_eq!(sim.said[1], "1/1/1 → 403 NotPerformed");
     let mut sim = put_to(Mode::Act, Approval::Ask, ASK);
-    let stop = sim.engine.abort("enough", Writer::Client).unwrap();
+    let stop = sim.engine.lap().unwrap().abort("enough", Writer::Client).unwrap();
     sim.record(stop);
     sim.go();
     check(

@@ -22,7 +22,7 @@ fn an_op_that_began_and_was_not_seen_to_end_is_never_repeated_by_itself() {
         sim.said.clear();
         assert_eq!(sim.go(), Step::Settle(at(1, 1, 1)));
         sim.said.clear();
-        match sim.engine.found(at(1, 1, 1), found, "what") {
+        match sim.engine.op_in_run(at(1, 1, 1)).unwrap().settle_found(found, "what") {
             Settlement::Repeat => sim.said.push("repeat".into()),
             Settlement::Finish => sim.said.push("finish".into()),
             Settlement::Record(recording) => {
@@ -53,7 +53,9 @@ fn a_command_that_ran_and_left_nothing_to_make_is_done_and_never_run_again() {
         sim.record(recording);
         sim.drive(mode, approval);
         assert_eq!(sim.go(), Step::Settle(at));
-        let Settlement::Record(settled) = sim.engine.found(at, Found::Unknown, "what") else {
+        let Settlement::Record(settled) =
+            sim.engine.op_in_run(at).unwrap().settle_found(Found::Unknown, "what")
+        else {
             panic!("it is run again");
         };
         let Some(Body::Outcome(outcome)) = settled.facts.last() else { panic!("{settled:?}") };
@@ -75,7 +77,8 @@ fn a_person_settles_what_nobody_saw_end() {
         sim.prepared(at(1, 1, 1));
         sim.decide(at(1, 1, 1), Verdict::Allow, None);
         sim.begin(at(1, 1, 1));
-        let Settlement::Record(asked) = sim.engine.found(at(1, 1, 1), Found::Unknown, "what")
+        let Settlement::Record(asked) =
+            sim.engine.op_in_run(at(1, 1, 1)).unwrap().settle_found(Found::Unknown, "what")
         else {
             panic!("a person is there to be asked");
         };
@@ -99,7 +102,7 @@ fn cut_off() -> Sim {
 }
 
 fn found(sim: &mut Sim, found: Found) {
-    match sim.engine.found(at(1, 1, 1), found, "what") {
+    match sim.engine.op_in_run(at(1, 1, 1)).unwrap().settle_found(found, "what") {
         Settlement::Repeat => sim.said.push("repeat".into()),
         Settlement::Finish => sim.said.push("finish".into()),
         Settlement::Record(recording) => sim.record(recording),
@@ -149,7 +152,7 @@ fn half_done(approval: Approval) -> Sim {
     let prepared = Prepared { changes: vec![change("a"), change("b")], ..Prepared::default() };
     let mut sim = Sim::replied(Mode::Act, approval, &[WRITE], Finish::Calls);
     sim.go();
-    let recording = sim.engine.prepared(at(1, 1, 1), &prepared);
+    let recording = sim.engine.op_in_run(at(1, 1, 1)).unwrap().judge_prepared(&prepared);
     sim.record(recording);
     if approval == Approval::Ask {
         sim.decide(at(1, 1, 1), Verdict::Allow, None);
@@ -191,7 +194,10 @@ fn half_a_change_is_finished_only_where_the_gates_of_today_do_not_refuse_it() {
             };
             assert_eq!(decision.verdict, Verdict::Refuse);
             let kept = sim.facts.len() - 2;
-            let again = Engine::fold(&sim.facts[..kept]).decides_again(decision);
+            let again = Engine::fold(&sim.facts[..kept])
+                .op_in_run(decision.at)
+                .ok()
+                .and_then(|op| op.gates_again(decision));
             assert_eq!(again.as_ref(), Some(&decision.gates), "and is decided again the same");
         }
     }
@@ -205,7 +211,7 @@ fn a_stopped_loop_performs_nothing_that_began_before_a_crash() {
     ] {
         let mut sim = cut_off();
         found(&mut sim, Found::Unknown);
-        let abort = sim.engine.abort("enough", Writer::Client).unwrap();
+        let abort = sim.engine.lap().unwrap().abort("enough", Writer::Client).unwrap();
         sim.record(abort);
         assert_eq!(sim.go(), Step::Settle(at(1, 1, 1)), "it no longer waits for a word");
         sim.said.clear();
@@ -299,7 +305,10 @@ fn reached(changes: &[&str], wanted: &[&str]) -> (Sim, Prepared) {
     sim.reply(&[BASH], Finish::Calls);
     let at = at(1, 1, 1);
     assert_eq!(sim.go(), Step::Prepare(at));
-    sim.record(Recording::of(Body::Reach(Reach { at, hosts: sim.engine.hosts(at) })));
+    sim.record(Recording::of(Body::Reach(Reach {
+        at,
+        hosts: sim.engine.op_in_run(at).unwrap().host_access(),
+    })));
     let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
     let changes = changes.iter().flat_map(|path| super::sent::changed(path).changes).collect();
     let wanted = owned(wanted);
@@ -313,7 +322,7 @@ fn a_command_that_may_have_reached_hosts_is_not_run_again_by_itself_wherever_it_
     let check = |changes: &[&str], wanted: &[&str], words: &[Verdict], expected: &str| {
         let (mut sim, prepared) = reached(changes, wanted);
         if !changes.is_empty() || !wanted.is_empty() {
-            let recording = sim.engine.prepared(at, &prepared);
+            let recording = sim.engine.op_in_run(at).unwrap().judge_prepared(&prepared);
             sim.record(recording);
         }
         words.iter().for_each(|word| sim.decide(at, *word, None));
@@ -342,7 +351,7 @@ fn a_command_that_may_have_reached_hosts_is_not_run_again_by_itself_wherever_it_
     check(&["a"], &["b.org"], &[Verdict::Refuse], lost);
     // The loop is stopped while that question is open.
     let mut sim = check(&["a"], &["b.org"], &[], &waits);
-    let abort = sim.engine.abort("enough", Writer::Client).unwrap();
+    let abort = sim.engine.lap().unwrap().abort("enough", Writer::Client).unwrap();
     sim.record(abort);
     sim.said.clear();
     sim.go();
@@ -354,12 +363,15 @@ fn a_command_that_may_have_reached_hosts_is_not_run_again_by_itself_wherever_it_
 fn what_reached_hosts_and_began_is_made_of_what_it_came_to() {
     let (mut sim, prepared) = reached(&["a"], &[]);
     let at = at(1, 1, 1);
-    let recording = sim.engine.prepared(at, &prepared);
+    let recording = sim.engine.op_in_run(at).unwrap().judge_prepared(&prepared);
     sim.record(recording);
     sim.decide(at, Verdict::Allow, None);
     let begin = Begin { at, changes: prepared.changes, again: false, told: None, ran: None };
     sim.record(Recording::of(Body::Begin(begin)));
     sim.drive(Mode::Act, Approval::Yolo);
     assert_eq!(sim.go(), Step::Settle(at));
-    assert_eq!(sim.engine.found(at, Found::NotDone, "what"), Settlement::Finish);
+    assert_eq!(
+        sim.engine.op_in_run(at).unwrap().settle_found(Found::NotDone, "what"),
+        Settlement::Finish
+    );
 }

@@ -22,14 +22,14 @@ fn effect(path: &str) -> Prepared {
 }
 
 fn prepare(sim: &mut Sim) {
-    let recording = sim.engine.prepared(OP, &effect("a"));
+    let recording = sim.engine.op_in_run(OP).unwrap().judge_prepared(&effect("a"));
     sim.record(recording);
 }
 
 /// What happens between a decision and the beginning, and how often the gates were asked in all.
 #[track_caller]
 fn check_count(sim: &Sim, now: &Prepared, expected: u64) -> Option<Recording> {
-    let refused = sim.engine.refused_now(OP, now);
+    let refused = sim.engine.op_in_run(OP).unwrap().refusal_before_acting(now);
     assert_eq!(sim.engine.driving().gate_evaluations(), expected, "{:#?}", sim.said);
     refused
 }
@@ -129,7 +129,7 @@ fn the_gates_are_asked_again_when_a_remembered_answer_has_expired() {
     sim.settle(OP, Status::OK);
     let second = at(1, 1, 2);
     assert_eq!(sim.go(), Step::Prepare(second));
-    let granted = sim.engine.prepared(second, &effect("a"));
+    let granted = sim.engine.op_in_run(second).unwrap().judge_prepared(&effect("a"));
     assert!(matches!(&granted.facts[..], [Body::Decision(of)] if of.by == By::Remembered));
     sim.record(granted);
     assert_eq!(sim.go(), Step::Prepare(second), "the answer expired with the decision's time");

@@ -41,10 +41,11 @@ pub(super) fn next(sim: &mut Sim, prepared: &Prepared) -> Result<HookAsk, Step> 
             }
             Step::Prepare(at) => {
                 sim.said.pop();
-                if let Some(ask) = sim.engine.asks_first(at, prepared) {
+                if let Some(ask) = sim.engine.op_in_run(at).unwrap().hook_before_question(prepared)
+                {
                     return Ok(ask);
                 }
-                let recording = sim.engine.prepared(at, prepared);
+                let recording = sim.engine.op_in_run(at).unwrap().judge_prepared(prepared);
                 sim.record(recording);
             }
             step => return Err(step),
@@ -271,7 +272,8 @@ fn what_failed_is_looked_at_by_other_hooks_than_what_succeeded() {
         performed_as(&mut sim, AT, status);
         hear(&mut sim, who, adds("more"));
         assert_eq!(wanted(&mut sim), Step::Conclude(AT));
-        let (outcome, _, after) = sim.engine.concluded(AT).unwrap();
+        let Concluded { outcome, added: after, .. } =
+            sim.engine.op_in_run(AT).unwrap().concluded().unwrap();
         assert_eq!((outcome.status, after.len()), (status, 1));
     }
 }
@@ -323,7 +325,8 @@ fn a_call_that_makes_no_sense_is_answered_or_meant_or_told_more_about() {
     let mut sim = driven(Approval::Yolo, &[], &hooks[..1], &[odd]);
     hear(&mut sim, "UnknownTool u", adds("use bash"));
     assert_eq!(wanted(&mut sim), Step::Conclude(AT));
-    let (outcome, _, after) = sim.engine.concluded(AT).unwrap();
+    let Concluded { outcome, added: after, .. } =
+        sim.engine.op_in_run(AT).unwrap().concluded().unwrap();
     assert_eq!((outcome.status, after.len()), (Status::NOT_IMPLEMENTED, 1));
     // A reply that was cut is nobody's mistake.
     let mut sim = Sim::new(Mode::Act, Approval::Yolo);
@@ -453,7 +456,7 @@ fn at_every_event_what_was_said_is_a_fact_and_is_not_asked_again_after_a_crash_a
         let engine = Engine::fold(&sim.facts[..n]);
         let ask = match engine.step() {
             Step::Hook(ask) => Some(ask),
-            Step::Prepare(at) => engine.asks_first(at, &shown(0)),
+            Step::Prepare(at) => engine.op_in_run(at).unwrap().hook_before_question(&shown(0)),
             _ => None,
         };
         let Some(ask) = ask else { continue };
@@ -475,7 +478,10 @@ fn after_an_abort_at_any_fact_no_hook_is_asked_about_that_loop() {
             facts: sim.facts[..n].to_vec(),
             said: Vec::new(),
         };
-        let Some(abort) = cut.engine.abort("enough", Writer::Client) else { continue };
+        let abort = cut.engine.lap().and_then(|lap| lap.abort("enough", Writer::Client));
+        let Some(abort) = abort else {
+            continue;
+        };
         cut.record(abort);
         loop {
             match cut.go() {
@@ -484,10 +490,12 @@ fn after_an_abort_at_any_fact_no_hook_is_asked_about_that_loop() {
                     break;
                 }
                 Step::Conclude(at) => cut.settle(at, Status::OK),
-                Step::Settle(at) => match cut.engine.found(at, Found::Unknown, "what") {
-                    Settlement::Record(recording) => cut.record(recording),
-                    other => panic!("{other:?}"),
-                },
+                Step::Settle(at) => {
+                    match cut.engine.op_in_run(at).unwrap().settle_found(Found::Unknown, "what") {
+                        Settlement::Record(recording) => cut.record(recording),
+                        other => panic!("{other:?}"),
+                    }
+                }
                 step => panic!("after {n} facts: {step:?}"),
             }
         }

@@ -10,7 +10,7 @@ const HOOKS: [&str; 2] = ["PermissionRequest p bash", "PermissionRequest q bash"
 /// A command that ran over an overlay, changed nothing and wanted these hosts.
 /// The hosts that the op may reach, as a log has them.
 fn written_hosts(sim: &Sim) -> Vec<String> {
-    sim.engine.hosts(AT).iter().map(HostAccess::to_string).collect()
+    sim.engine.op_in_run(AT).unwrap().host_access().iter().map(HostAccess::to_string).collect()
 }
 
 fn wants(hosts: &[&str]) -> Prepared {

@@ -60,7 +60,7 @@ fn performed(sim: &mut Sim, at: Coord) {
 
 pub(super) fn performed_as(sim: &mut Sim, at: Coord, status: Status) {
     let outcome = Outcome { status, ..outcome(at) };
-    let body = sim.engine.performed(outcome);
+    let body = performed_fact(&sim.engine, outcome);
     sim.record(Recording::of(body));
 }
 
@@ -112,7 +112,8 @@ fn a_refusal_beats_a_result_and_a_result_ends_the_chain_and_is_still_looked_at()
     let step = answer(&mut sim, instead("cached, cut"));
     assert_eq!(step, Step::Conclude(at(1, 1, 1)));
     assert_eq!(gates_of(&sim, at(1, 1, 1)), "writer pass, mode pass, hooks answer");
-    let (outcome, result, after) = sim.engine.concluded(at(1, 1, 1)).unwrap();
+    let Concluded { outcome, result, added: after } =
+        sim.engine.op_in_run(at(1, 1, 1)).unwrap().concluded().unwrap();
     assert_eq!((outcome.status, outcome.settled), (Status::OK, Settled::NotPerformed));
     assert_eq!((result, after.len()), (ContentRef::of(b"cached, cut"), 0));
 }
@@ -183,7 +184,8 @@ fn reads_are_asked_about_one_by_one_and_still_done_side_by_side() {
     performed(&mut sim, at(1, 1, 2));
     let added = HookSays { context: vec!["more".into()], ..nothing() };
     assert_eq!(answer(&mut sim, added), Step::Conclude(at(1, 1, 1)));
-    let (_, result, after) = sim.engine.concluded(at(1, 1, 1)).unwrap();
+    let Concluded { result, added: after, .. } =
+        sim.engine.op_in_run(at(1, 1, 1)).unwrap().concluded().unwrap();
     assert_eq!(result, ContentRef::of(b"result"));
     assert_eq!(after, [ContentRef::of(b"a hook adds:\nmore")]);
     sim.settle(at(1, 1, 1), Status::OK);
@@ -358,13 +360,19 @@ fn what_began_before_a_hook_was_there_is_neither_repeated_nor_finished_past_it()
             let mut with_rules = sim.engine.driving.drive.clone().unwrap();
             with_rules.policy = super::policy::of(rules);
             sim.record(Recording::of(Body::Drive(with_rules)));
-            let refused = sim.engine.refused_now(at(1, 1, 1), &Prepared::default()).unwrap();
+            let refused = sim
+                .engine
+                .op_in_run(at(1, 1, 1))
+                .unwrap()
+                .refusal_before_acting(&Prepared::default())
+                .unwrap();
             let Some(Body::Outcome(outcome)) = refused.facts.last() else { panic!("{refused:?}") };
             let known = !begin.changes.is_empty();
             let expected = if known { Settled::NotPerformed } else { Settled::Indeterminate };
             assert_eq!(outcome.settled, expected, "{hook} {}", call.0);
             if known {
-                let found = sim.engine.found(at(1, 1, 1), Found::Partly, "");
+                let found =
+                    sim.engine.op_in_run(at(1, 1, 1)).unwrap().settle_found(Found::Partly, "");
                 assert!(matches!(found, Settlement::Record(_)), "{hook}: {found:?}");
             }
         }
@@ -383,14 +391,14 @@ fn a_prompt_that_its_guard_did_not_pass_is_never_heard() {
     assert!(sim.engine.items().is_empty(), "{:?}", sim.engine.items());
     // Aborted while the guard was being asked.
     sim.prompt("secret");
-    let stop = sim.engine.abort("enough", Writer::Client).unwrap();
+    let stop = sim.engine.lap().unwrap().abort("enough", Writer::Client).unwrap();
     sim.record(stop);
     sim.go();
     assert!(sim.engine.items().is_empty(), "{:?}", sim.engine.items());
     // Aborted after it had passed: that was said.
     sim.prompt("fine");
     answer(&mut sim, nothing());
-    let stop = sim.engine.abort("enough", Writer::Client).unwrap();
+    let stop = sim.engine.lap().unwrap().abort("enough", Writer::Client).unwrap();
     sim.record(stop);
     sim.go();
     assert_eq!(sim.engine.items().len(), 1);

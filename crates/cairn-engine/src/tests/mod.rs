@@ -138,7 +138,7 @@ impl Sim {
             ms: 0,
             ..Reply::default()
         };
-        let recording = self.engine.replied(reply, &args);
+        let recording = replied_by_calls(&self.engine, reply, &args);
         self.record(recording);
     }
 
@@ -185,7 +185,7 @@ impl Sim {
     fn prepared(&mut self, at: Coord) {
         let prepared =
             Prepared { shown: "what".into(), label: "what".into(), ..Prepared::default() };
-        let recording = self.engine.prepared(at, &prepared);
+        let recording = self.engine.op_in_run(at).unwrap().judge_prepared(&prepared);
         self.record(recording);
     }
 
@@ -219,6 +219,17 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
         since: None,
         lost: None,
     }
+}
+
+/// What is recorded of a reply that is made of calls with these arguments.
+fn replied_by_calls(engine: &Engine, reply: Reply, args: &[&str]) -> Recording {
+    let calls: Vec<_> = args.iter().map(|args| (*args, Marks::default())).collect();
+    engine.lap_in_run().unwrap().replied_in(reply, &calls)
+}
+
+/// What is recorded of a result now.
+fn performed_fact(engine: &Engine, outcome: Outcome) -> Body {
+    engine.op_in_run(outcome.at).unwrap().result_fact(outcome)
 }
 
 /// An op that was performed.

@@ -232,6 +232,10 @@ fn a_read_of_a_page_that_a_crash_cut_is_made_again() {
         sim.begin(at);
         sim.drive_by(mode, Approval::Yolo, &[]);
         assert_eq!(sim.go(), Step::Settle(at), "{mode:?}");
-        assert_eq!(sim.engine.found(at, Found::Unknown, ""), Settlement::Repeat, "{mode:?}");
+        assert_eq!(
+            sim.engine.op_in_run(at).unwrap().settle_found(Found::Unknown, ""),
+            Settlement::Repeat,
+            "{mode:?}"
+        );
     }
 }

@@ -570,14 +570,16 @@ fn what_was_allowed_is_not_done_where_rules_forbid_it_by_now_or_it_reaches_furth
     sim.go();
     sim.reply(&[WRITE], Finish::Calls);
     sim.go();
-    let granted = sim.engine.prepared(at(1, 1, 1), &edit("a"));
+    let granted = sim.engine.op_in_run(at(1, 1, 1)).unwrap().judge_prepared(&edit("a"));
     sim.record(granted);
     assert_eq!(sim.go(), Step::Act { at: at(1, 1, 1), again: false });
-    assert_eq!(sim.engine.refused_now(at(1, 1, 1), &edit("a")), None);
-    let further = sim.engine.refused_now(at(1, 1, 1), &edit("b")).unwrap();
+    assert_eq!(sim.engine.op_in_run(at(1, 1, 1)).unwrap().refusal_before_acting(&edit("a")), None);
+    let further =
+        sim.engine.op_in_run(at(1, 1, 1)).unwrap().refusal_before_acting(&edit("b")).unwrap();
     assert!(matches!(&further.facts[..], [Body::Outcome(o)] if o.status == Status::CONFLICT));
     sim.drive_by(Mode::Act, Approval::Yolo, &["deny edit a"]);
-    let forbidden = sim.engine.refused_now(at(1, 1, 1), &edit("a")).unwrap();
+    let forbidden =
+        sim.engine.op_in_run(at(1, 1, 1)).unwrap().refusal_before_acting(&edit("a")).unwrap();
     let [Body::Decision(_), Body::Outcome(o)] = &forbidden.facts[..] else {
         panic!("{forbidden:?}")
     };

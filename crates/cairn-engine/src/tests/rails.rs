@@ -154,7 +154,7 @@ fn words_of_a_person_are_another_beginning() {
         sim.settle(at, Status::OK);
         turns += 1;
         if turns == 4 {
-            let steer = sim.engine.steer("once more", Writer::Client, None).unwrap();
+            let steer = sim.engine.lap().unwrap().steer("once more", Writer::Client, None).unwrap();
             sim.record(steer);
         }
     });

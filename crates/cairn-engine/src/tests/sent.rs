@@ -8,11 +8,15 @@ use expect_test::expect;
 pub(super) fn is_sent(sim: &mut Sim, at: Coord) -> bool {
     let op = sim.engine.op(at).unwrap();
     let is_command = op.intent.op == Some(OpName::Exec) && op.intent.of.is_none();
-    let Some(allowed) = sim.engine.sends(at).filter(|_| is_command) else { return false };
+    let Some(allowed) =
+        sim.engine.op_in_run(at).unwrap().facts_before_background().filter(|_| is_command)
+    else {
+        return false;
+    };
     sim.record(allowed);
     let layers = vec![SandboxLayer::Overlay];
     let running = Outcome { status: Status::RUNNING, layers, ..outcome(at) };
-    let body = sim.engine.performed(running);
+    let body = performed_fact(&sim.engine, running);
     sim.record(Recording::of(body));
     true
 }
@@ -50,7 +54,7 @@ pub(super) fn changed(path: &str) -> Prepared {
 }
 
 pub(super) fn prepare(sim: &mut Sim, at: Coord, prepared: &Prepared) {
-    let recording = sim.engine.prepared(at, prepared);
+    let recording = sim.engine.op_in_run(at).unwrap().judge_prepared(prepared);
     sim.record(recording);
 }
 
@@ -103,12 +107,12 @@ fn a_stopped_loop_waits_for_nothing_and_a_steered_one_goes_on() {
     sim.go();
     sim.reply(&[], Finish::Stop);
     assert_eq!(sim.go(), Step::Linger);
-    let steer = sim.engine.steer("meanwhile", Writer::Client, None).unwrap();
+    let steer = sim.engine.lap().unwrap().steer("meanwhile", Writer::Client, None).unwrap();
     sim.record(steer);
     assert!(matches!(sim.go(), Step::AskModel { turn: 3, .. }));
     sim.reply(&[], Finish::Stop);
     assert_eq!(sim.go(), Step::Linger);
-    let abort = sim.engine.abort("enough", Writer::Client).unwrap();
+    let abort = sim.engine.lap().unwrap().abort("enough", Writer::Client).unwrap();
     sim.record(abort);
     assert_eq!(sim.go(), Step::Idle);
     assert_eq!(sim.engine.ended().unwrap().status, Status::CANCELLED);
@@ -120,7 +124,7 @@ fn a_loop_that_cannot_go_on_still_asks_about_what_was_sent() {
     let mut sim = sent(Approval::Ask, &[]);
     is_sent(&mut sim, at(1, 1, 1));
     sim.go();
-    let fault = sim.engine.faulted("cut", "the stream was cut", 1);
+    let fault = sim.engine.lap().unwrap().faulted("cut", "the stream was cut", 1);
     sim.record(fault);
     assert_eq!(sim.go(), Step::Linger);
     is_over(&mut sim, StreamState::Exited);
@@ -138,7 +142,10 @@ fn check_covered(path: &str, rules: &[&str], expected: Option<Status>) {
     let mut sim = sent(Approval::Ask, &[&["ask exec x"], rules].concat());
     sim.prepared(at(1, 1, 1));
     assert_eq!(sim.go(), Step::Await(at(1, 1, 1)));
-    assert!(sim.engine.sends(at(1, 1, 1)).is_none(), "nobody allowed it yet");
+    assert!(
+        sim.engine.op_in_run(at(1, 1, 1)).unwrap().facts_before_background().is_none(),
+        "nobody allowed it yet"
+    );
     sim.decide(at(1, 1, 1), Verdict::Allow, None);
     sim.go();
     assert!(is_sent(&mut sim, at(1, 1, 1)));
@@ -178,7 +185,10 @@ fn what_began_and_was_cut_off_is_finished_and_not_run_again() {
     sim.record(Recording::of(Body::Begin(begin)));
     sim.record(Recording::of(Body::Drive(overlaid(Approval::Yolo, &[]))));
     assert_eq!(sim.go(), Step::Settle(at(1, 1, 2)));
-    assert_eq!(sim.engine.found(at(1, 1, 2), Found::NotDone, "what"), Settlement::Finish);
+    assert_eq!(
+        sim.engine.op_in_run(at(1, 1, 2)).unwrap().settle_found(Found::NotDone, "what"),
+        Settlement::Finish
+    );
 }
 
 #[test]
@@ -189,7 +199,7 @@ fn a_fork_waits_for_nothing_of_its_parents() {
     let body = Body::Drive(overlaid(Approval::Ask, &[]));
     let fact = Fact { run: RunId::new(2, 2), n, at: n, engine: VERSION.into(), body };
     sim.engine.apply(&fact);
-    assert!(!sim.engine.lingers());
+    assert!(!sim.engine.lap_in_run().unwrap().lingers());
     assert_eq!(sim.engine.streams().count(), 0);
 }
 
@@ -210,7 +220,7 @@ fn a_call_of_a_tool_is_counted_once_and_neither_steers_nor_earlier_ops_discard_w
     is_over(&mut sim, StreamState::Exited);
     assert_eq!(sim.go(), Step::Prepare(at(1, 2, 2)));
     prepare(&mut sim, at(1, 2, 2), &changed("a"));
-    let steer = sim.engine.steer("words", Writer::Client, None).unwrap();
+    let steer = sim.engine.lap().unwrap().steer("words", Writer::Client, None).unwrap();
     sim.record(steer);
     assert_eq!(sim.go(), Step::Await(at(1, 2, 2)));
 }
@@ -225,7 +235,8 @@ fn go_asking(sim: &mut Sim, asked: &mut Vec<(Coord, HookEvent)>) -> Step {
                 sim.record(recording);
             }
             Step::Conclude(at) => {
-                let (outcome, ..) = sim.engine.concluded(at).unwrap();
+                let Concluded { outcome, .. } =
+                    sim.engine.op_in_run(at).unwrap().concluded().unwrap();
                 sim.record(Recording::of(Body::Outcome(outcome)));
             }
             step => return step,
@@ -255,7 +266,7 @@ fn hooks_are_asked_about_the_command_before_it_ran_and_about_its_changes_from_th
     is_over(&mut sim, StreamState::Exited);
     assert_eq!(go_asking(&mut sim, &mut asked), Step::Prepare(changes));
     let prepared = changed("a");
-    while let Some(ask) = sim.engine.asks_first(changes, &prepared) {
+    while let Some(ask) = sim.engine.op_in_run(changes).unwrap().hook_before_question(&prepared) {
         asked.push((changes, ask.event));
         // No other call is made of what a command did.
         let says = HookSays { input: Some(BASH.1.into()), ..HookSays::default() };

@@ -16,7 +16,7 @@ fn two_commands(approval: Approval) -> Sim {
 }
 
 fn steer(sim: &mut Sim, begun: Option<Coord>) {
-    let recording = sim.engine.steer("words", Writer::Client, begun).unwrap();
+    let recording = sim.engine.lap().unwrap().steer("words", Writer::Client, begun).unwrap();
     sim.record(recording);
 }
 
@@ -87,7 +87,7 @@ fn words_skip_a_command_that_has_not_begun_and_withdraw_the_question_about_an_ed
 fn a_stop_reaches_a_command_that_words_did_not_skip() {
     let mut sim = two_commands(Approval::Ask);
     steer(&mut sim, Some(at(1, 1, 1)));
-    let abort = sim.engine.abort("enough", Writer::Client).unwrap();
+    let abort = sim.engine.lap().unwrap().abort("enough", Writer::Client).unwrap();
     sim.record(abort);
     assert_eq!(sim.go(), Step::Idle);
     assert_eq!(sim.engine.ended().unwrap().status, Status::CANCELLED);

@@ -124,7 +124,7 @@ fn a_claim_of_success_beside_what_could_not_be_read_or_was_not_given_does_not_co
     sim.go();
     let problems = Some(ContentRef::of(b"[]"));
     let reply = Reply { calls: vec![call(DONE)], problems, ..Reply::default() };
-    let recording = sim.engine.replied(reply, &[DONE.1]);
+    let recording = replied_by_calls(&sim.engine, reply, &[DONE.1]);
     sim.record(recording);
     assert!(matches!(sim.go(), Step::AskModel { turn: 2, .. }));
     assert!(sim.said.contains(&"1/1/1 → 409 NotPerformed".to_owned()), "{:?}", sim.said);
@@ -152,7 +152,7 @@ fn a_last_word_that_was_cut_is_none() {
         let call = Call { id: "1".to_owned(), name: DONE.0.to_owned(), args };
         let reply = Reply { finish, calls: vec![call], ..Reply::default() };
         let marks = Marks { unclosed: true, ..Marks::default() };
-        let recording = sim.engine.replied_in(reply, &[(DONE.1, marks)]);
+        let recording = sim.engine.lap_in_run().unwrap().replied_in(reply, &[(DONE.1, marks)]);
         sim.record(recording);
         let problem = sim.engine.op(at(1, 1, 1)).unwrap().intent.problem.as_ref();
         assert_eq!(problem.map(|problem| problem.status.0), status, "{finish:?}");
@@ -208,7 +208,7 @@ fn unclosed(approval: Approval, is_last: bool, finish: Finish) -> Sim {
         )
     };
     let marked: Vec<(&str, Marks)> = calls.iter().map(marks).collect();
-    let recording = sim.engine.replied_in(reply, &marked);
+    let recording = sim.engine.lap_in_run().unwrap().replied_in(reply, &marked);
     sim.record(recording);
     sim
 }
@@ -265,7 +265,7 @@ fn the_envelope_asks_for_the_answer_after_its_last_word_or_its_last_step() {
     sim.go();
     assert!(!plain(&sim));
     let last = Reply { is_final: true, ..Reply::default() };
-    let recording = sim.engine.replied_in(last, &[]);
+    let recording = sim.engine.lap_in_run().unwrap().replied_in(last, &[]);
     sim.record(recording);
     assert!(matches!(sim.go(), Step::AskModel { .. }) && plain(&sim));
     sim.reply(&[], Finish::Stop);

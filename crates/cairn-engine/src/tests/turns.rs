@@ -101,7 +101,7 @@ fn words_skip_the_rest_of_the_turn_and_follow_its_results() {
     let mut sim = Sim::new(Mode::Act, Approval::Yolo);
     sim.prompt("go");
     sim.go();
-    let steer = sim.engine.steer("stop that", Writer::Client, None).unwrap();
+    let steer = sim.engine.lap().unwrap().steer("stop that", Writer::Client, None).unwrap();
     sim.record(steer);
     sim.reply(&[BASH], Finish::Calls);
     sim.go();
@@ -268,9 +268,9 @@ fn an_abort_settles_everything_and_the_next_prompt_is_taken() {
     sim.reply(&[BASH, READ], Finish::Calls);
     sim.go();
     sim.prepared(at(1, 1, 1));
-    let abort = sim.engine.abort("enough", Writer::Client).unwrap();
+    let abort = sim.engine.lap().unwrap().abort("enough", Writer::Client).unwrap();
     sim.record(abort);
-    assert!(sim.engine.abort("enough", Writer::Client).is_none());
+    assert!(sim.engine.lap().unwrap().abort("enough", Writer::Client).is_none());
     sim.go();
     check(
         &sim,

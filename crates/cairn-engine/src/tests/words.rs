@@ -7,7 +7,7 @@ const LAST: (&str, &str) = ("send", r#"{"text":"all done","status":200}"#);
 const GIVEN_UP: (&str, &str) = ("send", r#"{"text":"I give up","status":499}"#);
 
 fn steer(sim: &mut Sim) {
-    let recording = sim.engine.steer("wait", Writer::Client, None).unwrap();
+    let recording = sim.engine.lap().unwrap().steer("wait", Writer::Client, None).unwrap();
     sim.record(recording);
 }
 

@@ -3,7 +3,7 @@
 
 use super::Journal;
 use crate::settled_op::SettledOp;
-use cairn_engine::{Found, Recording, Settlement};
+use cairn_engine::{Found, OpInRun, Recording, Settlement};
 use cairn_types::{Change, Coord, Hash, Settled, Status};
 use cairn_world::{OnProgress, Probe, World, inverse};
 
@@ -40,7 +40,10 @@ impl Journal {
         world: &World,
         recovery: Recovery<'_>,
     ) -> AfterCrash {
-        let op = OpenOp { journal: self, world, at, changes: self.begun_changes(at) };
+        let Ok(op) = self.engine.op_in_run(at) else {
+            return AfterCrash::Record(Recording::default());
+        };
+        let op = InterruptedOp { journal: self, world, op, changes: self.begun_changes(at) };
         match recovery {
             Recovery::Continue { without_changes, shown, progress } => {
                 op.go_on(without_changes, shown, progress)
@@ -58,20 +61,20 @@ impl Journal {
 }
 
 /// An op that began and has no outcome.
-struct OpenOp<'a> {
+struct InterruptedOp<'a> {
     journal: &'a Journal,
     world: &'a World,
-    at: Coord,
+    op: OpInRun<'a>,
     changes: &'a [Change],
 }
 
-impl OpenOp<'_> {
+impl InterruptedOp<'_> {
     fn go_on(&self, without_changes: Found, shown: &str, progress: OnProgress<'_>) -> AfterCrash {
         let found = if self.changes.is_empty() { without_changes } else { self.found() };
         if matches!(found, Found::Done | Found::Partly) {
             self.world.count_made(&self.world.made(self.changes));
         }
-        match self.journal.engine.found(self.at, found, shown) {
+        match self.op.settle_found(found, shown) {
             Settlement::Repeat => AfterCrash::Repeat,
             Settlement::Finish => self.finish(progress),
             Settlement::Record(recording) => AfterCrash::Record(match found {
@@ -119,7 +122,7 @@ impl OpenOp<'_> {
             Found::Done if self.changes.iter().any(Change::is_stored) => Found::Partly,
             found => found,
         };
-        let recording = self.journal.engine.left_as_found(self.at, found);
+        let recording = self.op.settle_abandoned(found);
         match SettledOp::from_recording(recording) {
             Ok(settled) if settled.outcome().changes.is_empty() => {
                 settled.with_changes(self.world.made(self.changes)).into_recording()
@@ -149,7 +152,7 @@ impl OpenOp<'_> {
 
     /// What the engine says once no more changes can be made.
     fn after(&self, found: Found) -> AfterCrash {
-        match self.journal.engine.found(self.at, found, "") {
+        match self.op.settle_found(found, "") {
             Settlement::Record(recording) => AfterCrash::Record(recording),
             Settlement::Repeat | Settlement::Finish => AfterCrash::Repeat,
         }
@@ -157,6 +160,6 @@ impl OpenOp<'_> {
 
     /// The outcome of an op whose changes were taken back.
     fn taken_back(&self, why: String) -> Recording {
-        SettledOp::told(self.at, Status::CONFLICT, why, Settled::NotPerformed).into_recording()
+        SettledOp::told(self.op.at(), Status::CONFLICT, why, Settled::NotPerformed).into_recording()
     }
 }

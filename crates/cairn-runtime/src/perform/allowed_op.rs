@@ -123,22 +123,24 @@ impl Driver {
     ) -> Result<Compared, RunError> {
         let action = self.preview().action(at)?;
         let mut prepared = self.would_at(at, &action).await?;
-        let unperformed = match self.engine().is_undone(at) {
+        let unperformed = match self.engine().op_in_run(at)?.has_not_happened() {
             true => Settled::NotPerformed,
             false => Settled::Indeterminate,
         };
         if let Some(settled) = prepared.settled {
             return Ok(Compared::Settled(Box::new(settled), unperformed));
         }
-        let as_shown = self.engine().is_as_shown(at, &prepared.shown);
-        if !as_shown || !self.engine().stand_for_texts(at, &prepared.changes) {
-            return Ok(Compared::Otherwise(self.engine().not_as_shown(at)));
+        let as_shown = self.engine().op_in_run(at)?.is_as_shown(&prepared.shown);
+        if !as_shown || !self.engine().op_in_run(at)?.texts_still_fit(&prepared.changes) {
+            return Ok(Compared::Otherwise(self.engine().op_in_run(at)?.refuse_as_not_shown()));
         }
         if self.world.rehearses(&action) && prepared.ran.is_none() {
             // The command was decided on, not what it changes.
             prepared = self.rehearse(at, &action).await?;
-            if prepared.settled.is_none() && self.engine().guards(&to_be_shown(&prepared)) {
-                let refused = self.engine().guarded(at);
+            if prepared.settled.is_none()
+                && self.engine().op_in_run(at)?.changes_what_runs_next(&to_be_shown(&prepared))
+            {
+                let refused = self.engine().op_in_run(at)?.refuse_guarded();
                 return Ok(Compared::Otherwise(self.run.with_what_it_printed(refused, &prepared)));
             }
         }
@@ -149,7 +151,9 @@ impl Driver {
         if let Some(settled) = prepared.settled {
             return Ok(Compared::Settled(Box::new(settled), unperformed));
         }
-        if let Some(refused) = self.engine().refused_now(at, &to_be_shown(&prepared)) {
+        if let Some(refused) =
+            self.engine().op_in_run(at)?.refusal_before_acting(&to_be_shown(&prepared))
+        {
             return Ok(Compared::Otherwise(self.run.with_what_it_printed(refused, &prepared)));
         }
         let op = AllowedOp { at, again, action, prepared, is_chosen, unperformed };

@@ -158,7 +158,10 @@ impl RunRecord {
     /// A fork that gets a prompt of its own does not first work its parent's to the end.
     pub(crate) fn leave_inherited_loop(&mut self) -> Result<(), RunError> {
         if self.engine().lap().is_some_and(Lap::is_inherited) {
-            let stop = self.engine().abort("forked here, with another prompt", Writer::Client);
+            let stop = self
+                .engine()
+                .lap()
+                .and_then(|lap| lap.abort("forked here, with another prompt", Writer::Client));
             self.record(stop.unwrap_or_default())?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use super::RunRecord;
 use crate::RunError;
 use crate::perform::Beginning;
 use crate::settled_op::SettledOp;
-use cairn_engine::{HostsReached, OpState, Recording};
+use cairn_engine::{Concluded, HostsReached, OpState, Recording};
 use cairn_types::{Body, ContentRef, Coord, Hash, OpName, Seen, Settled, Status};
 use cairn_world::{Performed, Prepared};
 use std::borrow::Cow;
@@ -56,7 +56,8 @@ impl RunRecord {
             done.media.clear();
         }
         let settled = SettledOp::performed(at, done, settled).with_own_text(own);
-        let recording = settled.into_recording_as(|outcome| self.engine().performed(outcome));
+        let op = self.engine().op_in_run(at)?;
+        let recording = settled.into_recording_as(|outcome| op.result_fact(outcome));
         self.record(recording)
     }
 
@@ -68,11 +69,12 @@ impl RunRecord {
             .op(at)
             .is_some_and(|op| op.is_shown() || op.intent.op == Some(OpName::Read));
         // The same text of a file that changed where nothing is shown of it is no longer the same.
-        let is_same = seen.iter().all(|file| self.engine().has_seen(file));
+        let is_same = seen.iter().all(|file| self.engine().transcript().has_seen(file));
         if !is_look || !is_same || !status.is_success() {
             return (status, text);
         }
-        match self.engine().in_view(&ContentRef::of(text.as_bytes())) {
+        let (engine, result) = (self.engine(), ContentRef::of(text.as_bytes()));
+        match engine.transcript().same_as_in_view(&result, engine.surface()) {
             Some(stub) => (Status::UNCHANGED, stub),
             None => (status, text),
         }
@@ -88,15 +90,16 @@ impl RunRecord {
         if done.status != Status::RUNNING {
             return self.settle_op(at, done, settled);
         }
-        let allowed = self.engine().sends(at).unwrap_or_default();
+        let allowed = self.engine().op_in_run(at)?.facts_before_background().unwrap_or_default();
         self.record(allowed)?;
         self.settle_op(at, done, Settled::Performed)
     }
 
     /// Records what became of an op, with what hooks made of it.
     pub(crate) fn conclude_op(&mut self, at: Coord) -> Result<(), RunError> {
-        let Some((mut outcome, result, added)) = self.engine().concluded(at) else { return Ok(()) };
-        let mut told = match self.engine().unshown(at) {
+        let concluded = self.engine().op_in_run(at)?.concluded();
+        let Some(Concluded { mut outcome, result, added }) = concluded else { return Ok(()) };
+        let mut told = match self.engine().op_in_run(at)?.told_instead() {
             Some(instead) => instead.as_bytes().to_vec(),
             None => self.content(&result.hash)?,
         };

@@ -16,7 +16,8 @@ pub fn replay(args: &Replay) -> Result<ExitCode> {
     let (mut same, mut other, mut older) = (0, Vec::new(), 0);
     for fact in store.facts(&run.id, 0)? {
         if let Body::Decision(decision) = &fact.body
-            && let Some(again) = engine.decides_again(decision)
+            && let Some(again) =
+                engine.op_in_run(decision.at).ok().and_then(|op| op.gates_again(decision))
         {
             match (again == decision.gates, fact.engine == VERSION) {
                 (true, _) => same += 1,
