@@ -188,18 +188,8 @@ impl<'a> Rows<'a> {
             }
             Body::Stream(body) => self.row(body.at, fact).stream = Some(Recorded { fact, body }),
             Body::Delta(body) => self.deltas.push(Recorded { fact, body }),
-            // Which hosts a command may reach is shown with the question about them.
-            Body::Reach(_)
-            | Body::Run(_)
-            | Body::Drive(_)
-            | Body::Prompt(_)
-            | Body::Steer(_)
-            | Body::Abort(_)
-            | Body::Ask(_)
-            | Body::Reply(_)
-            | Body::Fault(_)
-            | Body::End(_)
-            | Body::Unknown { .. } => {}
+            // Of no row. Which hosts a command may reach is shown with the question about them.
+            _ => {}
         }
     }
 

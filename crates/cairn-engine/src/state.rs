@@ -134,7 +134,8 @@ impl Engine {
             Body::Hook(hooked) => self.took_hook(hooked),
             Body::Stream(stream) => self.stream_is_over(stream),
             Body::End(end) => self.finished(end),
-            Body::Unknown { .. } => {}
+            // What changes nothing of the state, and what this version does not know.
+            _ => {}
         }
     }
 

@@ -50,7 +50,17 @@ impl Body {
             Body::Performed(outcome) | Body::Outcome(outcome) => Some(outcome.at),
             Body::Hook(hooked) => hooked.at,
             Body::Stream(stream) => Some(stream.at),
-            _ => None,
+            Body::Run(_)
+            | Body::Drive(_)
+            | Body::Prompt(_)
+            | Body::Steer(_)
+            | Body::Abort(_)
+            | Body::Ask(_)
+            | Body::Reply(_)
+            | Body::Fault(_)
+            | Body::Delta(_)
+            | Body::End(_)
+            | Body::Unknown { .. } => None,
         }
     }
 
@@ -157,7 +167,16 @@ impl Body {
             }
             Body::Hook(hooked) => hooked.answer.input.iter().map(|input| input.hash).collect(),
             Body::Stream(stream) => stream.output.iter().map(|output| output.kept.hash).collect(),
-            _ => Vec::new(),
+            Body::Run(_)
+            | Body::Steer(_)
+            | Body::Abort(_)
+            | Body::Ask(_)
+            | Body::Fault(_)
+            | Body::Proposal(_)
+            | Body::Reach(_)
+            | Body::Delta(_)
+            | Body::End(_)
+            | Body::Unknown { .. } => Vec::new(),
         }
     }
 }

@@ -132,7 +132,7 @@ fn of_fact(
             why: end.why.clone(),
             anchor: anchor.clone(),
         },
-        t::Body::Unknown { kind, .. } => Event::Fact { kind: kind.clone() },
+        other => Event::Fact { kind: other.kind().to_owned() },
     }
 }
 

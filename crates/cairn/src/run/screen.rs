@@ -320,7 +320,8 @@ impl State {
             Body::Reach(reach) => self.runs(reach.at),
             Body::Stream(stream) => self.pen.line(Tone::Dim, &log::stream(stream)),
             Body::Hook(hooked) => self.hooked(hooked, text),
-            Body::Run(_) | Body::Performed(_) | Body::End(_) | Body::Unknown { .. } => {}
+            // What the screen shows elsewhere, or not at all.
+            _ => {}
         }
     }
 
