@@ -5,17 +5,18 @@ use crate::hooks::HookAsk;
 use crate::lap_in_run::LapInRun;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
-use crate::policy::{Case, subject_of};
+use crate::policy::Case;
 use crate::propose::propose;
 use crate::reach::Reach;
+use crate::requested_call::{ParsedCall, RequestedCall};
 use crate::state::{Engine, Lap};
 use crate::surface::Marks;
-use crate::{schemes, words};
+use crate::words;
 use cairn_surface::native;
 use cairn_types::{
-    Abort, Action, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish, Gate,
-    GateVerdict, GateWord, Intent, Manifest, Media, OpName, Outcome, Post, Problem, Prompt,
-    Removed, Reply, Seen, Settled, Status, Steer, Subject, Surface, Verdict, Writer,
+    Abort, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish, Gate, GateVerdict,
+    GateWord, Intent, Media, OpName, Outcome, Problem, Prompt, Removed, Reply, Seen, Settled,
+    Status, Steer, Subject, Surface, Verdict, Writer,
 };
 
 /// How much of files that were not seen is told at once, in bytes; one is always told.
@@ -28,6 +29,8 @@ pub struct Recording {
     pub facts: Vec<Body>,
     /// The contents they name that the store may not have yet.
     pub contents: Vec<Vec<u8>>,
+    /// The calls among the facts, as they were parsed for them.
+    pub parsed_calls: Vec<ParsedCall>,
 }
 
 /// What an op would change, found out without changing it.
@@ -64,7 +67,7 @@ impl Recording {
     /// One fact without contents.
     #[must_use]
     pub fn of(body: Body) -> Recording {
-        Recording { facts: vec![body], contents: Vec::new() }
+        Recording { facts: vec![body], ..Recording::default() }
     }
 
     /// The loop and turn that the model is about to be asked for, if it is.
@@ -214,40 +217,20 @@ impl LapInRun<'_> {
         let (lap, turn) = (self.lap.lap, self.lap.asked_turn());
         (reply.lap, reply.turn) = (lap, turn);
         let mut recording = Recording::default();
-        let cap = self.run.driving.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.ops);
-        let (surface, cut) = (self.run.surface(), reply.finish == Finish::Length);
         let mut intents = Vec::with_capacity(calls.len());
         // What follows an op without an end may be part of what it holds.
         let mut is_guessed = false;
         for (seq, (call, (args, marks))) in (1..).zip(reply.calls.iter().zip(calls)) {
             let at = Coord { lap, turn, seq };
-            let mut intent = intent(at, call, (args, self.run.driving.schemes()), &mut recording);
-            intent.surface = surface;
+            let requested = RequestedCall { at, call, args, schemes: self.run.driving.schemes() };
+            let mut intent = requested.record(&mut recording);
+            intent.surface = self.run.surface();
             is_guessed |= marks.unclosed;
             intent.unclosed = is_guessed;
             intent.repairs.extend(marks.repairs.iter().cloned());
-            let stands_last = seq as usize == calls.len();
-            let is_end = intent.says.is_some_and(Status::ends_work);
-            let is_doubtful = match intent.effect > Effect::Read {
-                true => cut || stands_last,
-                false => cut && is_end,
-            };
-            let is_guess = intent.unclosed && is_doubtful;
-            if let Some(refused) = self.not_given(&call.name) {
-                let message = recording.keep(refused);
-                intent.problem = Some(Problem { status: Status::REFUSED, message });
-                intent.effect = Effect::Pure;
-            }
-            // As after any call that was not understood; a last word has its own rule.
-            let is_skipped = marks.follows_misread && intent.effect > Effect::Read;
-            let verdict = match (cut && !surface.is_text(), is_guess, seq > cap) {
-                (true, ..) => Some((Status::UNPROCESSABLE, words::CUT.to_owned())),
-                (_, true, _) => Some((Status::UNPROCESSABLE, words::UNCLOSED.to_owned())),
-                (.., true) => Some((Status::LIMIT, words::over_cap(cap))),
-                _ if is_skipped => Some((Status::CANCELLED, words::AFTER_MISREAD.to_owned())),
-                (false, false, false) => None,
-            };
-            if let Some((status, told)) = verdict {
+            let is_last = seq as usize == calls.len();
+            let is_cut = reply.finish == Finish::Length;
+            if let Some((status, told)) = self.why_not_tried(&intent, marks, is_last, is_cut) {
                 let message = recording.keep(told);
                 intent.effect = Effect::Pure;
                 intent.problem = Some(Problem { status, message });
@@ -257,6 +240,41 @@ impl LapInRun<'_> {
         recording.facts.push(Body::Reply(reply));
         recording.facts.extend(intents);
         recording
+    }
+
+    /// Why a call is not even tried, if it is not: by what stands around it in its reply, and by what the model was
+    /// given.
+    fn why_not_tried(
+        &self,
+        intent: &Intent,
+        marks: &Marks,
+        is_last: bool,
+        is_cut: bool,
+    ) -> Option<(Status, String)> {
+        if let Some(why) = &marks.refused {
+            return Some((Status::REFUSED, why.clone()));
+        }
+        if is_cut && !intent.surface.is_text() {
+            return Some((Status::UNPROCESSABLE, words::CUT.to_owned()));
+        }
+        let is_end = intent.says.is_some_and(Status::ends_work);
+        let is_doubtful = match intent.effect > Effect::Read {
+            true => is_cut || is_last,
+            false => is_cut && is_end,
+        };
+        if intent.unclosed && is_doubtful {
+            return Some((Status::UNPROCESSABLE, words::UNCLOSED.to_owned()));
+        }
+        let cap = self.run.driving.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.ops);
+        if intent.at.seq > cap {
+            return Some((Status::LIMIT, words::over_cap(cap)));
+        }
+        if let Some(not_given) = self.not_given(&intent.tool) {
+            return Some((Status::REFUSED, not_given));
+        }
+        // As after any call that was not understood; a last word has its own rule.
+        let is_skipped = marks.follows_misread && intent.effect > Effect::Read;
+        is_skipped.then(|| (Status::CANCELLED, words::AFTER_MISREAD.to_owned()))
     }
 }
 
@@ -466,7 +484,7 @@ impl OpInRun<'_> {
         let decision = Decision::new(self.op.intent.at, Verdict::Skip, by, gates);
         let outcome = outcome(self.op, Status::OK, result, Settled::NotPerformed);
         let facts = vec![Body::Decision(decision), self.result_fact(outcome)];
-        Recording { facts, contents: Vec::new() }
+        Recording { facts, ..Recording::default() }
     }
 
     /// A file is edited only by a model that has seen it as it is. If it has not, it is shown, and
@@ -526,57 +544,4 @@ fn shown_at_most(fresh: &[String]) -> String {
 fn seen_before(change: &Change) -> Option<Seen> {
     let hash = change.before.as_ref()?.hash?;
     Some(Seen { path: change.path.clone(), hash, part: false })
-}
-
-pub(crate) fn intent(
-    at: Coord,
-    call: &cairn_types::Call,
-    (args, schemes): (&str, &[Manifest]),
-    recording: &mut Recording,
-) -> Intent {
-    let parsed = native::parse(&call.name, args);
-    let effect = parsed
-        .action
-        .as_ref()
-        .map_or(parsed.effect, |action| schemes::effect(action, parsed.effect, schemes));
-    let says = match &parsed.action {
-        Ok(Action::Send(Post { to: None, status, .. })) => Some(Status(*status)),
-        _ => None,
-    };
-    let (op, target, subject, problem) = match parsed.action {
-        Ok(action) => {
-            (Some(action.op()), one_line(&action.target()), Some(subject_of(&action)), None)
-        }
-        Err(misread) => {
-            let message = recording.keep(misread.message);
-            (None, String::new(), None, Some(Problem { status: misread.status, message }))
-        }
-    };
-    Intent {
-        at,
-        call: call.id.clone(),
-        writer: Writer::Model,
-        surface: Surface::Native,
-        tool: call.name.clone(),
-        input: call.args,
-        op,
-        target,
-        subject,
-        effect,
-        repeatable: parsed.repeatable,
-        of: None,
-        repairs: parsed.repairs,
-        unclosed: false,
-        says,
-        problem,
-    }
-}
-
-fn one_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    let mut cut: String = line.chars().take(200).collect();
-    if cut.len() < text.trim_end().len() {
-        cut.push('…');
-    }
-    cut
 }

@@ -1,10 +1,11 @@
 //! Ops that a person or program at a client asks for itself: the same intents and the same gates. Nobody
 //! else is asked, since whoever would be is the one who asks.
 
-use crate::admit::{Prepared, Recording, intent};
+use crate::admit::{Prepared, Recording};
 use crate::gates::{Leave, Refusal};
 use crate::op_in_run::OpInRun;
 use crate::reach::Reach;
+use crate::requested_call::RequestedCall;
 use crate::state::Engine;
 use cairn_types::{Body, By, Call, Coord, Surface, Writer};
 
@@ -17,7 +18,8 @@ impl Engine {
         let mut recording = Recording::default();
         let input = recording.keep(args);
         let call = Call { id: String::new(), name: tool.to_owned(), args: input };
-        let mut spoken = intent(at, &call, (args, self.driving.schemes()), &mut recording);
+        let requested = RequestedCall { at, call: &call, args, schemes: self.driving.schemes() };
+        let mut spoken = requested.record(&mut recording);
         (spoken.writer, spoken.surface) = (Writer::Client, Surface::Client);
         let asked = self.prompted(&format!("{tool} {}", spoken.target), Writer::Client);
         recording.facts = asked.facts;

@@ -181,13 +181,6 @@ impl OpInRun<'_> {
 }
 
 impl Transcript {
-    /// How often the run was told what others changed: each time is a row.
-    #[must_use]
-    pub fn changes_row_count(&self) -> u32 {
-        let is_changes = |row: &ItemRow<'_>| matches!(row.place, RowPlace::Changes(_));
-        item_rows(&self.items).filter(is_changes).fold(0, |count, _| count + 1)
-    }
-
     /// An op has its outcome: if it folded or opened rows, that is how they are shown from here on.
     pub(crate) fn took_fold(&mut self, run: &RunId, intent: &Intent, outcome: &Outcome) {
         let fold = match intent.op {

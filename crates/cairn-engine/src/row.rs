@@ -223,7 +223,15 @@ impl<'a> Rows<'a> {
     /// What others changed, by its number.
     #[must_use]
     pub fn changes_at(&self, n: u32) -> Option<ChangesRow<'a>> {
-        self.changes().find(|row| row.n == n)
+        let delta = self.deltas.get(usize::try_from(n.checked_sub(1)?).ok()?)?;
+        Some(ChangesRow { n, delta: *delta })
+    }
+
+    /// What others changed, as this fact tells it.
+    #[must_use]
+    pub fn changes_of(&self, fact: &Fact) -> Option<ChangesRow<'a>> {
+        let place = self.deltas.binary_search_by_key(&fact.n, |delta| delta.fact.n).ok()?;
+        self.changes_at(u32::try_from(place).ok()?.checked_add(1)?)
     }
 
     /// The rows that have what `done` picks of them, in the order in which that was recorded.

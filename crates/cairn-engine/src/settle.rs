@@ -68,7 +68,7 @@ impl OpInRun<'_> {
             (Found::Partly | Found::NotDone, None) => {
                 self.not_finished().map_or(Settlement::Finish, Settlement::Record)
             }
-            (Found::Unknown, None) if op.intent.repeatable => Settlement::Repeat,
+            (Found::Unknown, None) if op.intent.repeatable && !is_write => Settlement::Repeat,
             // A file that is neither as before nor as meant is somebody else's by now.
             (Found::Unknown, None) if driving.asks() && !is_write => {
                 let label = format!("{} {}", op.intent.tool, op.intent.target);

@@ -102,7 +102,7 @@ impl Engine {
             Body::Steer(steer) => self.steered(steer),
             Body::Delta(delta) => {
                 self.driving.looked = Some(delta.upto.clone());
-                self.transcript.items.push(Item::News(delta.text));
+                self.transcript.took_delta(delta);
             }
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
             Body::Ask(ask) => {

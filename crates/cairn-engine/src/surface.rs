@@ -20,6 +20,8 @@ pub struct Marks {
     pub unclosed: bool,
     /// A statement before it was not understood.
     pub follows_misread: bool,
+    /// Why it is refused as it was written.
+    pub refused: Option<String>,
 }
 
 /// What a surface keeps of a loop's turns.

@@ -2,7 +2,7 @@
 
 use crate::view::Item;
 use crate::words;
-use cairn_types::{ContentRef, Coord, Hash, Outcome, Seen, Surface, Visible};
+use cairn_types::{ContentRef, Coord, Delta, Hash, Outcome, Seen, Surface, Visible};
 use std::collections::HashMap;
 
 /// A result of so many bytes is told again rather than pointed at.
@@ -18,6 +18,8 @@ pub struct Transcript {
     pub(crate) in_view: HashMap<Hash, Coord>,
     /// How often rows were folded or opened.
     pub(crate) folds: u64,
+    /// How often the run was told what others changed.
+    changes_rows: u32,
 }
 
 impl Transcript {
@@ -25,6 +27,18 @@ impl Transcript {
     #[must_use]
     pub fn folds(&self) -> u64 {
         self.folds
+    }
+
+    /// How often the run was told what others changed: each time is a row.
+    #[must_use]
+    pub fn changes_row_count(&self) -> u32 {
+        self.changes_rows
+    }
+
+    /// Others changed something.
+    pub(crate) fn took_delta(&mut self, delta: &Delta) {
+        self.items.push(Item::News(delta.text));
+        self.changes_rows += 1;
     }
 
     /// Whether the model has seen this file, and seen it last as it was then.

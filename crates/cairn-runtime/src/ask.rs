@@ -113,15 +113,15 @@ impl ModelCalls {
             attempts: answer.attempts,
             ms,
             written: keep(&written),
-            problems: keep(&heard.problems),
+            problems: keep(&heard.unread.to_json().unwrap_or_default()),
             repairs: heard.repairs,
             is_final: heard.is_final,
         };
         let marks = heard.calls.into_iter().map(|(_, marks)| marks).chain(repeat(Marks::default()));
-        let calls: Vec<_> = taken.iter().map(|taken| &*taken.args).zip(marks).collect();
+        let calls: Vec<_> =
+            taken.iter().zip(marks).map(|(taken, marks)| taken.marked(marks)).collect();
         let Some(lap) = run.engine().lap_in_run() else { return Ok(()) };
         let mut recording = lap.replied_in(reply, &calls);
-        calls::refuse(&mut recording, &taken);
         recording.contents.extend(kept.contents);
         recording.contents.extend(calls.iter().map(|(args, _)| args.as_bytes().to_vec()));
         run.record(recording)

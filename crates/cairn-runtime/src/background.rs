@@ -397,7 +397,7 @@ impl RunRecord {
         let Over { state, exit, why, output, contents, spooled, layers, ms } = over;
         self.journal.keep_spooled(spooled);
         let stream = Stream { at, state, exit, output, layers, why, ms, by };
-        self.record(Recording { facts: vec![Body::Stream(stream.clone())], contents })?;
+        self.record(Recording { contents, ..Recording::of(Body::Stream(stream.clone())) })?;
         Ok(stream)
     }
 }

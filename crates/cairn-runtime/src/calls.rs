@@ -1,11 +1,11 @@
 //! Whether a model's call may be performed as it was written. The model is shown markers, never
 //! secrets, so a call that holds a secret, or would write a marker where a secret stood, is refused.
 
-use cairn_engine::Recording;
+use cairn_engine::Marks;
 use cairn_provider::{CallText, Thought};
 use cairn_surface::native;
 use cairn_text::scrub::{Find, Scrubber};
-use cairn_types::{Action, Body, Effect, Post, Problem, Status, scheme_of};
+use cairn_types::{Action, Post, scheme_of};
 use std::borrow::Cow;
 
 /// A call's arguments as they are recorded, and why it is not performed, if it is not.
@@ -22,6 +22,11 @@ impl Taken<'_> {
             self.refused.get_or_insert_with(|| why.to_owned());
         }
         self
+    }
+
+    /// Its arguments as they are recorded, and how it was written, with why it is refused.
+    pub(crate) fn marked(&self, marks: Marks) -> (&str, Marks) {
+        (&self.args, Marks { refused: self.refused.clone(), ..marks })
     }
 }
 
@@ -70,22 +75,6 @@ fn why_not(find: &Find, action: Option<&Action>) -> Option<String> {
                 .to_owned(),
         ),
         Find::Key(_) | Find::Marker | Find::Password => None,
-    }
-}
-
-/// Gives every refused call its problem.
-pub(crate) fn refuse(recording: &mut Recording, taken: &[Taken<'_>]) {
-    for (seq, refused) in (1..).zip(taken.iter().map(|one| &one.refused)) {
-        let Some(why) = refused else { continue };
-        let message = recording.keep(why.as_str());
-        let mut intents = recording.facts.iter_mut().filter_map(|fact| match fact {
-            Body::Intent(intent) if intent.at.seq == seq => Some(intent),
-            _ => None,
-        });
-        if let Some(intent) = intents.next() {
-            intent.effect = Effect::Pure;
-            intent.problem = Some(Problem { status: Status::REFUSED, message });
-        }
     }
 }
 

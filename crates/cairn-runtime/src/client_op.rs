@@ -7,7 +7,6 @@ use crate::perform::Beginning;
 use crate::settled_op::SettledOp;
 use crate::{RunError, rows};
 use cairn_store::HomeLock;
-use cairn_surface::native;
 use cairn_types::{
     Action, Body, By, Change, Coord, Post, RunId, Settled, Status, is_stream, scheme_of,
 };
@@ -36,16 +35,16 @@ pub struct Answer {
 impl Client {
     /// Does an op, named and written as a native tool's call.
     pub async fn op(&mut self, tool: &str, args: &str, by: By) -> Result<Answer, RunError> {
-        let (recording, at) = self.journal.engine().spoken(tool, args);
+        let (mut recording, at) = self.journal.engine().spoken(tool, args);
+        let parsed = recording.parsed_calls.pop();
         self.journal.record(recording);
-        let action = native::parse(tool, args).action;
-        let performed = match action {
-            Err(_) => None,
-            Ok(action) if self.is_look(at, &action) => self.look(at, &action, by).await?,
-            Ok(Action::Send(post)) if self.is_addressed(&post) => self.say(at, &post, by).await?,
-            Ok(action @ Action::Exec(_)) => self.run(at, &action, by).await?,
-            Ok(action) if self.world.fetches(&action) => self.carry(at, &action, by).await?,
-            Ok(action) => self.change(at, &action, by).await?,
+        let performed = match parsed.map(|call| call.action) {
+            None => None,
+            Some(action) if self.is_look(at, &action) => self.look(at, &action, by).await?,
+            Some(Action::Send(post)) if self.is_addressed(&post) => self.say(at, &post, by).await?,
+            Some(action @ Action::Exec(_)) => self.run(at, &action, by).await?,
+            Some(action) if self.world.fetches(&action) => self.carry(at, &action, by).await?,
+            Some(action) => self.change(at, &action, by).await?,
         };
         if let Some((performed, settled)) = performed {
             let outcome =

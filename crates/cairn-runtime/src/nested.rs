@@ -33,7 +33,7 @@ impl DirectoryInstructions {
 
     /// Adds to each outcome what its directories have to say and this run's model has not seen.
     pub(crate) fn added_to(&self, mut recording: Recording, engine: &Engine) -> Recording {
-        let Recording { facts, contents } = &mut recording;
+        let Recording { facts, contents, .. } = &mut recording;
         for fact in facts {
             let Body::Outcome(outcome) = fact else { continue };
             let untold = self.untold(outcome, engine);

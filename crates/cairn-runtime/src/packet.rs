@@ -10,7 +10,9 @@ use cairn_provider::{Message, Part, Request};
 use cairn_store::StoreError;
 use cairn_surface::any::{self, Turn};
 use cairn_surface::{envelope, native};
-use cairn_types::{Action, Call, ContentRef, Hash, Media, RowPlace, Surface, ToolUse, Visible};
+use cairn_types::{
+    Action, Call, ContentRef, Hash, Media, RowPlace, Surface, ToolUse, UnreadParts, Visible,
+};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -106,7 +108,8 @@ impl Packet {
         }
         self.log(engine, visible, (&mut said, &mut media));
         if let Some(problems) = lap.and_then(Lap::problems).filter(|_| !is_plain) {
-            let _ = write!(said, "\n# Problems\n{}", told_problems(&text(&problems)?));
+            let _ =
+                write!(said, "\n# Problems\n{}", UnreadParts::from_json(&text(&problems)?).told());
         }
         let system = match is_plain {
             true => {
@@ -246,7 +249,7 @@ fn row(
         }
         // What could not be read is shown once, with what is wrong there; then only that it was.
         Item::Assistant { calls, problems: Some(problems), .. } if calls.is_empty() => {
-            let kinds = kinds(&text(problems)?).join(", ");
+            let kinds = UnreadParts::from_json(&text(problems)?).kinds().join(", ");
             PacketRow { head: format!("said by you, not read: {kinds}"), ..PacketRow::default() }
         }
         Item::Over { row, content } => {
@@ -323,35 +326,4 @@ fn line(target: &str) -> String {
         cut.push('…');
     }
     cut
-}
-
-/// The kinds of problems, each once.
-fn kinds(json: &str) -> Vec<String> {
-    let list: Vec<serde_json::Value> = serde_json::from_str(json).unwrap_or_default();
-    let mut kinds: Vec<String> = Vec::new();
-    for kind in list.iter().filter_map(|one| one["kind"].as_str()) {
-        if !kinds.iter().any(|known| known == kind) {
-            kinds.push(kind.to_owned());
-        }
-    }
-    kinds
-}
-
-/// Problems as facts: kind, place, what is wrong, and the lines themselves.
-fn told_problems(json: &str) -> String {
-    let list: Vec<serde_json::Value> = serde_json::from_str(json).unwrap_or_default();
-    let mut told = String::new();
-    for one in list {
-        let word = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
-        let _ = writeln!(
-            told,
-            "## {} at {}:{}: {}",
-            word("kind"),
-            one["line"],
-            one["column"],
-            word("note")
-        );
-        let _ = writeln!(told, "{}", word("snippet"));
-    }
-    told
 }

@@ -104,7 +104,7 @@ impl OpPreview<'_> {
 }
 
 /// The same, with what commands of this run printed as its rows have it.
-fn own_commands(own: &RunId, mut action: Action) -> Action {
+pub(crate) fn own_commands(own: &RunId, mut action: Action) -> Action {
     let (path, channel) = match &mut action {
         Action::Read(read) => (&mut read.path, "#output"),
         Action::Copy(carry) => (&mut carry.from, "#output"),

@@ -27,7 +27,7 @@ impl SettledOp {
 
     /// An op as it was performed. What is spooled of its output is not part of a recording.
     pub(crate) fn performed(at: Coord, done: Performed, settled: Settled) -> SettledOp {
-        let mut recording = Recording { facts: Vec::new(), contents: done.contents };
+        let mut recording = Recording { contents: done.contents, ..Recording::default() };
         let result = recording.keep(done.text);
         let media = done.media.into_iter().map(|shown| Media {
             mime: shown.mime.to_owned(),
@@ -57,7 +57,7 @@ impl SettledOp {
     pub(crate) fn from_recording(mut recording: Recording) -> Result<SettledOp, Recording> {
         match recording.facts.pop() {
             Some(Body::Outcome(outcome)) => {
-                let Recording { facts: before, contents } = recording;
+                let Recording { facts: before, contents, .. } = recording;
                 Ok(SettledOp { before, outcome, contents })
             }
             last => {
@@ -109,6 +109,6 @@ impl SettledOp {
     pub(crate) fn into_recording_as(self, fact: impl FnOnce(Outcome) -> Body) -> Recording {
         let SettledOp { before: mut facts, outcome, contents } = self;
         facts.push(fact(outcome));
-        Recording { facts, contents }
+        Recording { facts, contents, ..Recording::default() }
     }
 }

@@ -240,7 +240,7 @@ impl Start {
         let journal = Journal::new(self.store.clone(), lease, session, engine, scrubber);
         let mut driver = self.driver(journal, messages, inbox);
         let contents = driver.model_calls.schema_content();
-        driver.run.record(Recording { facts: vec![Body::Drive(drive)], contents })?;
+        driver.run.record(Recording { contents, ..Recording::of(Body::Drive(drive)) })?;
         driver.run.record_lost_streams()?;
         Ok(driver)
     }

@@ -9,9 +9,9 @@ use cairn_provider::CallText;
 use cairn_surface::any;
 use cairn_surface::{Position, Reading};
 use cairn_text::scrub::Scrubber;
-use cairn_types::{Action, Finish, Hash, Read, Surface};
+use cairn_types::{Action, Finish, Hash, Read, Surface, UnreadPart, UnreadParts};
 use cairn_world::World;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -24,10 +24,8 @@ pub(crate) struct Heard {
     pub(crate) text: String,
     /// What it thought aloud.
     pub(crate) reasoning: String,
-    /// What could not be read, a JSON array; empty where all could.
-    pub(crate) problems: String,
-    /// The same for a person, in one line.
-    pub(crate) unread: Option<String>,
+    /// What could not be read.
+    pub(crate) unread: UnreadParts,
     /// Repairs that belong to no call.
     pub(crate) repairs: Vec<String>,
     /// It says that nothing more is to be done, and that by no call.
@@ -55,8 +53,8 @@ impl Heard {
     /// Shows a person the text of the reply. If parts of it could not be read, shows only those: the rest may be
     /// fragments. The model reads about them with its next turn.
     pub(crate) fn report(&self, sink: &dyn Sink, scrubber: &Scrubber) {
-        match &self.unread {
-            Some(unread) => sink.event(&Event::Notice(scrubber.text(unread).into_owned())),
+        match self.unread.first_line() {
+            Some(unread) => sink.event(&Event::Notice(scrubber.text(&unread).into_owned())),
             None if self.text.trim().is_empty() => {}
             None => {
                 let text = scrubber.text(&self.text).into_owned();
@@ -115,19 +113,14 @@ fn heard(reading: Reading, (lap, turn): (u32, u32)) -> Heard {
             None => repairs.push(repair.note.clone()),
         }
     }
-    let problem = |one: &cairn_surface::Trouble| {
-        let (line, column) = (one.at.line, one.at.column);
-        json!({"kind": one.kind, "line": line, "column": column, "note": one.note, "snippet": one.snippet})
+    let unread = |one: cairn_surface::Trouble| UnreadPart {
+        kind: one.kind.to_owned(),
+        line: one.at.line as u64,
+        column: one.at.column as u64,
+        note: one.note,
+        snippet: one.snippet,
     };
-    let problems: Vec<Value> = reading.problems.iter().map(problem).collect();
-    let unread = reading.problems.first().map(|first| {
-        let more = match reading.problems.len() {
-            1 => String::new(),
-            n => format!(", and {} more", n - 1),
-        };
-        let Position { line, column } = first.at;
-        format!("not read: {} at {line}:{column}, {}{more}", first.kind, first.note)
-    });
+    let unread: UnreadParts = reading.problems.into_iter().map(unread).collect();
     let is_final = reading.terminal.is_some() && reading.ops.is_empty();
     let calls =
         reading.ops.into_iter().zip(of_ops).zip(1..).map(|((op, repairs), seq): (_, u32)| {
@@ -135,17 +128,12 @@ fn heard(reading: Reading, (lap, turn): (u32, u32)) -> Heard {
             let args: Arc<str> = Arc::from(Value::Object(op.args).to_string());
             let call = CallText { id, name: op.tool.to_owned(), args };
             let (unclosed, follows_misread) = (op.is_unclosed, op.follows_misread);
-            (call, Marks { repairs, unclosed, follows_misread })
+            (call, Marks { repairs, unclosed, follows_misread, refused: None })
         });
     Heard {
         calls: calls.collect(),
         text: reading.text.trim().to_owned(),
         reasoning: reading.reasoning,
-        problems: if problems.is_empty() {
-            String::new()
-        } else {
-            Value::Array(problems).to_string()
-        },
         unread,
         repairs,
         is_final,

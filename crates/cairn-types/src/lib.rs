@@ -31,6 +31,7 @@ mod serialised_names;
 mod status;
 mod stream;
 mod turn;
+mod unread_parts;
 mod uri;
 mod usage;
 
@@ -80,5 +81,6 @@ pub use secret::Secret;
 pub use status::Status;
 pub use stream::{Stream, StreamState};
 pub use turn::{Ask, Call, Fault, Finish, Reply, Visible};
+pub use unread_parts::{UnreadPart, UnreadParts};
 pub use uri::{LONGEST_ADDRESS, Place, Uri, UriError, scheme_of};
 pub use usage::{PicoUsd, Usage};

@@ -166,7 +166,7 @@ impl<W: Write> Printer<'_, W> {
                 format!("{at}  {who}  > {}", self.text(&steer.text))
             }
             Body::Delta(_) => {
-                let row = self.rows.changes().find(|row| row.delta.fact.n == fact.n);
+                let row = self.rows.changes_of(fact);
                 let lines: Vec<String> = row.iter().flat_map(noticed).collect();
                 lines.iter().map(|line| format!("{at}  {line}")).collect::<Vec<_>>().join("\n")
             }

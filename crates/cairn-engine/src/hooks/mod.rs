@@ -12,15 +12,16 @@ pub use misread::Misread;
 pub(crate) use ops::HooksSaid;
 pub use results::Concluded;
 
-use crate::admit::{Recording, intent};
+use crate::admit::Recording;
 use crate::op::{HostsReached, OpState};
+use crate::requested_call::RequestedCall;
 use crate::state::Engine;
 use crate::view::Item;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
-    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, Manifest,
-    Problem, Surface,
+    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, Problem,
+    Surface,
 };
 use std::collections::BTreeSet;
 
@@ -155,8 +156,12 @@ impl Engine {
         let tool = tool.filter(|_| ask.event == HookEvent::UnknownTool && input.is_some());
         let changed = input.as_deref().zip(op).filter(|_| !ask.again);
         let intent = changed.map(|(input, op)| {
-            let tool = tool.as_deref().unwrap_or(&op.intent.tool);
-            changed_to(op, &ask.name, (tool, input), (self.driving.schemes(), &mut recording))
+            let name = tool.clone().unwrap_or_else(|| op.intent.tool.clone());
+            let args = ContentRef::of(input.as_bytes());
+            let call = &Call { id: op.intent.call.clone(), name, args };
+            let (at, schemes) = (op.intent.at, self.driving.schemes());
+            let requested = RequestedCall { at, call, args: input, schemes };
+            op.changed_by_hook(&ask.name, requested, &mut recording)
         });
         let block = block.filter(|_| may.block).map(|why| match ask.event {
             HookEvent::Stop => words::kept_going(&why),
@@ -253,22 +258,28 @@ fn tool_of(op: &OpState) -> Option<&'static str> {
     native::tool(&op.intent.tool).filter(|_| is_read).map(|tool| tool.name)
 }
 
-/// The op as a hook wants it: read from the changed arguments as if the model had written them.
-fn changed_to(
-    op: &OpState,
-    name: &str,
-    (tool, input): (&str, &str),
-    (schemes, recording): (&[Manifest], &mut Recording),
-) -> Intent {
-    let old = &op.intent;
-    let args = ContentRef::of(input.as_bytes());
-    let call = Call { id: old.call.clone(), name: tool.to_owned(), args };
-    let mut changed = intent(old.at, &call, (input, schemes), recording);
-    (changed.writer, changed.surface, changed.unclosed) = (old.writer, old.surface, old.unclosed);
-    changed.repairs.push(format!("changed by the hook {name}"));
-    if let (Some(_), Err(misread)) = (&changed.problem, native::parse(tool, input).action) {
-        let message = recording.keep(words::senseless_change(&misread.message));
-        changed.problem = Some(Problem { status: misread.status, message });
+impl OpState {
+    /// The call that the hook of this name makes of it, read as if the model had written it. What the fact names is
+    /// kept with the recording.
+    fn changed_by_hook(
+        &self,
+        name: &str,
+        requested: RequestedCall<'_>,
+        recording: &mut Recording,
+    ) -> Intent {
+        let old = &self.intent;
+        let mut changed = requested.record(recording);
+        (changed.writer, changed.surface, changed.unclosed) =
+            (old.writer, old.surface, old.unclosed);
+        changed.repairs.push(format!("changed by the hook {name}"));
+        let misread = changed
+            .problem
+            .as_ref()
+            .and_then(|_| native::parse(&requested.call.name, requested.args).action.err());
+        if let Some(misread) = misread {
+            let message = recording.keep(words::senseless_change(&misread.message));
+            changed.problem = Some(Problem { status: misread.status, message });
+        }
+        changed
     }
-    changed
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 /// The recording without secrets.
 pub(super) fn without_secrets(scrubber: &Scrubber, mut recording: Recording) -> Recording {
-    let Recording { facts, contents } = &mut recording;
+    let Recording { facts, contents, .. } = &mut recording;
     let mut changed = HashMap::new();
     let mut more = Vec::new();
     for content in contents.iter_mut() {

@@ -1,25 +1,31 @@
 //! The parsed calls of the ops that a run's engine holds, so that the runtime parses a call once, however often the op
 //! is prepared, shown and performed.
 
-use cairn_types::{Action, Coord, Hash};
+use cairn_types::{Action, Coord, Hash, Intent};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Parsed calls by op.
 #[derive(Debug, Default)]
 pub(crate) struct OpenActions {
-    parsed: Mutex<HashMap<Coord, ParsedCall>>,
+    parsed: Mutex<HashMap<Coord, OpenAction>>,
 }
 
 #[derive(Debug)]
-struct ParsedCall {
+struct OpenAction {
     tool: String,
     input: Hash,
     action: Arc<Action>,
 }
 
 impl OpenActions {
-    /// The action of an op that calls this tool with this input. It is parsed at the first call, and again if a hook
+    /// Keeps what the call of an op was parsed to when it was recorded.
+    pub(crate) fn keep(&mut self, intent: &Intent, action: Action) {
+        let (tool, input) = (intent.tool.clone(), intent.input.hash);
+        self.lock().insert(intent.at, OpenAction { tool, input, action: Arc::new(action) });
+    }
+
+    /// The action of an op that calls this tool with this input. It is parsed where it was not kept, or a hook
     /// changed tool or input since; what cannot be parsed is not kept.
     pub(crate) fn get_or_parse<E>(
         &self,
@@ -28,12 +34,12 @@ impl OpenActions {
         input: Hash,
         parse: impl FnOnce() -> Result<Action, E>,
     ) -> Result<Arc<Action>, E> {
-        let is_same = |call: &&ParsedCall| call.tool == tool && call.input == input;
+        let is_same = |call: &&OpenAction| call.tool == tool && call.input == input;
         if let Some(call) = self.lock().get(&at).filter(is_same) {
             return Ok(call.action.clone());
         }
         let action = Arc::new(parse()?);
-        let call = ParsedCall { tool: tool.to_owned(), input, action: action.clone() };
+        let call = OpenAction { tool: tool.to_owned(), input, action: action.clone() };
         self.lock().insert(at, call);
         Ok(action)
     }
@@ -44,7 +50,7 @@ impl OpenActions {
         self.lock().retain(|at, _| is_held(*at));
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Coord, ParsedCall>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Coord, OpenAction>> {
         self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

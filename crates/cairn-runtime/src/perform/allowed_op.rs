@@ -45,7 +45,8 @@ pub(crate) struct Beginning<'a> {
 impl Beginning<'_> {
     pub(crate) fn recording(&self) -> Recording {
         let Beginning { at, again, prepared, is_chosen } = *self;
-        let mut recording = Recording { facts: Vec::new(), contents: prepared.contents.clone() };
+        let mut recording =
+            Recording { contents: prepared.contents.clone(), ..Recording::default() };
         let is_known = is_chosen || prepared.ran.is_some();
         let told = prepared.told.as_ref().filter(|_| is_known);
         let told = told.map(|(_, told)| recording.keep(told.as_str()));

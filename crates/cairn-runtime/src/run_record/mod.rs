@@ -6,10 +6,11 @@ mod ops;
 use crate::journal::{CommittedFact, Journal};
 use crate::nested::DirectoryInstructions;
 use crate::open_ops::OpenOps;
+use crate::preview::own_commands;
 use crate::questions::PutQuestions;
 use crate::transcript::text_of;
 use crate::{Event, Heard, Messages, RunError, Sink, now_ms};
-use cairn_engine::{Engine, Lap, Recording, Word};
+use cairn_engine::{Engine, Lap, ParsedCall, Recording, Word};
 use cairn_store::StoreError;
 use cairn_types::{Body, By, ContentRef, Coord, Hash, Proposal, ProposalId, Verdict, Writer};
 use cairn_world::World;
@@ -58,13 +59,28 @@ impl RunRecord {
 
     /// Takes facts into the run. They are durable after the next `flush`.
     pub(crate) fn record(&mut self, recording: Recording) -> Result<(), RunError> {
-        let recording = self.instructions.added_to(recording, self.journal.engine());
+        let mut recording = self.instructions.added_to(recording, self.journal.engine());
+        self.keep_actions(&mut recording);
         self.open_ops.sent.forget_settled(&recording.facts, self.journal.engine());
         self.journal.record(recording);
         let engine = self.journal.engine();
         self.open_ops.actions.keep_only(|at| engine.op(at).is_some());
         self.messages.extend(engine, &|hash| self.journal.content(hash))?;
         Ok(())
+    }
+
+    /// Keeps the calls among the facts as they were parsed for them.
+    fn keep_actions(&mut self, recording: &mut Recording) {
+        for ParsedCall { at, action } in recording.parsed_calls.drain(..) {
+            let asked = recording.facts.iter().find_map(|fact| match fact {
+                Body::Intent(intent) if intent.at == at => Some(intent),
+                _ => None,
+            });
+            if let Some(intent) = asked {
+                let action = own_commands(self.journal.run_id(), action);
+                self.open_ops.actions.keep(intent, action);
+            }
+        }
     }
 
     /// Makes everything recorded durable, then tells it.

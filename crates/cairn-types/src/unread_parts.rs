@@ -1,0 +1,115 @@
+//! What of a reply could not be read. It is kept as one content, a JSON array; here alone it is written and read back.
+
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+
+/// A place of a reply that could not be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UnreadPart {
+    /// Its column in characters, from 1.
+    pub column: u64,
+    /// What is wrong there, a word.
+    pub kind: String,
+    /// Its line, from 1.
+    pub line: u64,
+    /// What is wrong there, in a sentence.
+    pub note: String,
+    /// The lines as they were written.
+    pub snippet: String,
+}
+
+/// All that could not be read of one reply.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UnreadParts(Vec<UnreadPart>);
+
+impl UnreadParts {
+    /// Reads them from the content that keeps them; none where it holds no such list.
+    #[must_use]
+    pub fn from_json(json: &str) -> UnreadParts {
+        serde_json::from_str(json).unwrap_or_default()
+    }
+
+    /// The content that keeps them; nothing where all was read.
+    #[must_use]
+    pub fn to_json(&self) -> Option<String> {
+        if self.0.is_empty() {
+            return None;
+        }
+        serde_json::to_string(self).ok()
+    }
+
+    /// Each kind of problem once, in the order in which they stand.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<&str> {
+        let mut kinds: Vec<&str> = Vec::new();
+        for part in &self.0 {
+            if !kinds.contains(&part.kind.as_str()) {
+                kinds.push(&part.kind);
+            }
+        }
+        kinds
+    }
+
+    /// What the model is told: kind, place and what is wrong of each, and the lines themselves.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let mut told = String::new();
+        for UnreadPart { kind, line, column, note, snippet } in &self.0 {
+            let _ = writeln!(told, "## {kind} at {line}:{column}: {note}\n{snippet}");
+        }
+        told
+    }
+
+    /// The first of them in one line for a person, and how many there are besides.
+    #[must_use]
+    pub fn first_line(&self) -> Option<String> {
+        let UnreadPart { kind, line, column, note, .. } = self.0.first()?;
+        let more = match self.0.len() {
+            1 => String::new(),
+            n => format!(", and {} more", n - 1),
+        };
+        Some(format!("not read: {kind} at {line}:{column}, {note}{more}"))
+    }
+}
+
+impl FromIterator<UnreadPart> for UnreadParts {
+    fn from_iter<I: IntoIterator<Item = UnreadPart>>(parts: I) -> UnreadParts {
+        UnreadParts(parts.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(kind: &str, line: u64) -> UnreadPart {
+        let (kind, note, snippet) = (kind.to_owned(), "a note".to_owned(), "1 | text".to_owned());
+        UnreadPart { column: 2, kind, line, note, snippet }
+    }
+
+    #[test]
+    fn they_are_kept_as_json_with_sorted_keys_and_read_back() {
+        let parts: UnreadParts =
+            [part("cut", 1), part("odd", 3), part("cut", 4)].into_iter().collect();
+        let json = parts.to_json().unwrap();
+        let first = r#"[{"column":2,"kind":"cut","line":1,"note":"a note","snippet":"1 | text"},"#;
+        assert!(json.starts_with(first), "{json}");
+        assert_eq!(UnreadParts::from_json(&json), parts);
+        assert_eq!(UnreadParts::default().to_json(), None);
+        assert_eq!(UnreadParts::from_json("no list"), UnreadParts::default());
+    }
+
+    #[test]
+    fn the_model_is_told_all_and_a_person_the_first() {
+        let parts: UnreadParts =
+            [part("cut", 1), part("odd", 3), part("cut", 4)].into_iter().collect();
+        assert_eq!(parts.kinds(), ["cut", "odd"]);
+        let told = parts.told();
+        assert!(told.starts_with("## cut at 1:2: a note\n1 | text\n## odd at 3:2"), "{told}");
+        assert_eq!(parts.first_line().unwrap(), "not read: cut at 1:2, a note, and 2 more");
+        let one: UnreadParts = [part("odd", 3)].into_iter().collect();
+        assert_eq!(one.first_line().unwrap(), "not read: odd at 3:2, a note");
+    }
+}
