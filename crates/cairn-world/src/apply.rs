@@ -5,11 +5,12 @@ use crate::aside;
 use crate::durability::{Durability, sync_file_systems};
 use crate::leftovers;
 use crate::path;
+use crate::root_directory::RootDirectory;
 use crate::roots::Roots;
 use crate::settled::{Probe, Refusal};
 use crate::state::{self, Standing, same};
 use crate::swap::Problem;
-use crate::workspace::{Workspace, refusal};
+use crate::workspace::refusal;
 use crate::write::{self, Ready};
 use cairn_types::{Aside, Change, ChangeKind, FileKind, FileState, Hash, Status};
 use rustix::io::Errno;
@@ -42,7 +43,7 @@ pub(crate) fn apply(
 ) -> Result<Vec<Change>, Refusal> {
     let mut todo = Vec::with_capacity(changes.len());
     for change in changes {
-        let now = state::of_change(roots.of(&change.path), change)?;
+        let now = state::of_change(roots.root_of(&change.path), change)?;
         match standing(roots, change, &now) {
             Probe::Done if list == List::GoOn => {}
             Probe::Partly if list == List::GoOn => todo.push((change, now)),
@@ -117,7 +118,7 @@ impl<'a> Making<'a, '_> {
             .and_then(|()| waiting.try_for_each(|(step, ready)| self.one(step, ready.as_ref())));
         for (step, ready) in waiting {
             if let Some(ready) = ready {
-                write::discard(self.roots.of(&step.0.path), step.0, &ready);
+                write::discard(self.roots.root_of(&step.0.path), step.0, &ready);
             }
         }
         made
@@ -139,8 +140,9 @@ impl<'a> Making<'a, '_> {
                     let bytes = bytes_of(change, after, self.contents)?;
                     let workspace = self.roots.of(&change.path);
                     let what = (bytes.as_slice(), now);
-                    let ready = write::get_ready(workspace, change, after, what, self.durability)
-                        .map_err(|problem| Failure::of(&change.path, problem).refusal)?;
+                    let ready =
+                        write::get_ready(&workspace.root, change, after, what, self.durability)
+                            .map_err(|problem| Failure::of(&change.path, problem).refusal)?;
                     waiting.push((step, Some(ready)));
                     is_any = true;
                 }
@@ -156,7 +158,7 @@ impl<'a> Making<'a, '_> {
             self.done.push(step.0);
             self.counter.count();
         } else if let Some(ready) = ready {
-            write::discard(self.roots.of(&step.0.path), step.0, ready);
+            write::discard(self.roots.root_of(&step.0.path), step.0, ready);
         }
         made.map_err(|failure| failure.refusal)
     }
@@ -244,7 +246,7 @@ fn open_up(roots: &Roots, changes: &[&Change]) {
     let going: Vec<&Change> = changes.iter().copied().filter(going).collect();
     for (path, state) in directories(&going, |change| change.before.as_ref()).into_iter().rev() {
         if state.mode & 0o700 != 0o700 {
-            let _ = write::open_up(roots.of(path), path, state.mode);
+            let _ = write::open_up(roots.root_of(path), path, state.mode);
         }
     }
 }
@@ -252,7 +254,7 @@ fn open_up(roots: &Roots, changes: &[&Change]) {
 /// Gives the directories that were made their modes and times, now that everything is in them.
 fn finish(roots: &Roots, changes: &[&Change], durability: Durability) -> Result<(), Refusal> {
     let finish = |(path, state): (&str, &FileState)| {
-        write::finish(roots.of(path), path, state, durability)
+        write::finish(roots.root_of(path), path, state, durability)
             .map_err(|e| Failure::of(path, e).refusal)
     };
     directories(changes, |change| change.after.as_ref()).into_iter().try_for_each(finish)
@@ -261,10 +263,10 @@ fn finish(roots: &Roots, changes: &[&Change], durability: Durability) -> Result<
 /// Gives directories that were to go, and stay, their modes and times again.
 fn leave_as_before(roots: &Roots, changes: &[&Change]) {
     for (path, state) in directories(changes, |change| change.before.as_ref()) {
-        let now = state::at(roots.of(path), path).ok().flatten();
+        let now = state::at(roots.root_of(path), path).ok().flatten();
         let now = now.as_ref().map(|(now, _)| now);
         if same(now, Some(state)) || write::is_opened(Some(state), now) {
-            let _ = write::finish(roots.of(path), path, state, Durability::OneByOne);
+            let _ = write::finish(roots.root_of(path), path, state, Durability::OneByOne);
         }
     }
 }
@@ -338,14 +340,14 @@ fn one(
     };
     let workspace = roots.of(&change.path);
     if let Some(was) = now {
-        aside::away(workspace, &change.path, (before, was), durability)
+        aside::away(&workspace.root, &change.path, (before, was), durability)
             .map_err(|problem| Failure { is_made: false, ..Failure::of(&change.path, problem) })?;
     }
     let brought = bring(roots, (change, &None), (contents, ready), durability);
     match brought {
         // It goes back, unless somebody else's is in its place by now.
         Err(failure) if !failure.is_made => {
-            match aside::back(workspace, &change.path, before, durability) {
+            match aside::back(&workspace.root, &change.path, before, durability) {
                 Ok(()) | Err(Problem::NotDurable(_)) => Err(failure),
                 Err(_) => {
                     let kept = before.aside.as_ref().map_or("", |aside| aside.path.as_str());
@@ -367,21 +369,21 @@ fn bring(
     let failed = |problem| Failure::of(&change.path, problem);
     let workspace = roots.of(&change.path);
     let Some(after) = &change.after else {
-        return write::take_away(workspace, change, now, durability).map_err(failed);
+        return write::take_away(&workspace.root, change, now, durability).map_err(failed);
     };
     if after.aside.is_some() {
         let moved = match now {
-            None => aside::back(workspace, &change.path, after, durability),
-            Some(was) => aside::instead(workspace, change, after, was, durability),
+            None => aside::back(&workspace.root, &change.path, after, durability),
+            Some(was) => aside::instead(&workspace.root, change, after, was, durability),
         };
         return moved.map_err(failed);
     }
     if let Some(ready) = ready {
-        let put = write::put_ready(workspace, change, (after, ready), now, durability);
+        let put = write::put_ready(&workspace.root, change, (after, ready), now, durability);
         return put.map_err(failed);
     }
     let bytes = bytes_of(change, after, contents)?;
-    write::put(workspace, change, after, (&bytes, now), durability).map_err(failed)
+    write::put(&workspace.root, change, after, (&bytes, now), durability).map_err(failed)
 }
 
 /// The bytes of what a change leads to.
@@ -403,7 +405,7 @@ fn roll_back(roots: &Roots, done: &[&Change], contents: &Contents<'_>) -> Vec<St
     let mut left = Vec::new();
     for change in done.iter().rev() {
         let back = inverse(change);
-        let taken_back = match state::of_change(roots.of(&back.path), &back) {
+        let taken_back = match state::of_change(roots.root_of(&back.path), &back) {
             Ok(now) => match standing(roots, &back, &now) {
                 Probe::Done => true,
                 Probe::Neither => false,
@@ -437,7 +439,7 @@ fn rolled_back(problem: Refusal, left: Vec<String>) -> Refusal {
 /// what was to come is not there yet, it stands as removed.
 pub(crate) fn made(roots: &Roots, changes: &[Change]) -> Vec<Change> {
     let stands = |change: &Change| {
-        let now = state::of_change(roots.of(&change.path), change).ok()?;
+        let now = state::of_change(roots.root_of(&change.path), change).ok()?;
         match standing(roots, change, &now) {
             Probe::Done => as_it_now_is(roots, change).ok(),
             Probe::Partly if now.is_none() => {
@@ -452,7 +454,7 @@ pub(crate) fn made(roots: &Roots, changes: &[Change]) -> Vec<Change> {
 fn as_it_now_is(roots: &Roots, change: &Change) -> Result<Change, Refusal> {
     let after = match &change.after {
         None => None,
-        Some(meant) => match state::of_change(roots.of(&change.path), change) {
+        Some(meant) => match state::of_change(roots.root_of(&change.path), change) {
             Ok(Some((state, _))) if is_what_was_meant(&state, meant) => Some(state),
             _ => Some(meant.clone()),
         },
@@ -474,7 +476,7 @@ fn standing(roots: &Roots, change: &Change, now: &Standing) -> Probe {
     let now = now.as_ref().map(|(state, _)| state);
     let (before, after) = (change.before.as_ref(), change.after.as_ref());
     let lies = |state: Option<&FileState>| {
-        state.is_some_and(|state| aside::lies(roots.of(&change.path), state))
+        state.is_some_and(|state| aside::lies(roots.root_of(&change.path), state))
     };
     let is_between = || {
         write::is_opened(after, now)
@@ -497,7 +499,7 @@ pub(crate) fn probe(roots: &Roots, expected: &[Change]) -> Probe {
     let is_durable = leftovers::clear(roots, expected).is_ok();
     let mut found: Option<Probe> = None;
     for change in expected {
-        let this = state::of_change(roots.of(&change.path), change)
+        let this = state::of_change(roots.root_of(&change.path), change)
             .map_or(Probe::Neither, |now| standing(roots, change, &now));
         found = Some(match (found, this) {
             (None, this) => this,
@@ -510,11 +512,11 @@ pub(crate) fn probe(roots: &Roots, expected: &[Change]) -> Probe {
 }
 
 /// The directories that must be made so that a path can be, outermost first.
-pub(crate) fn missing_directories(workspace: &Workspace, path: &str) -> Vec<Change> {
+pub(crate) fn missing_directories(root: &RootDirectory, path: &str) -> Vec<Change> {
     let mut made = Vec::new();
     let mut directory = path::split(path).0;
-    let mode = workspace.new_directory_mode() | workspace.group_bit(directory);
-    while directory != "." && matches!(workspace.directory(directory), Err(Errno::NOENT)) {
+    let mode = root.new_directory_mode() | root.group_bit(directory);
+    while directory != "." && matches!(root.open_directory(directory), Err(Errno::NOENT)) {
         let state = FileState::of(FileKind::Directory, mode);
         made.push(Change::between(directory.to_owned(), None, Some(state)));
         directory = path::split(directory).0;

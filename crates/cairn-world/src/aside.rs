@@ -4,10 +4,10 @@
 
 use crate::durability::{Durability, sync_directory};
 use crate::path;
+use crate::root_directory::{RootDirectory, entry};
 use crate::state::{self, Seen, is_moved_one, same};
 use crate::swap::{self, Problem, Spot};
 use crate::temporary::Names;
-use crate::workspace::{Workspace, entry};
 use crate::write::set_mode;
 use cairn_types::{Aside, Change, FileKind, FileState};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
@@ -27,15 +27,15 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// The place of a real path.
-    fn of(workspace: &Workspace, path: &'a str) -> Result<Place<'a>, Errno> {
+    fn of(root: &RootDirectory, path: &'a str) -> Result<Place<'a>, Errno> {
         let (directory, name) = path::split(path);
-        Ok(Place { dir: workspace.directory(directory)?, name })
+        Ok(Place { dir: root.open_directory(directory)?, name })
     }
 
     /// Where a state lies while it does not stand in its place. Only ever in the trash, whatever a
     /// row says.
-    fn aside(workspace: &Workspace, state: &'a FileState) -> Result<Place<'a>, Errno> {
-        Place::of(workspace, trash_path(workspace, state)?)
+    fn aside(root: &RootDirectory, state: &'a FileState) -> Result<Place<'a>, Errno> {
+        Place::of(root, trash_path(root, state)?)
     }
 
     fn spot(&self) -> Spot<'_> {
@@ -66,30 +66,30 @@ impl<'a> Place<'a> {
 }
 
 /// The path beneath the root where a state is kept aside.
-fn trash_path<'a>(workspace: &Workspace, state: &'a FileState) -> Result<&'a str, Errno> {
-    let path = state.aside.as_ref().map(|aside| workspace.inner(&aside.path));
+fn trash_path<'a>(root: &RootDirectory, state: &'a FileState) -> Result<&'a str, Errno> {
+    let path = state.aside.as_ref().map(|aside| root.inner_path(&aside.path));
     path.filter(|path| Aside::in_trash(path).is_some()).ok_or(Errno::INVAL)
 }
 
 /// Whether what a state tells of lies aside.
-pub(crate) fn lies(workspace: &Workspace, state: &FileState) -> bool {
-    Place::aside(workspace, state).is_ok_and(|aside| aside.holds(state))
+pub(crate) fn lies(root: &RootDirectory, state: &FileState) -> bool {
+    Place::aside(root, state).is_ok_and(|aside| aside.holds(state))
 }
 
 /// Moves what stands at a path, which is `state` and was just seen so, aside. Whatever fails, it is in
 /// its place again, or somebody else's is and the problem says where it lies.
 pub(crate) fn away(
-    workspace: &Workspace,
+    root: &RootDirectory,
     path: &str,
     (state, was): (&FileState, &Seen),
     durability: Durability,
 ) -> Result<(), Problem> {
-    let place = Place::of(workspace, path)?;
+    let place = Place::of(root, path)?;
     let is_it = |at: &Place<'_>| at.stat().is_some_and(|now| is_still(state, (&was.1, &now)));
     if !is_it(&place) {
         return Err(Problem::Stale);
     }
-    let aside = made(workspace, trash_path(workspace, state)?)?;
+    let aside = made(root, trash_path(root, state)?)?;
     match shift(&place, &aside) {
         Err(Errno::NOENT) => return Err(Problem::Stale),
         Err(Errno::XDEV) => return Err(Problem::OtherSystem),
@@ -112,13 +112,13 @@ fn is_still(state: &FileState, (was, now): (&Stat, &Stat)) -> bool {
 
 /// Moves what lies aside to its place, where nothing is.
 pub(crate) fn back(
-    workspace: &Workspace,
+    root: &RootDirectory,
     path: &str,
     state: &FileState,
     durability: Durability,
 ) -> Result<(), Problem> {
-    let aside = lying(workspace, state)?;
-    let place = Place::of(workspace, path)?;
+    let aside = lying(root, state)?;
+    let place = Place::of(root, path)?;
     match shift(&aside, &place) {
         Err(Errno::NOENT) => return Err(Problem::Gone),
         Err(Errno::XDEV) => return Err(Problem::OtherSystem),
@@ -134,14 +134,14 @@ pub(crate) fn back(
 /// Moves what lies aside to the place of something that is written and not moved, and removes that:
 /// its row keeps it.
 pub(crate) fn instead(
-    workspace: &Workspace,
+    root: &RootDirectory,
     change: &Change,
     state: &FileState,
     was: &Seen,
     durability: Durability,
 ) -> Result<(), Problem> {
-    let aside = lying(workspace, state)?;
-    let place = Place::of(workspace, &change.path)?;
+    let aside = lying(root, state)?;
+    let place = Place::of(root, &change.path)?;
     swap::still_there(place.dir.as_fd(), place.name, was)?;
     match exchange(&aside, &place) {
         Err(Errno::NOENT) => return Err(Problem::Stale),
@@ -204,8 +204,8 @@ fn kept(state: &FileState) -> Problem {
 }
 
 /// The place where a state lies aside, if it does.
-fn lying<'a>(workspace: &Workspace, state: &'a FileState) -> Result<Place<'a>, Problem> {
-    match Place::aside(workspace, state) {
+fn lying<'a>(root: &RootDirectory, state: &'a FileState) -> Result<Place<'a>, Problem> {
+    match Place::aside(root, state) {
         Ok(aside) if aside.holds(state) => Ok(aside),
         Ok(_) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Err(Problem::Gone),
         Err(e) => Err(e.into()),
@@ -247,14 +247,14 @@ fn settle(to: &Place<'_>, from: &Place<'_>, durability: Durability) -> Result<()
 }
 
 /// The place of a path in the trash, with the directories on the way to it.
-fn made<'a>(workspace: &Workspace, path: &'a str) -> Result<Place<'a>, Problem> {
+fn made<'a>(root: &RootDirectory, path: &'a str) -> Result<Place<'a>, Problem> {
     let (directory, name) = path::split(path);
-    match workspace.directory(directory) {
+    match root.open_directory(directory) {
         Ok(dir) => return Ok(Place { dir, name }),
         Err(Errno::NOENT) => {}
         Err(e) => return Err(e.into()),
     }
-    let mut dir = workspace.directory(".")?;
+    let mut dir = root.open_directory(".")?;
     for (nth, part) in directory.split('/').enumerate() {
         match rustix::fs::mkdirat(&dir, part, Mode::from_raw_mode(OPEN)) {
             Ok(()) => sync_directory(&dir)?,
@@ -284,11 +284,11 @@ fn ignore_all(dir: &OwnedFd) -> Result<(), Problem> {
 }
 
 /// Clears up what a process that is gone left of a change that moves something.
-pub(crate) fn clear(workspace: &Workspace, change: &Change, durability: Durability) {
-    let Ok(place) = Place::of(workspace, &change.path) else { return };
+pub(crate) fn clear(root: &RootDirectory, change: &Change, durability: Durability) {
+    let Ok(place) = Place::of(root, &change.path) else { return };
     let states = [&change.before, &change.after].into_iter().flatten();
     for state in states.filter(|state| state.aside.is_some()) {
-        let Ok(aside) = Place::aside(workspace, state) else { continue };
+        let Ok(aside) = Place::aside(root, state) else { continue };
         // Where it was moved by giving it a second name, it has both.
         if state.kind == FileKind::File && place.holds(state) && aside.holds(state) {
             let _ = rustix::fs::unlinkat(&aside.dir, aside.name, AtFlags::empty());
@@ -340,18 +340,18 @@ mod tests {
 
     const SLOT: &str = ".cairn/trash/op/after/0";
 
-    /// A workspace with a place, and a slot in the trash for what is moved there.
-    fn bed() -> (tempfile::TempDir, Workspace) {
+    /// A directory with a place, and a slot in the trash for what is moved there.
+    fn bed() -> (tempfile::TempDir, RootDirectory) {
         let holder = tempfile::tempdir().unwrap();
         fs::create_dir_all(holder.path().join(SLOT).parent().unwrap()).unwrap();
-        let workspace = Workspace::open(holder.path()).unwrap();
-        (holder, workspace)
+        let directory = RootDirectory::open(holder.path()).unwrap();
+        (holder, directory)
     }
 
     /// Writes a file and gives its state, as one that is moved.
-    fn ours(root: &Path, workspace: &Workspace) -> FileState {
+    fn ours(root: &Path, directory: &RootDirectory) -> FileState {
         fs::write(root.join("ours"), "ours").unwrap();
-        let (state, stat) = state::at(workspace, "ours").unwrap().unwrap();
+        let (state, stat) = state::at(directory, "ours").unwrap().unwrap();
         let aside = Some(Aside { path: SLOT.to_owned(), inode: stat.st_ino });
         FileState { hash: None, aside, ..state }
     }
@@ -380,16 +380,16 @@ mod tests {
     fn what_a_dead_process_left_in_the_trash_is_removed_if_it_is_known_and_goes_back_if_not() {
         type Two = (Option<&'static str>, Option<&'static str>);
         let check = |is_after: bool, left: Two, expected: Two| {
-            let (holder, workspace) = bed();
+            let (holder, directory) = bed();
             let root = holder.path();
-            let moved = ours(root, &workspace);
+            let moved = ours(root, &directory);
             fs::write(root.join("was"), "was").unwrap();
-            let was = state::at(&workspace, "was").unwrap().map(|(state, _)| state);
+            let was = state::at(&directory, "was").unwrap().map(|(state, _)| state);
             put(root, "place", left.0);
             put(root, SLOT, left.1);
             let (before, after) = if is_after { (was, Some(moved)) } else { (Some(moved), was) };
             clear(
-                &workspace,
+                &directory,
                 &Change::between("place".to_owned(), before, after),
                 Durability::OneByOne,
             );
@@ -409,13 +409,13 @@ mod tests {
 
     #[test]
     fn a_second_name_that_a_dead_process_gave_is_removed() {
-        let (holder, workspace) = bed();
+        let (holder, directory) = bed();
         let root = holder.path();
-        let moved = ours(root, &workspace);
+        let moved = ours(root, &directory);
         put(root, "place", Some("ours"));
         fs::hard_link(root.join("place"), root.join(SLOT)).unwrap();
         clear(
-            &workspace,
+            &directory,
             &Change::between("place".to_owned(), None, Some(moved)),
             Durability::OneByOne,
         );
@@ -426,12 +426,12 @@ mod tests {
     #[test]
     fn what_came_out_of_a_place_at_the_last_moment_goes_back_and_the_newer_stays() {
         let check = |place: Option<&str>, expected: (Option<&str>, Option<&str>), kept: bool| {
-            let (holder, workspace) = bed();
+            let (holder, directory) = bed();
             let root = holder.path();
-            let moved = ours(root, &workspace);
+            let moved = ours(root, &directory);
             put(root, "place", place);
             put(root, SLOT, Some("theirs"));
-            let at = (Place::aside(&workspace, &moved), Place::of(&workspace, "place"));
+            let at = (Place::aside(&directory, &moved), Place::of(&directory, "place"));
             let problem = give_back(&at.0.unwrap(), &at.1.unwrap(), &moved);
             let is = if kept { Problem::Aside(SLOT.to_owned()) } else { Problem::Stale };
             assert_eq!((problem, found(root)), (is, told(expected)), "{place:?}");
@@ -443,13 +443,13 @@ mod tests {
 
     #[test]
     fn a_file_system_that_cannot_exchange_is_moved_into_all_the_same() {
-        let (holder, workspace) = bed();
+        let (holder, directory) = bed();
         let root = holder.path();
-        let moved = ours(root, &workspace);
+        let moved = ours(root, &directory);
         put(root, SLOT, Some("ours"));
         put(root, "place", Some("was"));
-        let was = state::at(&workspace, "place").unwrap().unwrap();
-        let at = (Place::aside(&workspace, &moved), Place::of(&workspace, "place"));
+        let was = state::at(&directory, "place").unwrap().unwrap();
+        let at = (Place::aside(&directory, &moved), Place::of(&directory, "place"));
         let (aside, place) = (at.0.unwrap(), at.1.unwrap());
         instead_plainly(&aside, &place, ("beside", &was), Durability::OneByOne).unwrap();
         assert_eq!(found(root), told((Some("ours"), None)));
@@ -463,7 +463,7 @@ mod tests {
         // A directory that is not empty stays, and what should take its place does too.
         fs::remove_file(root.join("place")).unwrap();
         fs::create_dir(root.join("place")).unwrap();
-        let was = state::at(&workspace, "place").unwrap().unwrap();
+        let was = state::at(&directory, "place").unwrap().unwrap();
         fs::write(root.join("place/f"), "theirs").unwrap();
         assert_eq!(
             instead_plainly(&aside, &place, ("beside", &was), Durability::OneByOne),

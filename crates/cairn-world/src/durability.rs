@@ -62,7 +62,7 @@ pub(crate) fn sync_file_systems<'a>(
     for path in paths {
         let mut directory = path::split(path).0;
         while directories.insert(directory) {
-            let opened = match roots.of(path).directory(directory) {
+            let opened = match roots.root_of(path).open_directory(directory) {
                 Ok(opened) => opened,
                 Err(_) if directory == "." => break,
                 Err(_) => {

@@ -7,6 +7,7 @@ use crate::earlier::{EarlierInReply, SeenText};
 use crate::parts;
 use crate::patch;
 use crate::read::refuse_binary;
+use crate::root_directory::RootDirectory;
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state;
@@ -96,7 +97,7 @@ fn with_directories(roots: &Roots, prepared: Prepared) -> Prepared {
     let mut changes: Vec<Change> = Vec::new();
     for change in prepared.changes {
         if change.after.is_some() {
-            for directory in missing_directories(roots.of(&change.path), &change.path) {
+            for directory in missing_directories(roots.root_of(&change.path), &change.path) {
                 if !changes.contains(&directory) {
                     changes.push(directory);
                 }
@@ -163,7 +164,7 @@ pub(crate) fn worked(
     edited: Edited,
 ) -> Result<Worked, Refusal> {
     let Edited { content, spans, mut notes, .. } = edited;
-    if before.is_some() && workspace.has_other_names(&real) {
+    if before.is_some() && workspace.root.has_other_names(&real) {
         notes.push(OTHER_NAMES.to_owned());
     }
     if content.len() as u64 > MAX_FILE {
@@ -174,7 +175,7 @@ pub(crate) fn worked(
         return Err(Refusal::new(Status::UNCHANGED, format!("{real} is unchanged")));
     }
     let (before, state) = before.unzip();
-    let after = written(workspace, state.as_ref(), content.as_bytes());
+    let after = written(&workspace.root, state.as_ref(), content.as_bytes());
     let change = Change::between(real, state, Some(after));
     Ok(Worked { change, before, after: Some(content), spans, notes, from: None })
 }
@@ -250,12 +251,8 @@ pub(crate) fn status_of(problem: &EditProblem) -> Status {
 }
 
 /// The state a file will have with this content.
-pub(crate) fn written(
-    workspace: &Workspace,
-    before: Option<&FileState>,
-    after: &[u8],
-) -> FileState {
-    let mode = before.map_or(workspace.new_file_mode(), |state| state.mode);
+pub(crate) fn written(root: &RootDirectory, before: Option<&FileState>, after: &[u8]) -> FileState {
+    let mode = before.map_or(root.new_file_mode(), |state| state.mode);
     FileState {
         uid: before.and_then(|state| state.uid),
         gid: before.and_then(|state| state.gid),

@@ -1,7 +1,7 @@
 //! Where a repository keeps its own files when that is not `.git`: a `.git` that is a file, or a
 //! link, names another directory, and that is then as much out of reach. Changes nothing.
 
-use crate::workspace::{entry, link_of};
+use crate::root_directory::{entry, link_of};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use std::fs::File;
 use std::io::Read;

@@ -49,20 +49,20 @@ pub(crate) fn mark_guarded(roots: &Roots, person: &GitConfigFiles, prepared: &mu
     let (guards, linked) = (find_git_guards(roots, person, &near), find_linked_names(roots, &near));
     let changes = prepared.changes.iter().enumerate().filter(|(_, change)| is_file(change));
     for (at, change) in changes.filter(|(_, change)| !is_guarded(&change.path)) {
-        let root = roots.of(&change.path);
+        let root = roots.root_of(&change.path);
         let place = ground.absolute(&change.path);
         if let Some(guard) = guards.iter().find(|guard| ground.touches(change, &place, &guard.path))
         {
             let GitGuard { counts_as, why, .. } = guard;
             let shown = path::shown(change.path.as_bytes());
             let why = format!("git runs or reads {shown} ({why})\n");
-            mark(at, root.told(counts_as), Some(why));
+            mark(at, root.op_path(counts_as), Some(why));
         }
         for name in linked.iter().filter(|name| ground.touches(change, &place, &name.path)) {
             mark(at, name.counts_as.clone(), Some(name.told(&change.path)));
         }
         if goes_on_with_more(change, &prepared.contents) {
-            mark(at, root.told(".git/hooks"), None);
+            mark(at, root.op_path(".git/hooks"), None);
         }
     }
     for (at, counts_as) in BareRepositories::new(&ground).found() {
@@ -116,11 +116,7 @@ impl<'a> Ground<'a> {
 
     /// The absolute path of something in a folder of the world.
     pub(crate) fn absolute(&self, told: &str) -> PathBuf {
-        let root = self.roots.of(told);
-        match root.inner(told) {
-            "." => root.path().to_owned(),
-            inner => root.path().join(inner),
-        }
+        self.roots.absolute(told)
     }
 
     /// The directories in which something is changed.
@@ -154,9 +150,9 @@ impl<'a> Ground<'a> {
 
     /// Where something lies in what a command made.
     pub(crate) fn in_layer(&self, told: &str) -> Option<PathBuf> {
-        let root = self.roots.of(told);
-        let (_, upper) = self.layers.iter().find(|(of, _)| std::ptr::eq(*of, root))?;
-        Some(upper.join(root.inner(told)))
+        let folder = self.roots.of(told);
+        let (_, upper) = self.layers.iter().find(|(of, _)| std::ptr::eq(*of, folder))?;
+        Some(upper.join(folder.root.inner_path(told)))
     }
 
     fn is_in_layer(&self, told: &str) -> bool {

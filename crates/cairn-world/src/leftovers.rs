@@ -27,7 +27,7 @@ pub(crate) fn clear(roots: &Roots, changes: &[Change]) -> Result<(), Problem> {
         synced = synced.and(clear_in_one(roots, changes, durability));
     }
     for change in changes {
-        aside::clear(roots.of(&change.path), change, durability);
+        aside::clear(roots.root_of(&change.path), change, durability);
     }
     match durability {
         Durability::OneByOne => synced,
@@ -41,7 +41,7 @@ pub(crate) fn clear(roots: &Roots, changes: &[Change]) -> Result<(), Problem> {
 fn clear_in_one(roots: &Roots, changes: &[&Change], durability: Durability) -> Result<(), Problem> {
     let Some(first) = changes.first() else { return Ok(()) };
     let directory = path::split(&first.path).0;
-    let Ok(dir) = roots.of(&first.path).directory(directory) else { return Ok(()) };
+    let Ok(dir) = roots.root_of(&first.path).open_directory(directory) else { return Ok(()) };
     let found = walk::names(&dir).unwrap_or_default();
     let ours = found.iter().map(walk::Name::bare).filter(|name| temporary::is_ours(name));
     let ours: Vec<&str> = ours.filter_map(|name| std::str::from_utf8(name).ok()).collect();
@@ -113,7 +113,7 @@ mod tests {
         let roots = Roots::new(Workspace::open(holder.path()).unwrap());
         let state = |content: &str| -> FileState {
             fs::write(holder.path().join("f"), content).unwrap();
-            let seen = state::at(roots.main(), "f").unwrap().unwrap();
+            let seen = state::at(&roots.main().root, "f").unwrap().unwrap();
             fs::remove_file(holder.path().join("f")).unwrap();
             seen.0
         };

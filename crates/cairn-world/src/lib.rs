@@ -45,6 +45,7 @@ mod rearrange;
 mod rehearse;
 mod rehearsing;
 mod removed;
+mod root_directory;
 mod roots;
 mod ruled;
 mod runtimes;
@@ -81,6 +82,7 @@ pub use parts::Part;
 pub use read::Lines;
 pub use rehearse::{Confine, Rehearsed};
 pub use rehearsing::{Ended, OnOutput, Rehearsing};
+pub use root_directory::WorldError;
 pub use ruled::Ruled;
 pub use runtimes::{Runtime, Runtimes};
 pub use scheme::{Entry, Listed, Scheme, Schemes};
@@ -91,7 +93,7 @@ pub use stored::Stored;
 pub use survey::{Noticed, Scanned, Survey, Surveyed};
 pub use trash::{Trash, TrashBatch, TrashSize};
 pub use unread::{Door, Kept, Unread};
-pub use workspace::{Workspace, WorldError};
+pub use workspace::Workspace;
 
 use apply::List;
 use cairn_text::scrub::Scrubber;
@@ -256,14 +258,14 @@ impl World {
 
     fn refuse_read_only(&self, changes: &[Change]) -> Result<(), Refusal> {
         let mut files = changes.iter().filter(|change| change.entry().is_none());
-        files.try_for_each(|one| self.roots.of(&one.path).refuse_read_only(&one.path))
+        files.try_for_each(|one| self.roots.refuse_read_only(&one.path))
     }
 
     /// What these changes made is a member from now on, whatever rules say of it. Callers tell of those that
     /// this world did not make itself: of a run's earlier ops.
     pub fn count_made<'a>(&self, changes: impl IntoIterator<Item = &'a Change> + Clone) {
         let files = changes.clone().into_iter();
-        files.for_each(|change| self.roots.of(&change.path).count_made(change));
+        files.for_each(|change| self.roots.count_made(change));
         let placed = ignored::placed(changes, |path| self.roots.absolute(path));
         self.workspace().ignored.count(placed);
     }
@@ -273,7 +275,7 @@ impl World {
     pub fn recall(&self, changes: &[Change], at: u64, contents: &Contents<'_>) {
         let placed = ignored::placed(changes, |path| self.roots.absolute(path));
         self.workspace().ignored.recall(placed, at, contents);
-        changes.iter().for_each(|change| self.roots.of(&change.path).count_made(change));
+        changes.iter().for_each(|change| self.roots.count_made(change));
     }
 
     pub(crate) fn worked_out(&self, action: &Action, earlier: &EarlierInReply) -> Prepared {
@@ -580,7 +582,7 @@ impl World {
     /// The names in a directory, given as it really is.
     pub fn names_in(&self, path: &str) -> Result<Vec<String>, Refusal> {
         let refuse = |e| workspace::refusal(path, e);
-        let dir = self.roots.of(path).directory(path).map_err(refuse)?;
+        let dir = self.roots.root_of(path).open_directory(path).map_err(refuse)?;
         let names = walk::names(&dir).map_err(refuse)?;
         Ok(names
             .into_iter()
@@ -601,7 +603,9 @@ impl World {
     ) -> Result<Option<FileState>, Refusal> {
         match self.schemes.address(path) {
             Some(_) => entry::state(&self.schemes, path),
-            None => Ok(state::among(self.roots.of(path), path, known)?.map(|(state, _)| state)),
+            None => {
+                Ok(state::among(self.roots.root_of(path), path, known)?.map(|(state, _)| state))
+            }
         }
     }
 
@@ -620,14 +624,14 @@ impl World {
     /// Whether what a state of this path tells of, which is moved and not written, lies aside.
     #[must_use]
     pub fn lies_aside(&self, path: &str, state: &FileState) -> bool {
-        aside::lies(self.roots.of(path), state)
+        aside::lies(self.roots.root_of(path), state)
     }
 
     /// The bytes of the file at a path beneath the root, given as it really is.
     pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Refusal> {
         match self.schemes.address(path) {
             Some(uri) => Ok(entry::there(&self.schemes, &uri?)?.content),
-            None => state::bytes_at(self.roots.of(path), path),
+            None => state::bytes_at(self.roots.root_of(path), path),
         }
     }
 }

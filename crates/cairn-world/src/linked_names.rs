@@ -75,8 +75,8 @@ struct LinkFinder<'a> {
 
 impl LinkFinder<'_> {
     /// Looks at the names in a directory; `depth` is how deep it lies in a protected one.
-    fn look_into(&mut self, root: &Workspace, directory: &Path, depth: u32) {
-        let Ok(inner) = directory.strip_prefix(root.path()) else { return };
+    fn look_into(&mut self, folder: &Workspace, directory: &Path, depth: u32) {
+        let Ok(inner) = directory.strip_prefix(folder.path()) else { return };
         let Some(inner) = inner.to_str() else { return };
         if inner.split('/').any(|part| part == ".git") {
             return;
@@ -93,14 +93,14 @@ impl LinkFinder<'_> {
             }
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_symlink() && is_meant {
-                self.push(&entry.path(), &root.told(&path), None);
+                self.push(&entry.path(), &folder.root.op_path(&path), None);
             } else if kind.is_symlink() {
                 for name in held.into_iter().flatten() {
-                    let told = root.told(&joined(&path, name));
+                    let told = folder.root.op_path(&joined(&path, name));
                     self.push(&entry.path(), &told, Some(name));
                 }
             } else if kind.is_dir() && depth < MAX_DEPTH && lower != "trash" {
-                self.look_into(root, &entry.path(), depth + 1);
+                self.look_into(folder, &entry.path(), depth + 1);
             }
         }
     }

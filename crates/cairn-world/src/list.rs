@@ -3,9 +3,10 @@
 
 use crate::members::{Ground, Judge, Judged, Stands, counted};
 use crate::path;
+use crate::root_directory::entry;
 use crate::settled::{Performed, Refusal};
 use crate::walk::{Name, names};
-use crate::workspace::{Workspace, entry, refusal};
+use crate::workspace::{Workspace, refusal};
 use cairn_types::Status;
 use rustix::fs::OFlags;
 use std::os::fd::{AsFd, OwnedFd};

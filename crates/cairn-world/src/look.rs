@@ -43,7 +43,7 @@ pub(crate) fn looked(
             };
             let workspace = roots.of(find.under.as_deref().unwrap_or("."));
             let mut found = find::perform(workspace, query, (find.skip, find.limit), cancel)?;
-            if let Some(folder) = workspace.lead() {
+            if let Some(folder) = workspace.root.path_prefix() {
                 found.text = format!("in {folder}:\n{}", found.text);
             }
             Ok(found)
@@ -92,7 +92,7 @@ impl World {
             };
             workspace.refuse_stranger(path, &opened.path, opened.is_directory())?;
             if is_changed(path) {
-                workspace.refuse_read_only(&opened.path)?;
+                workspace.members.refuse_read_only(&workspace.root, &opened.path)?;
             }
         }
         Ok(())

@@ -53,10 +53,10 @@ fn files(roots: &Roots, given: &str) -> Vec<String> {
     }
     let folder = path::split(&wanted).0;
     let told = |folder: &str| -> Vec<String> {
-        let found = find::beneath(workspace, &workspace.told(folder)).unwrap_or_default();
+        let found = find::beneath(workspace, &workspace.root.op_path(folder)).unwrap_or_default();
         nearest(&wanted, found)
             .iter()
-            .map(|near| path::shown(workspace.told(near).as_bytes()))
+            .map(|near| path::shown(workspace.root.op_path(near).as_bytes()))
             .collect()
     };
     let near = told(folder);

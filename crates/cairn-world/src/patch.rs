@@ -180,8 +180,8 @@ fn goes(patched: &Patched, patch: &FilePatch) -> bool {
 /// The link that a path names, if it names one. Nothing else is read.
 fn link_at(workspace: &Workspace, path: &str) -> Option<(String, FileState)> {
     let place = workspace.place_of(path).ok()?;
-    state::kind_at(workspace, &place).filter(|kind| *kind == FileKind::Symlink)?;
-    let (state, _) = state::at(workspace, &place).ok()??;
+    state::kind_at(&workspace.root, &place).filter(|kind| *kind == FileKind::Symlink)?;
+    let (state, _) = state::at(&workspace.root, &place).ok()??;
     (state.kind == FileKind::Symlink).then_some((place, state))
 }
 
@@ -222,7 +222,7 @@ fn moved(
         return Err(Refusal::new(Status::CONFLICT, format!("{real} is there already")));
     }
     let Edited { content, spans, notes, .. } = edited;
-    let after = written(workspace, like, content.as_bytes());
+    let after = written(&workspace.root, like, content.as_bytes());
     let change = Change::between(real, None, Some(after));
     Ok(Worked { change, before: None, after: Some(content), spans, notes, from: None })
 }

@@ -3,7 +3,6 @@
 
 use crate::settled::Refusal;
 use crate::spelled;
-use crate::workspace::Workspace;
 use cairn_types::{PrivatePlaces, Status};
 use std::ffi::OsStr;
 use std::os::fd::BorrowedFd;
@@ -55,26 +54,24 @@ impl FolderPrivacy {
         self.near.leads_to_opened(&self.absolute(inner))
     }
 
-    fn absolute(&self, inner: &[u8]) -> PathBuf {
-        match inner {
-            b"" | b"." => self.root.clone(),
-            inner => self.root.join(OsStr::from_bytes(inner)),
-        }
-    }
-}
-
-impl Workspace {
     /// Refuses what lies in a private place. `inner` is where the path that was given leads beneath the root.
     /// A directory on the way to something that a person opened may be passed.
-    pub(crate) fn refuse_private(&self, given: &str, inner: &str) -> Result<(), Refusal> {
+    pub(crate) fn refuse(&self, given: &str, inner: &str) -> Result<(), Refusal> {
         let bytes = inner.as_bytes();
-        match self.private.covering(bytes) {
-            Some(place) if !self.private.leads_to_opened(bytes) => {
+        match self.covering(bytes) {
+            Some(place) if !self.leads_to_opened(bytes) => {
                 let place = place.display();
                 let text = format!("{given} is private ({place}) and no part of any project");
                 Err(Refusal::new(Status::REFUSED, text))
             }
             _ => Ok(()),
+        }
+    }
+
+    fn absolute(&self, inner: &[u8]) -> PathBuf {
+        match inner {
+            b"" | b"." => self.root.clone(),
+            inner => self.root.join(OsStr::from_bytes(inner)),
         }
     }
 }

@@ -5,12 +5,13 @@ use crate::apply::missing_directories;
 use crate::edit;
 use crate::members::{Ground, Judge, Judged, Stands, around, counted};
 use crate::private::FolderPrivacy;
+use crate::root_directory::entry;
 use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::state::{self, Standing};
 use crate::unread::Door;
 use crate::walk::{Name, names};
-use crate::workspace::{Workspace, entry, refusal};
+use crate::workspace::{Workspace, refusal};
 use cairn_text::shown::clean;
 use cairn_types::{Change, FileKind, FileState, Status};
 use rustix::fs::{AtFlags, FileType, OFlags};
@@ -83,7 +84,7 @@ pub(crate) fn prepare_move(roots: &Roots, from: &str, to: &str) -> Prepared {
     let work_out = || {
         let ends = Ends::of(roots, from, to)?;
         let tree = ends.tree(roots, from)?;
-        let mut changes = missing_directories(roots.of(&ends.to), &ends.to);
+        let mut changes = missing_directories(roots.root_of(&ends.to), &ends.to);
         // A directory stays with what in it is no member.
         let stay: HashSet<&str> = tree.strangers.iter().flat_map(|path| around(path)).collect();
         for (rest, state) in &tree.entries {
@@ -102,8 +103,8 @@ pub(crate) fn prepare_copy(roots: &Roots, from: &str, to: &str) -> Prepared {
     let work_out = || {
         let ends = Ends::of(roots, from, to)?;
         let tree = ends.tree(roots, from)?;
-        let mut changes = missing_directories(roots.of(&ends.to), &ends.to);
-        let group_bit = roots.of(&ends.to).group_bit(crate::path::split(&ends.to).0);
+        let mut changes = missing_directories(roots.root_of(&ends.to), &ends.to);
+        let group_bit = roots.root_of(&ends.to).group_bit(crate::path::split(&ends.to).0);
         for (rest, state) in &tree.entries {
             // A copy is the copier's, and acts as nobody but its owner.
             let group_bit = if state.kind == FileKind::Directory { group_bit } else { 0 };
@@ -189,7 +190,7 @@ struct Worked {
 
 /// What there is to say where something stands at the other end.
 fn taken(workspace: &Workspace, from: &str, (other, to): (&Workspace, &str)) -> Refusal {
-    if state::kind_at(workspace, from).is_none() {
+    if state::kind_at(&workspace.root, from).is_none() {
         return Refusal::new(Status::NOT_FOUND, format!("{from} does not exist"));
     }
     match same((workspace, from), (other, to)) {
@@ -224,7 +225,7 @@ fn prepared(label: &str, done: Status, worked: Result<Worked, Refusal>) -> Prepa
 
 /// Refuses to take what stands at a real path, if that is no member.
 fn refuse_stranger(workspace: &Workspace, given: &str, real: &str) -> Result<(), Refusal> {
-    match state::kind_at(workspace, real) {
+    match state::kind_at(&workspace.root, real) {
         Some(kind) => workspace.refuse_taking(given, real, kind == FileKind::Directory),
         None => Ok(()),
     }
@@ -266,10 +267,10 @@ impl Tree {
 
     fn read(workspace: &Workspace, path: &str, judge: Option<&Judge<'_>>) -> Result<Tree, Refusal> {
         let (directory, name) = crate::path::split(path);
-        let dir = workspace.directory(directory).map_err(|e| refusal(path, e))?;
-        let own = workspace.own_directories(directory);
+        let dir = workspace.root.open_directory(directory).map_err(|e| refusal(path, e))?;
+        let own = workspace.root.own_directories(directory);
         let private = workspace.private.clone();
-        let lead = path.len() - workspace.inner(path).len();
+        let lead = path.len() - workspace.root.inner_path(path).len();
         let mut tree = Tree { own, private, lead, ..Tree::default() };
         let found = judge.map(|judge| judge.find(path, true)).transpose()?;
         let by = judge.zip(found.as_ref()).map(|(judge, found)| By {

@@ -7,6 +7,7 @@ use crate::git_settings::{GitConfigFiles, find_git_guards};
 use crate::linked_names::find_linked_names;
 use crate::overlay::{self, Census, Found, Own, Scratch, Terms};
 use crate::rehearsing::{OnOutput, Rehearsing};
+use crate::root_directory::RootDirectory;
 use crate::roots::Roots;
 use crate::settled::{Performed, Prepared, Refusal};
 use crate::unreadable::expand;
@@ -96,7 +97,7 @@ impl Confine {
             Confine::Direct(sandbox) | Confine::Overlay(sandbox, _) => Arc::clone(sandbox),
         };
         let places: Result<Vec<_>, _> =
-            roots.all().map(|root| place(root, Access::Write)).collect();
+            roots.all().map(|folder| place(&folder.root, Access::Write)).collect();
         let mut places = places?;
         places.extend(read_only_for_git(roots, &settings.git_config, &cwd));
         let reach = reach(&sandbox, &[]);
@@ -153,8 +154,8 @@ fn read_only_for_git(roots: &Roots, person: &GitConfigFiles, cwd: &Path) -> Vec<
     kept.collect()
 }
 
-fn place(root: &Workspace, access: Access) -> Result<Place, Refusal> {
-    let found = rustix::fs::fstat(root.root())
+fn place(root: &RootDirectory, access: Access) -> Result<Place, Refusal> {
+    let found = rustix::fs::fstat(root.handle())
         .map_err(|e| crate::workspace::refusal(&root.path().display().to_string(), e))?;
     Ok(Place { path: root.path().to_owned(), is: (found.st_dev, found.st_ino), access })
 }
@@ -215,12 +216,10 @@ impl Rehearsal<'_> {
             return Err(Refusal::new(Status::NOT_IMPLEMENTED, text));
         };
         let scratches = scratches(self.roots, layers)?;
-        let places = self
-            .roots
-            .laid()
-            .zip(&scratches)
-            .map(|(root, scratch)| place(root, Access::Overlay(scratch.path().to_owned())));
-        let places = places.chain(self.roots.seen().map(|seen| place(seen, Access::Read)));
+        let places = self.roots.laid().zip(&scratches).map(|(folder, scratch)| {
+            place(&folder.root, Access::Overlay(scratch.path().to_owned()))
+        });
+        let places = places.chain(self.roots.seen().map(|seen| place(&seen.root, Access::Read)));
         let places = places.collect::<Result<_, _>>()?;
         let workspace = self.roots.of(run.cwd.as_deref().unwrap_or("."));
         let mut spec = exec::spec(workspace, self.settings, run)?;
@@ -258,7 +257,7 @@ impl Rehearsal<'_> {
 fn unused(roots: &Roots, name: &str) -> String {
     let is_free = |name: &String| {
         let batch = format!("{}/{name}", Aside::TRASH);
-        roots.laid().all(|root| root.directory(&root.told(&batch)).is_err())
+        roots.laid().all(|folder| folder.root.open_directory(&folder.root.op_path(&batch)).is_err())
     };
     let further = (2..).map(|n: u32| format!("{name}-{n}"));
     let mut names = std::iter::once(name.to_owned()).chain(further);
@@ -468,7 +467,7 @@ impl Known {
         let mut known = self.lock();
         known.resize_with(roots.laid().count(), Default::default);
         for (root, (_, own)) in roots.laid().zip(known.iter_mut()) {
-            own.extend(overlay::written(root, changes));
+            own.extend(overlay::written(&root.root, changes));
         }
     }
 }

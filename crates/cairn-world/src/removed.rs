@@ -16,11 +16,11 @@ pub(crate) fn by(roots: &Roots, changes: &[Change], little: Removed) -> Removed 
         return all;
     }
     let mut kept = Vec::new();
-    for root in roots.laid() {
-        let (judge, mut known) = (GitJudge::new(root), HashMap::new());
-        let here = gone.iter().filter(|gone| std::ptr::eq(roots.of(&gone.change.path), root));
+    for folder in roots.laid() {
+        let (judge, mut known) = (GitJudge::new(folder), HashMap::new());
+        let here = gone.iter().filter(|gone| std::ptr::eq(roots.of(&gone.change.path), folder));
         kept.extend(here.copied().filter(|gone| {
-            let path = root.inner(&gone.change.path);
+            let path = folder.root.inner_path(&gone.change.path);
             judge.judge_beneath(path, gone.is_directory, &mut known) != Git::Ignores
         }));
     }

@@ -6,11 +6,12 @@ use crate::ignored::{self, IgnoreState};
 use crate::members::{Members, Membership};
 use crate::outer::{self, Whose};
 use crate::rehearse;
+use crate::root_directory::{RootDirectory, WorldError};
 use crate::ruled::Ruled;
-use crate::settled::Prepared;
+use crate::settled::{Prepared, Refusal};
 use crate::unread::Unread;
-use crate::workspace::{Workspace, WorldError};
-use cairn_types::{Hash, PrivatePlaces};
+use crate::workspace::Workspace;
+use cairn_types::{Change, Hash, PrivatePlaces};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -73,11 +74,7 @@ impl Roots {
 
     /// Where something is, given as it is told.
     pub(crate) fn absolute(&self, told: &str) -> PathBuf {
-        let workspace = self.of(told);
-        match workspace.inner(told) {
-            "." => workspace.path().to_owned(),
-            inner => workspace.path().join(inner),
-        }
+        self.root_of(told).absolute_path(told)
     }
 
     /// Keeps private places out of every folder.
@@ -132,7 +129,25 @@ impl Roots {
 
     /// The folder that a path belongs to. One that belongs to none is the project's to refuse.
     pub(crate) fn of(&self, path: &str) -> &Workspace {
-        let holds = |other: &&Workspace| path.starts_with('/') && other.holds(Path::new(path));
+        let holds =
+            |other: &&Workspace| path.starts_with('/') && other.root.contains_path(Path::new(path));
         self.others.iter().chain(&self.repository).find(holds).unwrap_or(&self.main)
+    }
+
+    /// The directory of the folder that a path belongs to.
+    pub(crate) fn root_of(&self, path: &str) -> &RootDirectory {
+        &self.of(path).root
+    }
+
+    /// Counts what a change made as a member of its folder.
+    pub(crate) fn count_made(&self, change: &Change) {
+        let folder = self.of(&change.path);
+        folder.members.count_made(&folder.root, change);
+    }
+
+    /// Refuses to change what is only read, given as it really is.
+    pub(crate) fn refuse_read_only(&self, real: &str) -> Result<(), Refusal> {
+        let folder = self.of(real);
+        folder.members.refuse_read_only(&folder.root, real)
     }
 }

@@ -35,6 +35,6 @@ impl Workspace {
 
     /// The root as a handle of one's own, to run something in.
     pub fn handle(&self) -> io::Result<OwnedFd> {
-        self.root().try_clone_to_owned()
+        self.root.handle().try_clone_to_owned()
     }
 }

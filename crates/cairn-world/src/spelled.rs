@@ -2,8 +2,8 @@
 //! either case, accents composed or not, short names), the kernel tells a path as it was asked for; rules are
 //! about names as they are.
 
+use crate::root_directory::within;
 use crate::walk::names;
-use crate::workspace::within;
 use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 use std::os::fd::{BorrowedFd, OwnedFd};

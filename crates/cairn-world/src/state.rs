@@ -2,8 +2,9 @@
 
 use crate::attributes;
 use crate::path;
+use crate::root_directory::{RootDirectory, entry};
 use crate::settled::Refusal;
-use crate::workspace::{Workspace, entry, refusal};
+use crate::workspace::refusal;
 use cairn_types::{Change, FileAttribute, FileKind, FileState, Hash, Status};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 use rustix::io::Errno;
@@ -18,25 +19,25 @@ pub(crate) type Seen = (FileState, Stat);
 pub(crate) type Standing = Option<Seen>;
 
 /// What stands at a real path.
-pub(crate) fn at(workspace: &Workspace, path: &str) -> Result<Standing, Refusal> {
-    among(workspace, path, &[])
+pub(crate) fn at(root: &RootDirectory, path: &str) -> Result<Standing, Refusal> {
+    among(root, path, &[])
 }
 
 /// What stands at the path of a change, as far as the change knows it.
-pub(crate) fn of_change(workspace: &Workspace, change: &Change) -> Result<Standing, Refusal> {
+pub(crate) fn of_change(root: &RootDirectory, change: &Change) -> Result<Standing, Refusal> {
     let known: Vec<&FileState> = [&change.before, &change.after].into_iter().flatten().collect();
-    among(workspace, &change.path, &known)
+    among(root, &change.path, &known)
 }
 
 /// What stands at a real path. Something that is moved and not written is told as the one of these
 /// that it is, and is not read.
 pub(crate) fn among(
-    workspace: &Workspace,
+    root: &RootDirectory,
     path: &str,
     known: &[&FileState],
 ) -> Result<Standing, Refusal> {
     let (directory, name) = path::split(path);
-    let dir = match workspace.directory(directory) {
+    let dir = match root.open_directory(directory) {
         Ok(dir) => dir,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
         Err(e) => return Err(refusal(path, e)),
@@ -96,9 +97,9 @@ fn stat_of(dir: BorrowedFd<'_>, name: &str, path: &str) -> Result<Option<Stat>, 
 }
 
 /// What kind of thing stands at a real path, if it is one that ops know. Nothing of it is read.
-pub(crate) fn kind_at(workspace: &Workspace, path: &str) -> Option<FileKind> {
+pub(crate) fn kind_at(root: &RootDirectory, path: &str) -> Option<FileKind> {
     let (directory, name) = path::split(path);
-    let dir = workspace.directory(directory).ok()?;
+    let dir = root.open_directory(directory).ok()?;
     match FileType::from_raw_mode(stat_of(dir.as_fd(), name, path).ok()??.st_mode) {
         FileType::RegularFile => Some(FileKind::File),
         FileType::Directory => Some(FileKind::Directory),
@@ -148,10 +149,10 @@ pub(crate) fn of_directory(
 }
 
 /// The bytes of the file at a real path.
-pub(crate) fn bytes_at(workspace: &Workspace, path: &str) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn bytes_at(root: &RootDirectory, path: &str) -> Result<Vec<u8>, Refusal> {
     let (directory, name) = path::split(path);
-    let opened = workspace
-        .directory(directory)
+    let opened = root
+        .open_directory(directory)
         .and_then(|dir| entry(dir.as_fd(), name.as_bytes(), OFlags::RDONLY));
     let mut bytes = Vec::new();
     File::from(opened.map_err(|e| refusal(path, e))?)

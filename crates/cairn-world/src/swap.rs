@@ -269,8 +269,8 @@ mod tests {
         fs::write(holder.path().join("f"), "seen\n").unwrap();
         fs::write(holder.path().join("ours"), "ours\n").unwrap();
         let workspace = Workspace::open(holder.path()).unwrap();
-        let seen = |name: &str| state::named(workspace.root(), name, name).unwrap().unwrap();
-        work(holder.path(), workspace.root(), &seen("f"), &seen("ours"));
+        let seen = |name: &str| state::named(workspace.root.handle(), name, name).unwrap().unwrap();
+        work(holder.path(), workspace.root.handle(), &seen("f"), &seen("ours"));
     }
 
     fn told(root: &Path) -> String {

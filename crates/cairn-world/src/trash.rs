@@ -1,9 +1,10 @@
 //! What is kept aside beneath one root, as whole batches: how old and how large each is, and removing
 //! one for good. Which of them nobody needs is not known here; single things are moved by `aside`.
 
+use crate::root_directory::{WorldError, entry};
 use crate::swap;
 use crate::walk::names;
-use crate::workspace::{Workspace, WorldError, entry, refusal};
+use crate::workspace::{Workspace, refusal};
 use crate::write::set_mode;
 use crate::{Refusal, path};
 use cairn_types::{Aside, Status};
@@ -49,7 +50,7 @@ impl Trash {
     /// Its batches by name; none where nothing was ever moved aside.
     #[must_use]
     pub fn batches(&self) -> Vec<TrashBatch> {
-        let Ok(trash) = self.0.directory(Aside::TRASH) else { return Vec::new() };
+        let Ok(trash) = self.0.root.open_directory(Aside::TRASH) else { return Vec::new() };
         let mut found = names(&trash).unwrap_or_default();
         found.sort();
         let found = found.iter().filter_map(|name| std::str::from_utf8(name.directory()?).ok());
@@ -73,7 +74,7 @@ impl Trash {
         if matches!(name, "" | "." | "..") || name.contains('/') {
             return Err(Refusal::new(Status::BAD_REQUEST, format!("{told} is no batch")));
         }
-        let trash = self.0.directory(Aside::TRASH).map_err(|e| refusal(&told, e))?;
+        let trash = self.0.root.open_directory(Aside::TRASH).map_err(|e| refusal(&told, e))?;
         let (size, seen, deeper) = (TrashSize::default(), HashMap::new(), vec![name.to_owned()]);
         let mut sweep = Sweep { trash: trash.as_fd(), removes, size, seen, deeper };
         while let Some(name) = sweep.deeper.pop() {

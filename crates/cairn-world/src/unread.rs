@@ -95,6 +95,6 @@ impl Workspace {
 
     /// A path as real ones are told, however it was given.
     fn named(&self, given: &str) -> Result<String, Refusal> {
-        Ok(self.told(&self.relative(given)?))
+        Ok(self.root.op_path(&self.relative(given)?))
     }
 }

@@ -263,10 +263,10 @@ impl Search<'_> {
 }
 
 /// A path as rules mean it in a folder.
-fn told(root: Option<&Workspace>, path: &Path) -> Option<String> {
-    let root = root?;
-    let inner = path.strip_prefix(root.path()).ok()?.to_string_lossy();
-    Some(root.told(&inner))
+fn told(folder: Option<&Workspace>, path: &Path) -> Option<String> {
+    let folder = folder?;
+    let inner = path.strip_prefix(folder.path()).ok()?.to_string_lossy();
+    Some(folder.root.op_path(&inner))
 }
 
 /// The part of an absolute glob that is no pattern: a directory that holds all it names, or the path itself.

@@ -5,10 +5,10 @@ use crate::attributes;
 use crate::durability::Durability;
 use crate::leftovers;
 use crate::path;
+use crate::root_directory::{RootDirectory, entry};
 use crate::state::{Seen, Standing};
 use crate::swap::{self, Problem};
 use crate::temporary::Names;
-use crate::workspace::{Workspace, entry};
 use cairn_types::{Change, FileKind, FileState};
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
@@ -27,13 +27,13 @@ pub(crate) struct Ready {
 
 /// Makes beside its place what the path of a change shall be, as `state` says; `was` is what was just seen there.
 pub(crate) fn get_ready(
-    workspace: &Workspace,
+    root: &RootDirectory,
     change: &Change,
     state: &FileState,
     (bytes, was): (&[u8], &Standing),
     durability: Durability,
 ) -> Result<Ready, Problem> {
-    let dir = workspace.directory(path::split(&change.path).0)?;
+    let dir = root.open_directory(path::split(&change.path).0)?;
     let names = Names::new(change);
     let made = make(dir.as_fd(), &names.making, state, (bytes, was.as_ref()), durability);
     if let Err(problem) = made {
@@ -45,14 +45,14 @@ pub(crate) fn get_ready(
 
 /// Brings what is ready to its place, which is as `was` says.
 pub(crate) fn put_ready(
-    workspace: &Workspace,
+    root: &RootDirectory,
     change: &Change,
     (state, ready): (&FileState, &Ready),
     was: &Standing,
     durability: Durability,
 ) -> Result<(), Problem> {
     let (directory, name) = path::split(&change.path);
-    let dir = workspace.directory(directory)?;
+    let dir = root.open_directory(directory)?;
     if let Err(problem) = bring(dir.as_fd(), &ready.names, (name, state), was) {
         leftovers::remove(dir.as_fd(), &ready.names.making);
         return Err(problem);
@@ -61,8 +61,8 @@ pub(crate) fn put_ready(
 }
 
 /// Removes what was made and is not needed.
-pub(crate) fn discard(workspace: &Workspace, change: &Change, ready: &Ready) {
-    if let Ok(dir) = workspace.directory(path::split(&change.path).0) {
+pub(crate) fn discard(root: &RootDirectory, change: &Change, ready: &Ready) {
+    if let Ok(dir) = root.open_directory(path::split(&change.path).0) {
         leftovers::remove(dir.as_fd(), &ready.names.making);
     }
 }
@@ -70,7 +70,7 @@ pub(crate) fn discard(workspace: &Workspace, change: &Change, ready: &Ready) {
 /// Makes the path of a change what `state` says; `was` is what was just seen there. A directory is
 /// left open to its owner: `finish` gives it its mode and time once everything is in it.
 pub(crate) fn put(
-    workspace: &Workspace,
+    root: &RootDirectory,
     change: &Change,
     state: &FileState,
     (bytes, was): (&[u8], &Standing),
@@ -78,11 +78,11 @@ pub(crate) fn put(
 ) -> Result<(), Problem> {
     let is_directory = |state: &FileState| state.kind == FileKind::Directory;
     if !was.as_ref().is_some_and(|(was, _)| is_directory(was) && is_directory(state)) {
-        let ready = get_ready(workspace, change, state, (bytes, was), durability)?;
-        return put_ready(workspace, change, (state, &ready), was, durability);
+        let ready = get_ready(root, change, state, (bytes, was), durability)?;
+        return put_ready(root, change, (state, &ready), was, durability);
     }
     let (directory, name) = path::split(&change.path);
-    let dir = workspace.directory(directory)?;
+    let dir = root.open_directory(directory)?;
     set_mode(dir.as_fd(), name, state.mode | OPEN)?;
     if let Some(wanted) = &state.attributes {
         let made = entry(dir.as_fd(), name.as_bytes(), OFlags::RDONLY | OFlags::DIRECTORY)?;
@@ -107,13 +107,13 @@ fn bring(
 
 /// Takes away what was just seen at the path of a change.
 pub(crate) fn take_away(
-    workspace: &Workspace,
+    root: &RootDirectory,
     change: &Change,
     was: &Standing,
     durability: Durability,
 ) -> Result<(), Problem> {
     let (directory, name) = path::split(&change.path);
-    let dir = workspace.directory(directory)?;
+    let dir = root.open_directory(directory)?;
     let Some(was) = was else { return Ok(()) };
     swap::take_away(dir.as_fd(), name, &Names::new(change).aside, was)?;
     durability.sync_directory(&dir)
@@ -121,7 +121,7 @@ pub(crate) fn take_away(
 
 /// Gives a directory that is there its mode and its time, where the state names one.
 pub(crate) fn finish(
-    workspace: &Workspace,
+    root: &RootDirectory,
     path: &str,
     state: &FileState,
     durability: Durability,
@@ -129,16 +129,16 @@ pub(crate) fn finish(
     if state.mode & OPEN == OPEN && state.mtime_ns.is_none() {
         return Ok(());
     }
-    let made = workspace.directory(path)?;
+    let made = root.open_directory(path)?;
     rustix::fs::fchmod(&made, Mode::from_raw_mode(state.mode))?;
     set_time(state, |times| rustix::fs::futimens(&made, times))?;
     durability.sync_directory(&made)
 }
 
 /// Opens a directory to its owner, so that what is in it can go.
-pub(crate) fn open_up(workspace: &Workspace, path: &str, mode: u32) -> Result<(), Errno> {
+pub(crate) fn open_up(root: &RootDirectory, path: &str, mode: u32) -> Result<(), Errno> {
     let (directory, name) = path::split(path);
-    set_mode(workspace.directory(directory)?.as_fd(), name, mode | OPEN)
+    set_mode(root.open_directory(directory)?.as_fd(), name, mode | OPEN)
 }
 
 /// Whether a state is a directory that is made, and not moved with all that is in it.
@@ -287,17 +287,17 @@ mod tests {
     #[test]
     fn a_file_that_changed_between_reading_and_placing_is_left_as_it_is() {
         let holder = tempfile::tempdir().unwrap();
-        let workspace = Workspace::open(holder.path()).unwrap();
+        let directory = RootDirectory::open(holder.path()).unwrap();
         let file = holder.path().join("f");
         std::fs::write(&file, "read\n").unwrap();
-        let was = state::at(&workspace, "f").unwrap();
+        let was = state::at(&directory, "f").unwrap();
         let state = was.clone().unwrap().0;
         let kind = ChangeKind::Modified;
         let change = Change::between("f".to_owned(), None, Some(state.clone()));
         let change = Change { kind, ..change };
         std::fs::write(&file, "someone else's\n").unwrap();
         for was in [was, None] {
-            let refused = put(&workspace, &change, &state, (b"ours\n", &was), Durability::OneByOne);
+            let refused = put(&directory, &change, &state, (b"ours\n", &was), Durability::OneByOne);
             assert_eq!(refused, Err(Problem::Stale));
             assert_eq!(std::fs::read(&file).unwrap(), b"someone else's\n");
             assert_eq!(std::fs::read_dir(holder.path()).unwrap().count(), 1);
@@ -307,16 +307,16 @@ mod tests {
     #[test]
     fn a_file_whose_attributes_cannot_be_kept_is_left_as_it_is() {
         let holder = tempfile::tempdir().unwrap();
-        let workspace = Workspace::open(holder.path()).unwrap();
+        let directory = RootDirectory::open(holder.path()).unwrap();
         let file = holder.path().join("f");
         std::fs::write(&file, "read\n").unwrap();
-        let was = state::at(&workspace, "f").unwrap();
+        let was = state::at(&directory, "f").unwrap();
         // Larger than any file system takes.
         let too_large = cairn_types::FileAttribute::new("user.note".to_owned(), &[b'x'; 70_000]);
         let state = FileState { attributes: Some(vec![too_large]), ..was.clone().unwrap().0 };
         let change = Change::between("f".to_owned(), Some(was.clone().unwrap().0), Some(state));
         let state = change.after.clone().unwrap();
-        let refused = put(&workspace, &change, &state, (b"ours\n", &was), Durability::OneByOne);
+        let refused = put(&directory, &change, &state, (b"ours\n", &was), Durability::OneByOne);
         assert!(matches!(&refused, Err(Problem::Attribute(name, _)) if name == "user.note"));
         assert_eq!(std::fs::read(&file).unwrap(), b"read\n");
         assert_eq!(std::fs::read_dir(holder.path()).unwrap().count(), 1);
@@ -330,10 +330,10 @@ mod tests {
         symlink("target", root.join("link")).unwrap();
         let mode = || std::fs::metadata(root.join("target")).unwrap().permissions().mode() & 0o777;
         let before = mode();
-        let workspace = Workspace::open(root).unwrap();
-        assert_eq!(open_up(&workspace, "link", 0o070), Err(Errno::NOTDIR));
+        let directory = RootDirectory::open(root).unwrap();
+        assert_eq!(open_up(&directory, "link", 0o070), Err(Errno::NOTDIR));
         assert_eq!(mode(), before);
-        open_up(&workspace, "target", 0o070).unwrap();
+        open_up(&directory, "target", 0o070).unwrap();
         assert_eq!(mode(), 0o770);
     }
 }

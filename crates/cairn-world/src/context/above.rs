@@ -39,19 +39,19 @@ impl Workspace {
     }
 
     fn above_for(&self, person: &Person<'_>) -> Above {
-        if let Some(repository) = Repository::at(self, person.uid) {
+        if let Some(repository) = Repository::at(&self.root, person.uid) {
             return Above { repository: Some(repository), directories: Vec::new() };
         }
         let mut directories = Vec::new();
         for path in self.path().ancestors().skip(1).take(HIGHEST) {
             let Ok(directory) = Workspace::open(path) else { continue };
-            let Ok(stat) = rustix::fs::fstat(directory.root()) else { continue };
+            let Ok(stat) = rustix::fs::fstat(directory.root.handle()) else { continue };
             if !person.lets_speak(&stat) {
                 continue;
             }
-            let repository = Repository::at(&directory, person.uid)
+            let repository = Repository::at(&directory.root, person.uid)
                 .filter(|_| person.lets_be_a_root(&stat, path));
-            let mut directory = directory.told_absolute();
+            let mut directory = directory.with_absolute_paths();
             directory.unread = self.unread.clone();
             directory.keep_private(&self.private.all);
             directory.ignored = Arc::clone(&self.ignored);

@@ -2,7 +2,7 @@
 //! this takes bounded time and memory, follows no link, and tells nothing that git would not write.
 
 use super::index::{self, Index};
-use crate::workspace::{Workspace, entry};
+use crate::root_directory::{RootDirectory, entry};
 use memchr::memmem;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -55,18 +55,19 @@ pub enum Head {
 
 impl Repository {
     /// The repository whose root this is; absent when there is no `.git`.
-    pub(super) fn at(directory: &Workspace, uid: u32) -> Option<Repository> {
+    pub(super) fn at(directory: &RootDirectory, uid: u32) -> Option<Repository> {
         let root = directory.path().to_owned();
-        let stat = rustix::fs::statat(directory.root(), ".git", AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let stat =
+            rustix::fs::statat(directory.handle(), ".git", AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let kind = FileType::from_raw_mode(stat.st_mode);
         let unknown = Repository { root: root.clone(), head: Head::Unreadable, index: None };
         if kind.is_file() {
-            let head = elsewhere(directory.root(), uid)
+            let head = elsewhere(directory.handle(), uid)
                 .map_or(Head::Unreadable, |git| head(git.as_fd(), |_| None));
             return Some(Repository { head, ..unknown });
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        let Ok(git) = entry(directory.root(), b".git", flags) else { return Some(unknown) };
+        let Ok(git) = entry(directory.handle(), b".git", flags) else { return Some(unknown) };
         let head = head(git.as_fd(), |name| commit(git.as_fd(), name));
         let hash_bytes = match &head {
             Head::Branch { commit: Some(commit), .. } | Head::Detached { commit } => {

@@ -65,7 +65,7 @@ pub(super) fn markdown(workspace: &Workspace, path: &str) -> Result<Markdown, Re
     let opened = workspace.open_existing(path)?;
     workspace.refuse_unasked(path, &opened.path)?;
     let refuse = || Refusal::new(Status::NOT_TEXT, format!("{path} is no Markdown of ours"));
-    let folder = crate::path::split(workspace.inner(&opened.path)).0;
+    let folder = crate::path::split(workspace.root.inner_path(&opened.path)).0;
     let git = GitJudge::new(workspace).judge_beneath(folder, true, &mut HashMap::new());
     if matches!(git, Git::Ignores | Git::Unsure) {
         let text = format!("{path} lies in a folder that git ignores");

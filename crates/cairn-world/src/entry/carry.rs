@@ -149,8 +149,8 @@ impl Ends<'_> {
             Some(_) => return Err(taken(&real)),
             None => {}
         }
-        let mut changes = apply::missing_directories(workspace, &real);
-        let state = written(workspace, None, &entry.content);
+        let mut changes = apply::missing_directories(&workspace.root, &real);
+        let state = written(&workspace.root, None, &entry.content);
         changes.push(Change::between(real, None, Some(state)));
         Ok(Arriving { changes, content: entry.content })
     }

@@ -102,7 +102,7 @@ fn searched_within(
         Some(under) => {
             let opened = workspace.open_existing(under)?;
             workspace.refuse_stranger(under, &opened.path, opened.is_directory())?;
-            workspace.inner(&opened.path).to_owned()
+            workspace.root.inner_path(&opened.path).to_owned()
         }
         None => ".".to_owned(),
     };
@@ -116,7 +116,7 @@ fn searched_within(
         until: Instant::now() + longest,
         workspace,
     };
-    let root = workspace.directory(".").map_err(|e| {
+    let root = workspace.root.open_directory(".").map_err(|e| {
         Refusal::new(Status::FAILED, format!("the workspace could not be read: {e}"))
     })?;
     let page = search(&plan, root, page);

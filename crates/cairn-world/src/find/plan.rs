@@ -6,8 +6,9 @@ use super::order::Piece;
 use super::pattern::{LineMatcher, Paths};
 use crate::members::{Ground, Judge, Judged, Stands};
 use crate::path;
+use crate::root_directory::entry;
 use crate::walk::{Name, names};
-use crate::workspace::{Workspace, entry};
+use crate::workspace::Workspace;
 use rustix::fs::OFlags;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -162,7 +163,7 @@ impl Plan<'_> {
             return false;
         }
         let Workspace { unread, .. } = self.workspace;
-        !unread.passes_over(self.workspace.lead(), path)
+        !unread.passes_over(self.workspace.root.path_prefix(), path)
             && self.is_in_place(path, is_directory)
             && self.is_asked_for(path, is_directory)
     }

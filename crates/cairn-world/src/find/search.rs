@@ -5,8 +5,8 @@ use super::look::{Looker, Seen, Window};
 use super::order::{Order, Piece};
 use super::page::{PAGE_ROWS, Page, Unseen};
 use super::plan::{Folder, Found, Pieces, Plan, Task};
+use crate::root_directory::entry;
 use crate::walk::Name;
-use crate::workspace::entry;
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -197,8 +197,9 @@ impl Search<'_> {
                 };
                 // The page begins amid the results of this file, beyond what was kept of them.
                 let window = Window { keep_from: Some(from), count_to: self.count_to };
-                let again = looker
-                    .map(|looker| look_into(self.plan.workspace.root(), path, window, looker));
+                let again = looker.map(|looker| {
+                    look_into(self.plan.workspace.root.handle(), path, window, looker)
+                });
                 match again {
                     Some(Seen::Lines(lines)) => page.add_lines(path, &lines),
                     _ => page.pass_over(Unseen::Unreadable),

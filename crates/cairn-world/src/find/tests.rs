@@ -167,7 +167,7 @@ fn a_cancelled_search_looks_at_nothing_more() {
             until: std::time::Instant::now() + std::time::Duration::from_secs(60),
             workspace: &workspace,
         };
-        search(&plan, workspace.directory(".").unwrap(), Page::new(200, None)).told()
+        search(&plan, workspace.root.open_directory(".").unwrap(), Page::new(200, None)).told()
     };
     let cancel = CancellationToken::new();
     assert_eq!(counted(&cancel).unwrap_err().text, "200 results, none after skip=200");

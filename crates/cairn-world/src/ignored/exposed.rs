@@ -63,7 +63,7 @@ pub(crate) fn exposed(
             after: Some(Arc::new(after)),
             gone: gone.map(|placed| placed.path.as_path()).collect(),
         };
-        found.extend(search.run().iter().map(|inner| workspace.told(inner)));
+        found.extend(search.run().iter().map(|inner| workspace.root.op_path(inner)));
     }
     found.extend(newly_tracked(workspace, changes, contents));
     found.sort();
@@ -111,7 +111,10 @@ impl IgnoredFiles<'_> {
     }
 
     fn directory(&self, visit: &Visit, found: &mut Vec<String>, todo: &mut Vec<Visit>) {
-        let Ok(dir) = self.workspace.directory(&self.workspace.told(&visit.path)) else { return };
+        let Ok(dir) = self.workspace.root.open_directory(&self.workspace.root.op_path(&visit.path))
+        else {
+            return;
+        };
         let Ok(names) = names(&dir) else { return };
         let (has, here) = (Has::among(&names), path_of(dir.as_fd()));
         let full = match visit.path.as_str() {

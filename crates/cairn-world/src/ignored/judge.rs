@@ -6,7 +6,8 @@ use super::start::StartRules;
 use super::tracked::Tracked;
 use super::{IgnoreState, Start};
 use crate::git_dir::{self, DotGit};
-use crate::workspace::{Workspace, link_of, step};
+use crate::root_directory::{link_of, step};
+use crate::workspace::Workspace;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -140,7 +141,7 @@ impl<'a> GitJudge<'a> {
 
     /// Reads the rules above a root that lies inside a repository.
     fn climb(&mut self) {
-        let root = self.workspace.root();
+        let root = self.workspace.root.handle();
         let Some(climbed) = directories_above(root) else { return };
         let parts: Vec<&OsStr> = self.workspace.path().iter().collect();
         let Some(from) = parts.len().checked_sub(climbed.len()) else { return };
@@ -290,7 +291,7 @@ impl<'a> GitJudge<'a> {
     }
 
     fn read_index(&self, full: &[u8], at: usize, when: When) -> Option<Arc<Tracked>> {
-        let root = self.workspace.root();
+        let root = self.workspace.root.handle();
         let directory = match full[..at].get(self.lead.len()..) {
             Some(inner) => {
                 let inner = inner.strip_suffix(b"/").unwrap_or(inner);
@@ -334,7 +335,7 @@ impl<'a> GitJudge<'a> {
         directory: &str,
         known: &mut HashMap<String, Option<Level>>,
     ) -> Option<Level> {
-        let dir = step(self.workspace.root(), directory.as_bytes()).ok()?;
+        let dir = step(self.workspace.root.handle(), directory.as_bytes()).ok()?;
         let has = |name: &str| rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
         let has = Has::asking(has);
         if directory == "." {
@@ -375,7 +376,7 @@ impl<'a> GitJudge<'a> {
             None => format!("a {file} above the project names it"),
             Some(directory) => {
                 let path = format!("{}{file}", String::from_utf8_lossy(directory));
-                format!("{} names it", self.workspace.told(&path))
+                format!("{} names it", self.workspace.root.op_path(&path))
             }
         }
     }

@@ -173,7 +173,9 @@ fn rule_files(workspace: &Workspace, max_directories: usize) -> RuleFiles {
             return RuleFiles { paths: found, is_all: false };
         }
         let Some(level) = judge.level(&path, &mut known) else { continue };
-        let Ok(dir) = workspace.directory(&workspace.told(&path)) else { continue };
+        let Ok(dir) = workspace.root.open_directory(&workspace.root.op_path(&path)) else {
+            continue;
+        };
         let Ok(names) = crate::walk::names(&dir) else { continue };
         let is_rules = |bare: &[u8]| matches!(bare, b".git" | b".gitignore" | b".ignore");
         if names.iter().any(|name| is_rules(name.bare())) {

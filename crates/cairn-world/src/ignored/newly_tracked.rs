@@ -7,6 +7,7 @@ use super::tracked::{Tracked, parse};
 use super::{Git, GitJudge};
 use crate::git_dir;
 use crate::path;
+use crate::root_directory::RootDirectory;
 use crate::workspace::Workspace;
 use cairn_text::git_config::parse_git_config;
 use cairn_types::is_irreplaceable;
@@ -44,8 +45,8 @@ pub(super) fn newly_tracked(
             let absolute = workspace.path().join(&inner);
             let is_left = !gone.contains(absolute.as_path());
             let mut is_ignored = || judge.judge_beneath(&inner, false, &mut cache) == Git::Ignores;
-            if is_left && is_there(workspace, &inner) && is_ignored() {
-                found.push(workspace.told(&inner));
+            if is_left && is_there(&workspace.root, &inner) && is_ignored() {
+                found.push(workspace.root.op_path(&inner));
             }
         }
     }
@@ -88,7 +89,7 @@ fn index_after(
 
 /// The folder of the files that a repository with this own directory tracks, where that is told.
 fn worktree_of(own: &Path, workspace: &Workspace) -> Option<PathBuf> {
-    if git_dir::own(workspace.root().as_fd()).is_some_and(|(_, path)| path == own) {
+    if git_dir::own(workspace.root.handle().as_fd()).is_some_and(|(_, path)| path == own) {
         return Some(workspace.path().to_owned());
     }
     if own.ends_with(".git") {
@@ -104,8 +105,8 @@ fn worktree_of(own: &Path, workspace: &Workspace) -> Option<PathBuf> {
     own.join(worktree.value.as_ref()?).canonicalize().ok()
 }
 
-fn is_there(workspace: &Workspace, inner: &str) -> bool {
+fn is_there(root: &RootDirectory, inner: &str) -> bool {
     let (directory, name) = path::split(inner);
-    let directory = workspace.directory(&workspace.told(directory));
+    let directory = root.open_directory(&root.op_path(directory));
     directory.is_ok_and(|dir| rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok())
 }

@@ -4,8 +4,8 @@
 
 use super::start::StartRules;
 use crate::git_dir::{self, DotGit};
+use crate::root_directory::entry;
 use crate::walk::Name;
-use crate::workspace::entry;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{Mode, OFlags};

@@ -3,9 +3,10 @@
 
 use super::Membership;
 use crate::ignored::{Git, GitJudge, GitVerdict, Has, Level, Source};
+use crate::root_directory::{RootDirectory, step};
 use crate::settled::Refusal;
 use crate::walk::Name;
-use crate::workspace::{Workspace, refusal, step};
+use crate::workspace::{Workspace, refusal};
 use cairn_text::glob::{PathGlob, Stance};
 use rustix::fs::AtFlags;
 use std::collections::BTreeSet;
@@ -207,7 +208,7 @@ impl<'a> Judge<'a> {
     fn unless_led(&self, why: Why, inner: &[u8], is_directory: bool) -> Judged {
         let judged = self.unless_made(why, inner, is_directory);
         let leads = |glob: &PathGlob| {
-            !glob.is_anywhere() && stance(self.workspace, glob, &text(inner)) != Stance::Apart
+            !glob.is_anywhere() && stance(&self.workspace.root, glob, &text(inner)) != Stance::Apart
         };
         match is_directory && self.terms.add.iter().any(leads) {
             true => Judged { stands: judged.stands.or_way(), ..judged },
@@ -240,22 +241,23 @@ impl<'a> Judge<'a> {
         let mut reaching = self.terms.add.iter().filter(reaches).peekable();
         reaching.peek().is_some() && {
             let path = text(inner);
-            reaching.any(|glob| names(self.workspace, glob, &path))
+            reaching.any(|glob| names(&self.workspace.root, glob, &path))
         }
     }
 
     fn is_named(&self, globs: &[PathGlob], inner: &[u8]) -> bool {
-        !globs.is_empty() && globs.iter().any(|glob| names(self.workspace, glob, &text(inner)))
+        !globs.is_empty()
+            && globs.iter().any(|glob| names(&self.workspace.root, glob, &text(inner)))
     }
 
     /// Judges one path, given as it really is, by what stands along its way.
     pub(crate) fn find(&self, real: &str, is_directory: bool) -> Result<Found, Refusal> {
         let refuse = |e| refusal(real, e);
-        let inner = self.workspace.inner(real);
+        let inner = self.workspace.root.inner_path(real);
         let mut parts = inner.split('/').filter(|part| !matches!(*part, "" | ".")).peekable();
         let mut found =
             Found { full: self.lead.clone(), around: self.begin(), judged: self.judged_root() };
-        let mut directory = step(self.workspace.root(), b".").map_err(refuse)?;
+        let mut directory = step(self.workspace.root.handle(), b".").map_err(refuse)?;
         while let Some(part) = parts.next() {
             let has = |name: &str| {
                 rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
@@ -277,7 +279,7 @@ impl<'a> Judge<'a> {
 
     /// What leads to a real path from where rules begin.
     pub(crate) fn full(&self, real: &str) -> Vec<u8> {
-        [&self.lead, self.workspace.inner(real).as_bytes()].concat()
+        [&self.lead, self.workspace.root.inner_path(real).as_bytes()].concat()
     }
 
     /// The fact behind a reason.
@@ -298,17 +300,17 @@ impl Stands {
 }
 
 /// Whether a glob names a path beneath the root, told from there or as an absolute one.
-pub(super) fn names(workspace: &Workspace, glob: &PathGlob, path: &str) -> bool {
+pub(super) fn names(root: &RootDirectory, glob: &PathGlob, path: &str) -> bool {
     match glob.as_str().starts_with('/') {
         false => glob.matches(path),
-        true => glob.matches(&workspace.path().join(path).to_string_lossy()),
+        true => glob.matches(&root.path().join(path).to_string_lossy()),
     }
 }
 
-fn stance(workspace: &Workspace, glob: &PathGlob, path: &str) -> Stance {
+fn stance(root: &RootDirectory, glob: &PathGlob, path: &str) -> Stance {
     match glob.as_str().starts_with('/') {
         false => glob.stance(path),
-        true => glob.stance(&workspace.path().join(path).to_string_lossy()),
+        true => glob.stance(&root.path().join(path).to_string_lossy()),
     }
 }
 

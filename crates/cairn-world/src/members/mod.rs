@@ -7,6 +7,7 @@ pub(crate) use judge::{Ground, Judge, Judged, Stands};
 
 use crate::ignored::GlobalExcludes;
 use crate::path;
+use crate::root_directory::RootDirectory;
 use crate::settled::Refusal;
 use crate::workspace::Workspace;
 use cairn_text::glob::{PathGlob, plain};
@@ -46,14 +47,12 @@ impl Members {
     fn made(&self) -> Arc<BTreeSet<String>> {
         Arc::clone(&self.made.read().unwrap_or_else(PoisonError::into_inner))
     }
-}
 
-impl Workspace {
     /// What a change made is a member from then on; what is gone is not. What git ignores is built by
     /// commands and stays what it is.
-    pub(crate) fn count_made(&self, change: &Change) {
-        let path = self.inner(&change.path);
-        let mut made = self.members.made.write().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn count_made(&self, root: &RootDirectory, change: &Change) {
+        let path = root.inner_path(&change.path);
+        let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
         match change.kind {
             ChangeKind::Created if !change.ignored => {
                 Arc::make_mut(&mut made).insert(path.to_owned());
@@ -73,6 +72,18 @@ impl Workspace {
         }
     }
 
+    /// Refuses to change what is only read, given as it really is.
+    pub(crate) fn refuse_read_only(&self, root: &RootDirectory, real: &str) -> Result<(), Refusal> {
+        let globs = &self.terms.read_only;
+        if globs.iter().any(|glob| judge::names(root, glob, root.inner_path(real))) {
+            let text = format!("{real} is only read: the setting membership.read_only names it");
+            return Err(Refusal::new(Status::REFUSED, text));
+        }
+        Ok(())
+    }
+}
+
+impl Workspace {
     /// Refuses to look at what is no member. `real` is where the path that was given leads. A directory that
     /// only leads to members may be looked at.
     pub(crate) fn refuse_stranger(
@@ -106,23 +117,13 @@ impl Workspace {
         let Some(why) = found.judged.why().filter(|_| !may(found.judged.stands)) else {
             return Ok(());
         };
-        let what = match plain(&self.told(&self.relative(given)?)) == plain(real) {
+        let what = match plain(&self.root.op_path(&self.relative(given)?)) == plain(real) {
             true => given.to_owned(),
             false => format!("{given} leads to {real}, which"),
         };
         let why = judge.told(&found, why);
         let text = format!("{what} is not a member of the project: {why}");
         Err(Refusal::new(Status::REFUSED, text))
-    }
-
-    /// Refuses to change what is only read, given as it really is.
-    pub(crate) fn refuse_read_only(&self, real: &str) -> Result<(), Refusal> {
-        let globs = &self.members.terms.read_only;
-        if globs.iter().any(|glob| judge::names(self, glob, self.inner(real))) {
-            let text = format!("{real} is only read: the setting membership.read_only names it");
-            return Err(Refusal::new(Status::REFUSED, text));
-        }
-        Ok(())
     }
 }
 

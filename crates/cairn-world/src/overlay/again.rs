@@ -19,26 +19,28 @@ pub(super) fn leave_out_touched(
     changes: &mut Vec<Change>,
 ) -> Result<Vec<String>, Refusal> {
     let is_touched = |change: &&Change| {
-        let path = workspace.inner(&change.path);
-        let now = rustix::fs::statat(vouch.workspace.root(), path, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let path = workspace.root.inner_path(&change.path);
+        let now =
+            rustix::fs::statat(vouch.workspace.root.handle(), path, AtFlags::SYMLINK_NOFOLLOW).ok();
         is_touched(vouch, path, (change, now))
     };
     let touched: Vec<&Change> = changes.iter().filter(is_touched).collect();
     // What lies in a directory that goes cannot stay by itself.
     let goes = |directory: &str| {
-        let is_it = |change: &&Change| workspace.inner(&change.path) == directory;
+        let is_it = |change: &&Change| workspace.root.inner_path(&change.path) == directory;
         let change = changes.iter().find(is_it);
         change.is_some_and(|c| c.after.as_ref().is_none_or(|s| s.kind != FileKind::Directory))
     };
     let may_stay = |change: &Change| {
-        let path = workspace.inner(&change.path);
+        let path = workspace.root.inner_path(&change.path);
         change.ignored && path.match_indices('/').all(|(at, _)| !goes(&path[..at]))
     };
     let (left_out, conflicts): (Vec<&Change>, Vec<&Change>) =
         touched.into_iter().partition(|change| may_stay(change));
     if !conflicts.is_empty() {
-        let paths = conflicts.iter().map(|change| workspace.inner(&change.path).to_owned());
-        return Err(conflict(workspace, paths.collect(), "since the command ran"));
+        let paths =
+            conflicts.iter().map(|change| workspace.root.inner_path(&change.path).to_owned());
+        return Err(conflict(&workspace.root, paths.collect(), "since the command ran"));
     }
     let left_out: HashSet<String> = left_out.iter().map(|change| change.path.clone()).collect();
     changes.retain(|change| !left_out.contains(&change.path));

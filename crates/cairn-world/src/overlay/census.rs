@@ -161,7 +161,7 @@ impl Census {
     ) -> Result<Looked, Errno> {
         let workspace = judge.workspace;
         let path = visit.path.as_str();
-        let stat = rustix::fs::statat(workspace.root(), path, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = rustix::fs::statat(workspace.root.handle(), path, AtFlags::SYMLINK_NOFOLLOW)?;
         let same = |known: &Directory| {
             known.settled
                 && known.identity == Identity::of(&stat)
@@ -170,7 +170,7 @@ impl Census {
         let (mut directory, handle) = match known {
             Some(known) if same(&known) => (known, None),
             _ => {
-                let handle = workspace.directory(path)?;
+                let handle = workspace.root.open_directory(path)?;
                 let settled = mark.age(&stat) == Age::Before;
                 self.read += 1;
                 (Directory::read(&handle, &stat, settled)?, Some(handle))
@@ -188,7 +188,7 @@ impl Census {
             None => {
                 let handle = match handle {
                     Some(handle) => handle,
-                    None => workspace.directory(path)?,
+                    None => workspace.root.open_directory(path)?,
                 };
                 let has = Has::asking(|name| directory.has(name));
                 let at = self.full(path).len();
@@ -335,7 +335,8 @@ impl Directory {
                 return None;
             }
             let at = path::joined(path, file);
-            let stat = rustix::fs::statat(workspace.root(), at, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            let stat =
+                rustix::fs::statat(workspace.root.handle(), at, AtFlags::SYMLINK_NOFOLLOW).ok()?;
             Some((stat.st_ino, changed(&stat), stat.st_size))
         })
     }

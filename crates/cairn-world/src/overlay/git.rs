@@ -4,7 +4,8 @@
 use super::gathered::{Gathered, Piece};
 use super::index;
 use crate::path;
-use crate::workspace::{Workspace, entry};
+use crate::root_directory::entry;
+use crate::workspace::Workspace;
 use cairn_text::shown::clean;
 use cairn_types::FileState;
 use rustix::fs::OFlags;
@@ -233,7 +234,7 @@ impl View<'_> {
             let bytes = self.gathered.bytes.of(state.as_ref())?;
             return String::from_utf8(bytes.to_vec()).ok();
         }
-        let file = entry(self.workspace.root(), path.as_bytes(), OFlags::RDONLY).ok()?;
+        let file = entry(self.workspace.root.handle(), path.as_bytes(), OFlags::RDONLY).ok()?;
         let mut text = String::new();
         File::from(file).take(MOST).read_to_string(&mut text).ok()?;
         Some(text)

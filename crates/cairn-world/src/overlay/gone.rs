@@ -96,7 +96,7 @@ impl Reader<'_> {
         found.into_iter().try_for_each(|one| self.gone_inside(one))?;
         let same = self.vouch.is_as_it_was(here.around, top, Some(stat));
         let (directory, name) = path::split(top);
-        let dir = self.workspace.directory(directory).map_err(|e| refusal(top, e))?;
+        let dir = self.workspace.root.open_directory(directory).map_err(|e| refusal(top, e))?;
         Ok(same.then(|| Side::named_directory(dir.as_fd(), name, stat)))
     }
 
@@ -124,7 +124,8 @@ impl Reader<'_> {
             true => Side::whole(&stat, tree),
             false => {
                 let (directory, name) = path::split(&path);
-                let dir = self.workspace.directory(directory).map_err(|e| refusal(&path, e))?;
+                let dir =
+                    self.workspace.root.open_directory(directory).map_err(|e| refusal(&path, e))?;
                 let place =
                     Place { dir: dir.as_fd(), name, path: &path, stat: &stat, is_ours: false };
                 match is_directory {
@@ -140,7 +141,7 @@ impl Reader<'_> {
 
     /// A directory of the workspace and what is in it; none when not all of that can be told.
     fn inside(&self, path: &str) -> Option<(Stat, Vec<(String, Stat)>)> {
-        let dir = self.workspace.directory(path).ok()?;
+        let dir = self.workspace.root.open_directory(path).ok()?;
         let stat = rustix::fs::fstat(&dir).ok()?;
         let mut found = names(&dir).ok()?;
         found.sort();

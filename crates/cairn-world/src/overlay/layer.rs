@@ -1,8 +1,8 @@
 //! What an upper directory holds, as the kernel wrote it: things, the marks of things that are gone,
 //! and of directories that replaced others. Knows nothing of what lies beneath.
 
+use crate::root_directory::entry;
 use crate::walk::names;
-use crate::workspace::entry;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

@@ -27,6 +27,7 @@ pub use stage::stage;
 
 use crate::path;
 use crate::removed::is_emptied;
+use crate::root_directory::RootDirectory;
 use crate::settled::{Prepared, Refusal};
 use crate::workspace::{Workspace, refusal};
 use cairn_types::{Change, Removed, Status};
@@ -130,26 +131,25 @@ pub fn read(workspace: &Workspace, scratch: &Scratch, terms: &Terms<'_>) -> Resu
     reader.walk()?;
     let gathered = reader.gathered;
     if !gathered.conflicts.is_empty() {
-        return Err(conflict(workspace, gathered.conflicts, "while the command ran"));
+        return Err(conflict(&workspace.root, gathered.conflicts, "while the command ran"));
     }
     Ok(found(workspace, gathered))
 }
 
 /// What Cairn just wrote at these paths, for telling it later from what others write.
-#[must_use]
-pub fn written(workspace: &Workspace, changes: &[Change]) -> Vec<Written> {
+pub(crate) fn written(root: &RootDirectory, changes: &[Change]) -> Vec<Written> {
     let stat = |change: &Change| {
-        let (directory, name) = path::split(workspace.inner(&change.path));
-        let dir = workspace.directory(directory).ok()?;
+        let (directory, name) = path::split(root.inner_path(&change.path));
+        let dir = root.open_directory(directory).ok()?;
         rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok()
     };
     changes.iter().filter_map(stat).filter_map(|stat| Written::of(&stat)).collect()
 }
 
-fn conflict(workspace: &Workspace, mut paths: Vec<String>, when: &str) -> Refusal {
+fn conflict(root: &RootDirectory, mut paths: Vec<String>, when: &str) -> Refusal {
     paths.sort();
     paths.dedup();
-    let told = |path: &String| path::shown(workspace.told(path).as_bytes());
+    let told = |path: &String| path::shown(root.op_path(path).as_bytes());
     let named = some(paths.iter().map(told));
     let was = if paths.len() == 1 { "was" } else { "were" };
     let text = format!(
@@ -167,8 +167,8 @@ fn some(things: impl ExactSizeIterator<Item = String>) -> Vec<String> {
 }
 
 /// What is not kept, as the model is told of it.
-fn left_out(workspace: &Workspace, gathered: &Gathered) -> Vec<String> {
-    let told = |(path, why): &(String, String)| format!("{} ({why})", workspace.told(path));
+fn left_out(root: &RootDirectory, gathered: &Gathered) -> Vec<String> {
+    let told = |(path, why): &(String, String)| format!("{} ({why})", root.op_path(path));
     let outside = |path: &String| (path::shown(path.as_bytes()), OUTSIDE.to_owned());
     let passed_over: Vec<_> = gathered.passed_over.iter().map(outside).collect();
     let all: Vec<_> = gathered.left_out.iter().chain(&passed_over).map(told).collect();
@@ -192,13 +192,13 @@ fn found(workspace: &Workspace, mut gathered: Gathered) -> Found {
         }
     }
     let ignored = gathered.pieces.iter().filter(|piece| piece.ignored.is_some()).count();
-    let left_out = left_out(workspace, &gathered);
+    let left_out = left_out(&workspace.root, &gathered);
     let changes = gathered
         .pieces
         .into_iter()
         .map(|piece| Change { ignored: piece.ignored.is_some(), ..piece.change })
         .collect();
-    let linked = gathered.hard_links.iter().map(|path| workspace.told(path)).collect();
+    let linked = gathered.hard_links.iter().map(|path| workspace.root.op_path(path)).collect();
     let contents = gathered.bytes.all;
     Found { changes, contents, shown, label, removed, left_out, linked, ignored }
 }

@@ -102,7 +102,7 @@ impl Reader<'_> {
     fn root_mode(&mut self) {
         let mode = |stat: Result<Stat, Errno>| stat.ok().map(|stat| stat.st_mode & 0o7777);
         let upper = mode(rustix::fs::fstat(&self.upper));
-        if upper != mode(rustix::fs::fstat(self.workspace.root())) {
+        if upper != mode(rustix::fs::fstat(self.workspace.root.handle())) {
             self.gathered.leave_out(".", "the mode of the workspace itself");
         }
     }
@@ -112,7 +112,7 @@ impl Reader<'_> {
         let upper = layer::open(self.upper.as_fd(), visit.path.as_bytes()).map_err(refuse)?;
         let lower = match visit.over {
             Over::Nothing => None,
-            Over::Merged | Over::Replaced => self.workspace.directory(&visit.path).ok(),
+            Over::Merged | Over::Replaced => self.workspace.root.open_directory(&visit.path).ok(),
         };
         let mut around =
             Around { is_foreign: visit.is_foreign, is_still: visit.over == Over::Nothing };
@@ -387,8 +387,8 @@ impl Reader<'_> {
         let bytes =
             |side: &Option<Side>| side.as_ref().and_then(|s| s.bytes.as_ref()).map_or(0, Vec::len);
         self.read += (bytes(&sides.0) + bytes(&sides.1)) as u64;
-        let trash = self.workspace.told(&format!("{}/{}", super::TRASH, self.terms.name));
-        let told = Told { path: self.workspace.told(path), trash: &trash };
+        let trash = self.workspace.root.op_path(&format!("{}/{}", super::TRASH, self.terms.name));
+        let told = Told { path: self.workspace.root.op_path(path), trash: &trash };
         self.gathered.push(path, &told, ignored, sides);
     }
 

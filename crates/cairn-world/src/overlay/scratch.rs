@@ -88,7 +88,7 @@ fn make(dir: BorrowedFd<'_>, workspace: &Workspace) -> Result<(), Errno> {
     for name in ["upper", "work"] {
         rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o700))?;
     }
-    let shown = rustix::fs::fstat(workspace.root())?.st_mode & 0o7777;
+    let shown = rustix::fs::fstat(workspace.root.handle())?.st_mode & 0o7777;
     layer::set_mode(dir, b"upper", |_| shown)
 }
 
@@ -96,12 +96,12 @@ fn make(dir: BorrowedFd<'_>, workspace: &Workspace) -> Result<(), Errno> {
 fn marked(dir: BorrowedFd<'_>, workspace: &Workspace) -> Result<Mark, Errno> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let here = rustix::fs::fstat(dir)?;
-    if here.st_dev == rustix::fs::fstat(workspace.root())?.st_dev {
+    if here.st_dev == rustix::fs::fstat(workspace.root.handle())?.st_dev {
         return mark_in(dir, "mark");
     }
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let path = format!(".cairn-mark-{}-{count}", std::process::id());
-    let own = super::stage::own_directory(workspace)?;
+    let own = super::stage::own_directory(&workspace.root)?;
     mark_in(own.as_fd(), &path)
 }
 

@@ -6,9 +6,10 @@ use super::{OWN_DIRECTORY, Scratch, TRASH, Terms, again};
 use crate::attributes;
 use crate::durability::Durability;
 use crate::path;
+use crate::root_directory::{RootDirectory, entry};
 use crate::settled::Refusal;
 use crate::walk::names;
-use crate::workspace::{Workspace, entry, refusal};
+use crate::workspace::{Workspace, refusal};
 use cairn_sandbox::clear;
 use cairn_types::{Aside, Change, FileKind};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
@@ -36,7 +37,7 @@ pub fn stage(
         [&change.before, &change.after].into_iter().flatten().any(|state| state.aside.is_some())
     };
     if still.iter().any(is_moved) {
-        bring_all(workspace, scratch, &format!("{TRASH}/{}", terms.name), &mut still)?;
+        bring_all(&workspace.root, scratch, &format!("{TRASH}/{}", terms.name), &mut still)?;
     }
     *changes = still;
     Ok(left_out)
@@ -44,51 +45,48 @@ pub fn stage(
 
 /// Brings everything, or nothing.
 fn bring_all(
-    workspace: &Workspace,
+    root: &RootDirectory,
     scratch: &Scratch,
     name: &str,
     changes: &mut [Change],
 ) -> Result<(), Refusal> {
-    let staged = room(workspace, name).map_err(|e| refusal(name, e)).and_then(|()| {
+    let staged = room(root, name).map_err(|e| refusal(name, e)).and_then(|()| {
         let upper = rustix::fs::open(scratch.upper(), DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|e| refusal(name, e))?;
         let is_moved =
             |change: &&mut Change| change.after.as_ref().is_some_and(|after| after.aside.is_some());
         let durability = Durability::of_list(changes.iter_mut().filter(is_moved).count());
-        changes
-            .iter_mut()
-            .try_for_each(|change| bring(workspace, upper.as_fd(), change, durability))?;
+        changes.iter_mut().try_for_each(|change| bring(root, upper.as_fd(), change, durability))?;
         if durability == Durability::Together {
-            let trash =
-                workspace.directory(&workspace.told(TRASH)).map_err(|e| refusal(name, e))?;
+            let trash = root.open_directory(&root.op_path(TRASH)).map_err(|e| refusal(name, e))?;
             rustix::fs::syncfs(trash).map_err(|e| refusal(name, e))?;
         }
         Ok(())
     });
     staged.inspect_err(|_| {
-        if let Ok(trash) = workspace.directory(&workspace.told(TRASH)) {
+        if let Ok(trash) = root.open_directory(&root.op_path(TRASH)) {
             let _ = clear(trash.as_fd(), path::split(name).1.as_bytes());
         }
     })
 }
 
 /// Cairn's own directory in a workspace, which is made if there is none.
-pub(super) fn own_directory(workspace: &Workspace) -> Result<OwnedFd, Errno> {
-    match rustix::fs::mkdirat(workspace.root(), OWN_DIRECTORY, Mode::RWXU) {
+pub(super) fn own_directory(root: &RootDirectory) -> Result<OwnedFd, Errno> {
+    match rustix::fs::mkdirat(root.handle(), OWN_DIRECTORY, Mode::RWXU) {
         Ok(()) => {
-            let made = entry(workspace.root(), OWN_DIRECTORY.as_bytes(), DIRECTORY)?;
+            let made = entry(root.handle(), OWN_DIRECTORY.as_bytes(), DIRECTORY)?;
             ignore(made.as_fd())?;
             Ok(made)
         }
-        Err(Errno::EXIST) => entry(workspace.root(), OWN_DIRECTORY.as_bytes(), DIRECTORY),
+        Err(Errno::EXIST) => entry(root.handle(), OWN_DIRECTORY.as_bytes(), DIRECTORY),
         Err(e) => Err(e),
     }
 }
 
 /// Makes the directories for things that are kept aside. A directory that is made for them is ignored
 /// as a whole; where a project keeps files of its own beside them, only they are.
-fn room(workspace: &Workspace, name: &str) -> Result<(), Errno> {
-    let own = own_directory(workspace)?;
+fn room(root: &RootDirectory, name: &str) -> Result<(), Errno> {
+    let own = own_directory(root)?;
     match rustix::fs::mkdirat(&own, "trash", Mode::RWXU) {
         Ok(()) => ignore(entry(own.as_fd(), b"trash", DIRECTORY)?.as_fd())?,
         Err(Errno::EXIST) => {}
@@ -121,7 +119,7 @@ fn of_io(error: &std::io::Error) -> Errno {
 
 /// Brings one thing, if it is to be moved.
 fn bring(
-    workspace: &Workspace,
+    root: &RootDirectory,
     upper: BorrowedFd<'_>,
     change: &mut Change,
     durability: Durability,
@@ -129,7 +127,7 @@ fn bring(
     let Some(after) = &mut change.after else { return Ok(()) };
     let Some(Aside { path: to, inode }) = &mut after.aside else { return Ok(()) };
     let bring = || -> Result<u64, Errno> {
-        let (directory, name) = path::split(workspace.inner(&change.path));
+        let (directory, name) = path::split(root.inner_path(&change.path));
         let from = entry(upper, directory.as_bytes(), DIRECTORY)?;
         if after.kind == FileKind::Directory {
             tidy(from.as_fd(), name)?;
@@ -138,7 +136,7 @@ fn bring(
         tame(from.as_fd(), name.as_bytes(), &stat)?;
         layer::unmark(from.as_fd(), name.as_bytes());
         let (room, number) = path::split(to);
-        let room = workspace.directory(room)?;
+        let room = root.open_directory(room)?;
         let ends = ((from.as_fd(), name), (room.as_fd(), number));
         match rustix::fs::renameat_with(&from, name, &room, number, RenameFlags::NOREPLACE) {
             Err(Errno::XDEV) => copy(ends.0, ends.1)?,

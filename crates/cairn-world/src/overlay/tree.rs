@@ -5,9 +5,10 @@ use super::gathered::Count;
 use super::layer::{self, special};
 use super::sides;
 use crate::path;
+use crate::root_directory::entry;
 use crate::ruled::Met;
 use crate::walk::names;
-use crate::workspace::{Workspace, entry};
+use crate::workspace::Workspace;
 use cairn_types::{FileKind, is_guarded, is_irreplaceable, is_precious};
 use rustix::fs::{AtFlags, OFlags, Stat};
 use std::os::fd::BorrowedFd;
@@ -39,7 +40,7 @@ impl Tree {
             see(stat);
             tree.add(path, stat, is_cache);
             let path = String::from_utf8_lossy(path);
-            met.look(&workspace.ruled, &path, || workspace.told(&path));
+            met.look(&workspace.ruled, &path, || workspace.root.op_path(&path));
         });
         tree.ruled = met.into_paths();
         tree

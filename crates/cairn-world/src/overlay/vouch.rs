@@ -71,7 +71,7 @@ impl Vouch<'_> {
         if self.in_doubt {
             return false;
         }
-        if let Some(is_same) = self.census.is_same_one(self.workspace.root(), path, now) {
+        if let Some(is_same) = self.census.is_same_one(self.workspace.root.handle(), path, now) {
             return is_same;
         }
         match (self.census.had(path), origin) {
@@ -85,7 +85,7 @@ impl Vouch<'_> {
     /// What is beneath a directory of the workspace, if none of it was touched.
     pub(super) fn untouched_tree(&self, path: &str) -> Option<Tree> {
         let mut untouched = !self.in_doubt;
-        let at = (self.workspace.root(), self.workspace);
+        let at = (self.workspace.root.handle(), self.workspace);
         let tree = Tree::at(at, path, |stat| untouched &= self.is_older(stat));
         untouched.then_some(tree)
     }
@@ -123,7 +123,7 @@ mod tests {
         };
         let mut own = Own::default();
         check(&own, false, false);
-        own.extend(written(&workspace, &[Change::between("f".to_owned(), None, None)]));
+        own.extend(written(&workspace.root, &[Change::between("f".to_owned(), None, None)]));
         check(&own, false, true);
         check(&own, true, false);
         own.clear();

@@ -3,7 +3,7 @@
 use super::marks::{self, Marks};
 use super::{Stat, Surveyed};
 use crate::read::{SNIFF, is_binary};
-use crate::workspace::entry;
+use crate::root_directory::entry;
 use cairn_types::Hash;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;

@@ -8,8 +8,9 @@ use super::look::{Looked, Reader};
 use crate::ignored::Has;
 use crate::members::{Ground, Judge, Judged, Stands};
 use crate::path;
+use crate::root_directory::entry;
 use crate::walk::Names;
-use crate::workspace::{Workspace, entry};
+use crate::workspace::Workspace;
 use rustix::fs::{AtFlags, FileType, OFlags};
 use rustix::io::Errno;
 use std::ops::Range;
@@ -96,7 +97,7 @@ struct Walk<'a> {
 /// Looks at every member; none where the root cannot be.
 pub(super) fn walk(terms: &Terms<'_>) -> Option<Walked> {
     let judge = Judge::new(terms.workspace);
-    let root = terms.workspace.directory(".").ok()?;
+    let root = terms.workspace.root.open_directory(".").ok()?;
     let found = judge.find(".", true).ok()?;
     let walk = Walk {
         terms,
