@@ -11,7 +11,7 @@ const MOST_FIELDS: usize = 16;
 
 /// Types that are still to be split, with the methods and fields they have now. A change that removes some lowers the
 /// numbers here, so they only shrink.
-const STILL_TO_SPLIT: [StillToSplit; 4] = [
+const STILL_TO_SPLIT: [StillToSplit; 3] = [
     StillToSplit { file: "crates/cairn/src/config/mod.rs", name: "Config", methods: 64, fields: 4 },
     StillToSplit { file: "crates/cairn/src/run/screen.rs", name: "State", methods: 21, fields: 19 },
     StillToSplit {
@@ -20,7 +20,6 @@ const STILL_TO_SPLIT: [StillToSplit; 4] = [
         methods: 43,
         fields: 20,
     },
-    StillToSplit { file: "crates/cairn-world/src/lib.rs", name: "World", methods: 62, fields: 5 },
 ];
 
 struct StillToSplit {

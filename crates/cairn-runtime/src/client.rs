@@ -315,7 +315,7 @@ impl Client {
         let hash = |change: &Change| change.before.as_ref().and_then(|state| state.hash);
         let missing = self.journal.store().missing(changes.iter().filter_map(hash))?;
         for change in changes.iter().filter(|c| hash(c).is_some_and(|h| missing.contains(&h))) {
-            let bytes = self.world.bytes(&change.path);
+            let bytes = self.world.locations().bytes(&change.path);
             let bytes = bytes.ok().filter(|bytes| Some(Hash::of(bytes)) == hash(change));
             bytes.into_iter().for_each(|bytes| self.journal.keep(bytes));
         }

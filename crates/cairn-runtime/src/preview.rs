@@ -48,7 +48,7 @@ impl OpPreview<'_> {
             Action::Edit(edit @ Edit { path: Some(path), body: EditBody::Patch(text), .. })
                 if surface == Surface::Tags
                     && !patch::creates(text)
-                    && !self.world.is_there(path) =>
+                    && !self.world.locations().is_there(path) =>
             {
                 let body = EditBody::Whole { content: text.clone() };
                 Arc::new(Action::Edit(Edit { body, ..edit.clone() }))

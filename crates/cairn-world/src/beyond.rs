@@ -13,9 +13,9 @@ impl World {
     pub(super) fn look_beyond(&self, action: &Action, path: &str) -> Prepared {
         let label = format!("{} {path}", action.op());
         let listed = || self.listed(path).map(drop);
-        match (self.schemes.remote(path), action) {
+        match (self.locations.schemes.remote(path), action) {
             (Some(uri), Action::Read(_)) => {
-                entry::beyond(&self.schemes, &uri, (&label, &format!("{label}\n")))
+                entry::beyond(&self.locations.schemes, &uri, (&label, &format!("{label}\n")))
             }
             _ => match listed() {
                 Err(refusal) => entry::refused(&label, refusal),
@@ -27,7 +27,7 @@ impl World {
     /// Whether what an action changes is known only once something beyond this machine was fetched.
     #[must_use]
     pub fn fetches(&self, action: &Action) -> bool {
-        matches!(action, Action::Copy(carry) if self.schemes.remote(&carry.from).is_some())
+        matches!(action, Action::Copy(carry) if self.locations.schemes.remote(&carry.from).is_some())
     }
 
     /// What such an action would change, for one that was let: fetches it.
@@ -35,9 +35,9 @@ impl World {
         let Action::Copy(carry) = action else { return self.prepare_beside(action).await };
         let (world, carry, cancel) = (self.clone(), carry.clone(), cancel.clone());
         let fetch = move || {
-            let (roots, schemes) = (&world.roots, world.schemes.as_ref());
+            let (roots, schemes) = (&world.locations.roots, world.locations.schemes.as_ref());
             let prepared = entry::carry::Ends { roots, schemes, cancel: &cancel }.copy_here(&carry);
-            match world.refuse_read_only(&prepared.changes) {
+            match world.locations.refuse_read_only(&prepared.changes) {
                 Err(refusal) => entry::refused(&prepared.label, refusal),
                 Ok(()) => prepared,
             }

@@ -26,6 +26,7 @@ mod ignored;
 mod leftovers;
 mod linked_names;
 mod list;
+mod locations;
 mod look;
 mod many;
 mod media;
@@ -76,6 +77,7 @@ pub use earlier::{EarlierChange, EarlierEdit, EarlierInReply, names_lines};
 pub use git_settings::GitConfigFiles;
 pub use growing::Growing;
 pub use ignored::{GlobalExcludes, is_ignored_folder};
+pub use locations::Locations;
 pub use media::{Kind as MediaKind, kind as media_kind};
 pub use members::Membership;
 pub use parts::Part;
@@ -99,8 +101,8 @@ use apply::List;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Action, Carry, Change, Exec, FileState, Find, HostAccess, Manifest, Post, Read, Status,
-    UriError, built_in, scheme_of,
+    Action, Carry, Change, Exec, Find, HostAccess, Manifest, Post, Read, Status, UriError,
+    built_in, scheme_of,
 };
 use caught::{caught, caught_while};
 use rehearse::{Known, Rehearsal};
@@ -124,10 +126,9 @@ pub struct Acting<'a> {
 /// A workspace and the means to act on it.
 #[derive(Debug, Clone)]
 pub struct World {
-    roots: Arc<Roots>,
+    locations: Locations,
     settings: Arc<Settings>,
     known: Arc<Known>,
-    schemes: Arc<Schemes>,
     docs: Arc<Vec<Doc>>,
 }
 
@@ -158,21 +159,23 @@ impl World {
     }
 
     fn over(roots: Roots, settings: Settings) -> World {
-        let (roots, settings) = (Arc::new(roots), Arc::new(settings));
-        let (known, schemes, docs) = Default::default();
-        World { roots, settings, known, schemes, docs }
+        let locations = Locations { roots: Arc::new(roots), schemes: Arc::default() };
+        let (known, docs) = Default::default();
+        World { locations, settings: Arc::new(settings), known, docs }
     }
 
     /// Adds a scheme, which stays when a run or a client takes the world. A name that every session has a
     /// scheme of is not to be had.
     pub fn register(&mut self, scheme: Arc<dyn Scheme>) {
-        Arc::make_mut(&mut self.schemes).register(scheme);
+        Arc::make_mut(&mut self.locations.schemes).register(scheme);
     }
 
     /// The same world with these schemes, besides its files and the others that were added.
     #[must_use]
     pub fn with_schemes(&self, schemes: Schemes) -> World {
-        World { schemes: Arc::new(schemes.or(&self.schemes)), ..self.clone() }
+        let schemes = Arc::new(schemes.or(&self.locations.schemes));
+        let locations = Locations { schemes, ..self.locations.clone() };
+        World { locations, ..self.clone() }
     }
 
     /// What the schemes declare of themselves that not every world has.
@@ -184,18 +187,18 @@ impl World {
 
     /// What its schemes declare of themselves.
     pub fn manifests(&self) -> impl Iterator<Item = &Manifest> {
-        self.schemes.manifests()
+        self.locations.schemes.manifests()
     }
 
     /// The entries at an address and beneath it.
     pub fn listed(&self, address: &str) -> Result<Vec<Listed>, Refusal> {
-        entry::look::beneath(&self.schemes, &address.parse().map_err(bad_address)?)
+        entry::look::beneath(&self.locations.schemes, &address.parse().map_err(bad_address)?)
     }
 
     /// The first of these changes whose entry is not as it was before, if there is one.
     #[must_use]
     pub fn stale<'a>(&self, changes: &'a [Change]) -> Option<&'a str> {
-        entry::stale(&self.schemes, changes)
+        entry::stale(&self.locations.schemes, changes)
     }
 
     /// Finds the secrets in what is told of this world.
@@ -204,15 +207,21 @@ impl World {
         &self.settings.scrubber
     }
 
+    /// Its folders and schemes.
+    #[must_use]
+    pub fn locations(&self) -> &Locations {
+        &self.locations
+    }
+
     /// The project's workspace.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
-        self.roots.main()
+        self.locations.roots.main()
     }
 
     /// The workspace that a command runs in.
     fn cwd(&self, exec: &Exec) -> &Workspace {
-        self.roots.of(exec.cwd.as_deref().unwrap_or("."))
+        self.locations.roots.of(exec.cwd.as_deref().unwrap_or("."))
     }
 
     /// What an action would do, without doing anything.
@@ -228,58 +237,48 @@ impl World {
     }
 
     fn prepared(&self, action: &Action, earlier: &EarlierInReply) -> Prepared {
-        if let Err(refusal) = self.refuse_misnamed(action) {
+        if let Err(refusal) = self.locations.refuse_misnamed(action) {
             return entry::refused(&format!("{} {}", action.op(), action.target()), refusal);
         }
         let mut prepared =
             many::prepare(self, action).unwrap_or_else(|| self.worked_out(action, earlier));
         if let Some(settled) = &mut prepared.settled {
-            near::tell((&self.roots, &self.schemes), action, settled);
+            near::tell(&self.locations, action, settled);
         }
         if !matches!(action, Action::Exec(_))
-            && let Err(refusal) = self.refuse_read_only(&prepared.changes)
+            && let Err(refusal) = self.locations.refuse_read_only(&prepared.changes)
         {
             let label = prepared.label;
             return Prepared { label, settled: Some(refusal.into()), ..Prepared::default() };
         }
         if matches!(action, Action::Kill { .. } | Action::Edit(_)) {
-            prepared.removed = removed::by(&self.roots, &prepared.changes, self.settings.little);
+            prepared.removed =
+                removed::by(&self.locations.roots, &prepared.changes, self.settings.little);
         }
         self.mark_guarded(&mut prepared);
-        self.roots.count_exposed(&mut prepared);
+        self.locations.roots.count_exposed(&mut prepared);
         prepared
-    }
-
-    /// Refuses what names a file or an entry in a way that nobody means.
-    fn refuse_misnamed(&self, action: &Action) -> Result<(), Refusal> {
-        refuse_tags(action)?;
-        misspelled::refuse(&self.schemes, action)
-    }
-
-    fn refuse_read_only(&self, changes: &[Change]) -> Result<(), Refusal> {
-        let mut files = changes.iter().filter(|change| change.entry().is_none());
-        files.try_for_each(|one| self.roots.refuse_read_only(&one.path))
     }
 
     /// What these changes made is a member from now on, whatever rules say of it. Callers tell of those that
     /// this world did not make itself: of a run's earlier ops.
     pub fn count_made<'a>(&self, changes: impl IntoIterator<Item = &'a Change> + Clone) {
         let files = changes.clone().into_iter();
-        files.for_each(|change| self.roots.count_made(change));
-        let placed = ignored::placed(changes, |path| self.roots.absolute(path));
+        files.for_each(|change| self.locations.roots.count_made(change));
+        let placed = ignored::placed(changes, |path| self.locations.roots.absolute(path));
         self.workspace().ignored.count(placed);
     }
 
     /// What an earlier process did in the same run: what it made is a member, and what it changed of the
     /// rules about ignored paths is known as it was before. `at` is when it began, in milliseconds since 1970.
     pub fn recall(&self, changes: &[Change], at: u64, contents: &Contents<'_>) {
-        let placed = ignored::placed(changes, |path| self.roots.absolute(path));
+        let placed = ignored::placed(changes, |path| self.locations.roots.absolute(path));
         self.workspace().ignored.recall(placed, at, contents);
-        changes.iter().for_each(|change| self.roots.count_made(change));
+        changes.iter().for_each(|change| self.locations.roots.count_made(change));
     }
 
     pub(crate) fn worked_out(&self, action: &Action, earlier: &EarlierInReply) -> Prepared {
-        let (roots, schemes) = (&self.roots, self.schemes.as_ref());
+        let Locations { roots, schemes } = &self.locations;
         let ends = entry::carry::Ends { roots, schemes, cancel: &CancellationToken::new() };
         let is_entry = |carry: &Carry| {
             [&carry.from, &carry.to].into_iter().any(|end| scheme_of(end).is_some())
@@ -344,9 +343,10 @@ impl World {
     pub fn chosen(&self, prepared: &Prepared, choice: &Choice) -> Prepared {
         let chosen = || {
             let mut chosen = choose::chosen(prepared, choice);
-            chosen.removed = removed::by(&self.roots, &chosen.changes, self.settings.little);
+            chosen.removed =
+                removed::by(&self.locations.roots, &chosen.changes, self.settings.little);
             self.mark_guarded(&mut chosen);
-            self.roots.count_exposed(&mut chosen);
+            self.locations.roots.count_exposed(&mut chosen);
             chosen
         };
         caught(chosen).unwrap_or_else(unprepared)
@@ -354,7 +354,7 @@ impl World {
 
     /// Marks changes of what git runs or reads as configuration, by the settings in force now.
     fn mark_guarded(&self, prepared: &mut Prepared) {
-        guarded::mark_guarded(&self.roots, &self.settings.git_config, prepared);
+        guarded::mark_guarded(&self.locations.roots, &self.settings.git_config, prepared);
     }
 
     /// Does what was prepared. Files are changed only if they are as they were then (else 409). What
@@ -387,7 +387,7 @@ impl World {
         let begun = Instant::now();
         let mut performed = match action {
             Action::Exec(exec) if prepared.ran.is_none() => {
-                exec::perform(&self.roots, &self.settings, exec, acting).await
+                exec::perform(&self.locations.roots, &self.settings, exec, acting).await
             }
             Action::Read(_) => return self.look(action, acting.row, acting.cancel).await,
             _ if prepared.changes.iter().any(is_own) => self.change_beside(prepared).await,
@@ -423,14 +423,14 @@ impl World {
     }
 
     fn overlay<'a>(&'a self, (name, hosts): (&'a str, &'a [HostAccess])) -> Rehearsal<'a> {
-        let (roots, settings, known) = (&self.roots, &self.settings, &self.known);
+        let (roots, settings, known) = (&self.locations.roots, &self.settings, &self.known);
         Rehearsal { roots, settings, known, name, hosts }
     }
 
     /// Before what a command changed is made to count: moves what of it is never read to where it is
     /// kept, so that a crash in the middle can be completed.
     pub fn stage(&self, prepared: &mut Prepared) -> Result<(), Refusal> {
-        caught(|| rehearse::stage(&self.roots, &self.known, prepared))?
+        caught(|| rehearse::stage(&self.locations.roots, &self.known, prepared))?
     }
 
     /// A text that grows, kept as a command's output is.
@@ -442,7 +442,9 @@ impl World {
     /// Starts a command in the background, in the runtime of the caller.
     pub async fn start(&self, action: &Action, on_output: OnOutput) -> Result<Background, Refusal> {
         match action {
-            Action::Exec(exec) => exec::start(&self.roots, &self.settings, exec, on_output).await,
+            Action::Exec(exec) => {
+                exec::start(&self.locations.roots, &self.settings, exec, on_output).await
+            }
             _ => Err(Refusal::new(Status::FAILED, "not a command")),
         }
     }
@@ -462,10 +464,10 @@ impl World {
         let kept: HashMap<_, _> =
             prepared.contents.iter().map(|bytes| (cairn_types::Hash::of(bytes), bytes)).collect();
         let contents = |hash: &cairn_types::Hash| kept.get(hash).map(|bytes| (*bytes).clone());
-        match self.make(&prepared.changes, List::Afresh, &contents, progress) {
+        match self.locations.make(&prepared.changes, List::Afresh, &contents, progress) {
             Err(refusal) => refusal.into(),
             Ok(changes) => {
-                self.known.wrote(&self.roots, &changes);
+                self.known.wrote(&self.locations.roots, &changes);
                 self.count_made(&changes);
                 let (status, text) = prepared.told.clone().unwrap_or((Status::OK, String::new()));
                 Performed { changes, ..Performed::told(status, text) }
@@ -485,15 +487,14 @@ impl World {
             performed.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             return performed;
         }
-        let (roots, schemes) = (Arc::clone(&self.roots), Arc::clone(&self.schemes));
-        let action = action.clone();
+        let (locations, action) = (self.locations.clone(), action.clone());
         let cancelled = cancel.child_token();
         let _stop = cancelled.clone().drop_guard();
         let looked = tokio::task::spawn_blocking(move || {
             let look = || {
-                let ground = (roots.as_ref(), schemes.as_ref());
-                let mut told = look::looked(ground, &action, &cancelled).unwrap_or_else(Into::into);
-                near::tell(ground, &action, &mut told);
+                let looked = look::looked(&locations, &action, &cancelled);
+                let mut told = looked.unwrap_or_else(Into::into);
+                near::tell(&locations, &action, &mut told);
                 told
             };
             caught(look).unwrap_or_else(Into::into)
@@ -507,22 +508,14 @@ impl World {
     /// unfinished write left behind.
     #[must_use]
     pub fn probe(&self, expected: &[Change]) -> Probe {
-        caught(|| self.probed(expected)).unwrap_or(Probe::Neither)
-    }
-
-    fn probed(&self, expected: &[Change]) -> Probe {
-        let (entries, files): (Vec<_>, Vec<_>) =
-            expected.iter().cloned().partition(|change| change.entry().is_some());
-        let of_files = (!files.is_empty()).then(|| apply::probe(&self.roots, &files));
-        let found = [entry::probe(&self.schemes, &entries), of_files];
-        found.into_iter().flatten().reduce(entry::together).unwrap_or(Probe::Neither)
+        caught(|| self.locations.probe(expected)).unwrap_or(Probe::Neither)
     }
 
     /// Those of the changes that stand as they were meant, as they are on disk now.
     #[must_use]
     pub fn made(&self, changes: &[Change]) -> Vec<Change> {
         let files = changes.iter().filter(|change| change.entry().is_none());
-        apply::made(&self.roots, &files.cloned().collect::<Vec<_>>())
+        apply::made(&self.locations.roots, &files.cloned().collect::<Vec<_>>())
     }
 
     /// Makes these changes, all or none, with the bytes that `contents` gives; those already made
@@ -542,97 +535,13 @@ impl World {
         contents: &Contents<'_>,
         progress: OnProgress<'_>,
     ) -> Result<Vec<Change>, Refusal> {
-        caught(|| self.make(changes, List::GoOn, contents, progress))?
-    }
-
-    /// Files first, since only they can be found to be somebody else's while they are made; of entries
-    /// those that the store keeps are made with the outcome.
-    fn make(
-        &self,
-        changes: &[Change],
-        list: List,
-        contents: &Contents<'_>,
-        progress: OnProgress<'_>,
-    ) -> Result<Vec<Change>, Refusal> {
-        if let (List::Afresh, Some(address)) = (list, self.stale(changes)) {
-            let text = format!("{address} was changed meanwhile");
-            return Err(Refusal::new(Status::CONFLICT, text));
-        }
-        let (entries, files): (Vec<_>, Vec<_>) =
-            changes.iter().cloned().partition(|change| change.entry().is_some());
-        let placed = ignored::placed(&files, |path| self.roots.absolute(path));
-        self.workspace().ignored.keep_before(&placed, contents);
-        let mut made = apply::apply(&self.roots, &files, list, contents, progress)?;
-        if let Err(refusal) = entry::apply(&self.schemes, &entries, contents) {
-            // What could not be put back is in the row of whoever finds it changed.
-            let back: Vec<Change> = made.iter().rev().map(inverse).collect();
-            let _ = apply::apply(&self.roots, &back, List::GoOn, contents, &mut |_, _| {});
-            return Err(refusal);
-        }
-        made.extend(entries);
-        Ok(made)
+        caught(|| self.locations.make(changes, List::GoOn, contents, progress))?
     }
 
     /// Looks which members of the project changed since the survey was last brought up to date, and brings
     /// it there.
     pub fn scan(&self, survey: &mut Survey) -> Scanned {
-        survey::scan(self.roots.main(), survey)
-    }
-
-    /// The names in a directory, given as it really is.
-    pub fn names_in(&self, path: &str) -> Result<Vec<String>, Refusal> {
-        let refuse = |e| workspace::refusal(path, e);
-        let dir = self.roots.root_of(path).open_directory(path).map_err(refuse)?;
-        let names = walk::names(&dir).map_err(refuse)?;
-        Ok(names
-            .into_iter()
-            .map(|n| String::from_utf8_lossy(&n.into_bytes()).into_owned())
-            .collect())
-    }
-
-    /// What stands at a path beneath the root, given as it really is.
-    pub fn state(&self, path: &str) -> Result<Option<FileState>, Refusal> {
-        self.state_among(path, &[])
-    }
-
-    /// The same; what is moved and not written is told as the one of these that it is, and not read.
-    pub fn state_among(
-        &self,
-        path: &str,
-        known: &[&FileState],
-    ) -> Result<Option<FileState>, Refusal> {
-        match self.schemes.address(path) {
-            Some(_) => entry::state(&self.schemes, path),
-            None => {
-                Ok(state::among(self.roots.root_of(path), path, known)?.map(|(state, _)| state))
-            }
-        }
-    }
-
-    /// Whether anything stands at a path or an address, as an op names it. What cannot be looked at counts.
-    #[must_use]
-    pub fn is_there(&self, path: &str) -> bool {
-        let found = || match self.schemes.address(path) {
-            Some(uri) => entry::there(&self.schemes, &uri?).map(drop),
-            None => self.roots.of(path).open_existing(path).map(drop),
-        };
-        caught(found).is_ok_and(|found| {
-            found.err().is_none_or(|refusal| refusal.status != Status::NOT_FOUND)
-        })
-    }
-
-    /// Whether what a state of this path tells of, which is moved and not written, lies aside.
-    #[must_use]
-    pub fn lies_aside(&self, path: &str, state: &FileState) -> bool {
-        aside::lies(self.roots.root_of(path), state)
-    }
-
-    /// The bytes of the file at a path beneath the root, given as it really is.
-    pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Refusal> {
-        match self.schemes.address(path) {
-            Some(uri) => Ok(entry::there(&self.schemes, &uri?)?.content),
-            None => state::bytes_at(self.roots.root_of(path), path),
-        }
+        survey::scan(self.locations.roots.main(), survey)
     }
 }
 
@@ -651,22 +560,6 @@ fn unsaid(post: &Post) -> Refusal {
     let to = post.to.as_deref().unwrap_or(Post::EVERYONE);
     let text = format!("send {} is not for {to}", post.status);
     Refusal::new(Status::NOT_IMPLEMENTED, text)
-}
-
-/// Refuses to tag a file, which has nowhere to keep it.
-fn refuse_tags(action: &Action) -> Result<(), Refusal> {
-    let (tags, path) = match action {
-        Action::Edit(edit) => (&edit.tags, edit.path.as_deref()),
-        Action::Copy(carry) | Action::Move(carry) => (&carry.tags, Some(carry.to.as_str())),
-        _ => return Ok(()),
-    };
-    match path.filter(|path| !tags.is_empty() && scheme_of(path).is_none()) {
-        None => Ok(()),
-        Some(path) => {
-            let text = format!("{path} is a file, and files have no tags");
-            Err(Refusal::new(Status::BAD_REQUEST, text))
-        }
-    }
 }
 
 /// Whether it is of an entry that its scheme keeps itself.

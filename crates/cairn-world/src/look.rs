@@ -1,7 +1,6 @@
 //! What is seen where one looks: which part of the world an action that changes nothing is for.
 
-use crate::roots::Roots;
-use crate::scheme::Schemes;
+use crate::locations::Locations;
 use crate::settled::{Performed, Refusal};
 use crate::{World, entry, find, list, misspelled, read, todo, unsaid};
 use cairn_types::{Action, Status, UriError, scheme_of};
@@ -9,10 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 /// What is seen where one looks.
 pub(crate) fn looked(
-    (roots, schemes): (&Roots, &Schemes),
+    locations: &Locations,
     action: &Action,
     cancel: &CancellationToken,
 ) -> Result<Performed, Refusal> {
+    let Locations { roots, schemes } = locations;
     misspelled::refuse(schemes, action)?;
     match action {
         Action::Read(read) => match schemes.address(&read.path) {
@@ -69,14 +69,14 @@ impl World {
     /// Checks that every file an action names may be worked on: its address is well written, it is a member of the
     /// project and not private, and what would be changed is not kept from being changed.
     pub fn admits(&self, action: &Action) -> Result<(), Refusal> {
-        self.refuse_misnamed(action)?;
+        self.locations.refuse_misnamed(action)?;
         let is_changed = |path: &str| match action {
             Action::Read(_) | Action::Find(_) | Action::List { .. } => false,
             Action::Copy(carry) => path == carry.to,
             _ => true,
         };
         for path in misspelled::paths(action).into_iter().filter(|path| scheme_of(path).is_none()) {
-            let workspace = self.roots.of(path);
+            let workspace = self.locations.roots.of(path);
             let opened = match workspace.open_existing(path) {
                 Ok(opened) => opened,
                 // What is not there is made, if its place is one.

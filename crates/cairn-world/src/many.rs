@@ -2,6 +2,8 @@
 //! A name that is there as it is written is that thing and no pattern.
 
 use crate::earlier::EarlierInReply;
+use crate::locations::Locations;
+use crate::roots::Roots;
 use crate::settled::{Prepared, Refusal};
 use crate::{World, entry, find};
 use cairn_text::shown::clean;
@@ -18,7 +20,7 @@ pub(crate) fn prepare(world: &World, action: &Action) -> Option<Prepared> {
         Action::Copy(carry) | Action::Move(carry) => &carry.from,
         _ => return None,
     };
-    let matches = matches(world, source)?;
+    let matches = matches(&world.locations, source)?;
     let label = clean(&format!("{} {}", action.op(), action.target()));
     Some(match all(world, action, matches) {
         Ok(prepared) => Prepared { label, ..prepared },
@@ -27,15 +29,15 @@ pub(crate) fn prepare(world: &World, action: &Action) -> Option<Prepared> {
 }
 
 /// What a pattern means, in the order of paths; none where it is no pattern.
-fn matches(world: &World, source: &str) -> Option<Result<Vec<String>, Refusal>> {
+fn matches(locations: &Locations, source: &str) -> Option<Result<Vec<String>, Refusal>> {
     if scheme_of(source).is_none() {
-        let workspace = world.roots.of(source);
+        let workspace = locations.roots.of(source);
         let is_pattern = source.contains(['*', '?']) && workspace.open_existing(source).is_err();
         return is_pattern.then(|| find::paths(workspace, source, MOST));
     }
-    let uri = world.schemes.address(source)?.ok().filter(|_| source.contains('*'))?;
-    let is_there = entry::there(&world.schemes, &uri).is_ok();
-    (!is_there).then(|| entry::look::matching(&world.schemes, uri))
+    let uri = locations.schemes.address(source)?.ok().filter(|_| source.contains('*'))?;
+    let is_there = entry::there(&locations.schemes, &uri).is_ok();
+    (!is_there).then(|| entry::look::matching(&locations.schemes, uri))
 }
 
 fn all(
@@ -57,7 +59,8 @@ fn all(
     let mut whole = Prepared::default();
     let (mut told, mut made) = (Vec::new(), HashSet::new());
     for path in matches {
-        let one = world.worked_out(&of_one(world, action, path)?, &EarlierInReply::default());
+        let one = world
+            .worked_out(&of_one(&world.locations.roots, action, path)?, &EarlierInReply::default());
         if let Some(settled) = one.settled {
             return Err(Refusal::new(settled.status, settled.text));
         }
@@ -91,18 +94,17 @@ fn is_directory(change: &Change) -> bool {
 }
 
 /// Whether things can be put into this place.
-fn is_folder(world: &World, to: &str) -> bool {
-    let is_there =
-        || world.roots.of(to).open_existing(to).is_ok_and(|opened| opened.is_directory());
+fn is_folder(roots: &Roots, to: &str) -> bool {
+    let is_there = || roots.of(to).open_existing(to).is_ok_and(|opened| opened.is_directory());
     to.ends_with('/') || (scheme_of(to).is_none() && is_there())
 }
 
 /// The action on one of them. What is carried keeps its name.
-fn of_one(world: &World, action: &Action, path: String) -> Result<Action, Refusal> {
+fn of_one(roots: &Roots, action: &Action, path: String) -> Result<Action, Refusal> {
     let carried = |carry: &Carry| {
         let name = path.rsplit('/').next().unwrap_or_default();
         let folder = carry.to.trim_end_matches('/');
-        match is_folder(world, &carry.to) {
+        match is_folder(roots, &carry.to) {
             true => {
                 let to = match carry.to.ends_with("//") {
                     // The beginning of a scheme's addresses.

@@ -2,6 +2,7 @@
 //! alone, and of entries that people and models write.
 
 use crate::entry::look::beneath;
+use crate::locations::Locations;
 use crate::roots::Roots;
 use crate::scheme::Schemes;
 use crate::settled::Performed;
@@ -16,7 +17,7 @@ const MOST: usize = 3;
 const MISSING: &str = "does not exist";
 
 /// Adds the nearest names to what is told of an action whose target is not there.
-pub(crate) fn tell((roots, schemes): (&Roots, &Schemes), action: &Action, told: &mut Performed) {
+pub(crate) fn tell(locations: &Locations, action: &Action, told: &mut Performed) {
     if told.status != Status::NOT_FOUND || !told.text.ends_with(MISSING) {
         return;
     }
@@ -31,6 +32,7 @@ pub(crate) fn tell((roots, schemes): (&Roots, &Schemes), action: &Action, told: 
         Action::Find(_) | Action::Exec(_) | Action::Open { .. } | Action::Fold { .. } => return,
         Action::Send(_) | Action::Todo { .. } | Action::Consult(_) => return,
     };
+    let Locations { roots, schemes } = locations;
     let near = match schemes.address(path) {
         Some(Ok(uri)) => entries(schemes, &uri),
         Some(Err(_)) => Vec::new(),

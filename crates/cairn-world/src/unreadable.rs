@@ -27,7 +27,8 @@ impl World {
         let can = match confine {
             _ if unreadable.is_empty() => false,
             Confine::Overlay(sandbox, _) | Confine::Direct(sandbox) => {
-                expand(&self.roots, unreadable, private).is_ok() && sandbox.can_keep_unread()
+                expand(&self.locations.roots, unreadable, private).is_ok()
+                    && sandbox.can_keep_unread()
             }
             Confine::Open | Confine::Refused(_) => false,
         };

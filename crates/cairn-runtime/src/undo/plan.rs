@@ -144,7 +144,7 @@ impl Plan {
         insist: bool,
     ) {
         let known = history.moved(path);
-        let now = match world.state_among(path, &known) {
+        let now = match world.locations().state_among(path, &known) {
             Ok(now) => now,
             Err(refusal) => return self.conflict(path, refusal.text, false),
         };
@@ -178,7 +178,7 @@ impl Plan {
             self.changes.iter().filter_map(|c| c.before.as_ref()?.hash).collect();
         let is_cleared = |change: &Change| {
             let moved = change.after.as_ref().filter(|state| state.aside.is_some());
-            moved.is_some_and(|state| !world.lies_aside(&change.path, state))
+            moved.is_some_and(|state| !world.locations().lies_aside(&change.path, state))
         };
         let is_freed = |change: &Change| {
             let hash = change.after.as_ref().and_then(|state| state.hash);
@@ -243,10 +243,10 @@ impl Plan {
             |state: Option<&FileState>| state.is_some_and(|s| s.kind == FileKind::Directory);
         match self.changes.iter().find(|change| change.path == path) {
             Some(change) => is_dir(change.after.as_ref()),
-            None => match world.state(path) {
+            None => match world.locations().state(path) {
                 Ok(Some(state)) if is_dir(Some(&state)) => true,
                 // A folder's own root has no state.
-                _ => world.names_in(path).is_ok(),
+                _ => world.locations().names_in(path).is_ok(),
             },
         }
     }
@@ -265,10 +265,11 @@ impl Plan {
             if !self.changes.iter().any(|c| is_dir(&c)) {
                 continue;
             }
-            let holds_other = world.names_in(path).unwrap_or_default().iter().any(|name| {
-                let inner = format!("{path}/{name}");
-                !goes.contains(&inner) || stays.contains(&inner)
-            });
+            let holds_other =
+                world.locations().names_in(path).unwrap_or_default().iter().any(|name| {
+                    let inner = format!("{path}/{name}");
+                    !goes.contains(&inner) || stays.contains(&inner)
+                });
             if holds_other {
                 stays.push(path.clone());
             }
@@ -351,9 +352,13 @@ fn lying<'a>(
     let is_it = |known: &&&FileState| {
         known.kind == state.kind
             && known.aside.as_ref().is_some_and(|other| other.inode == aside.inode)
-            && world.lies_aside(path, known)
+            && world.locations().lies_aside(path, known)
     };
-    if world.lies_aside(path, state) { state } else { known.iter().find(is_it).unwrap_or(&state) }
+    if world.locations().lies_aside(path, state) {
+        state
+    } else {
+        known.iter().find(is_it).unwrap_or(&state)
+    }
 }
 
 /// What happened to a path between two rows, if the second did not find what the first left.

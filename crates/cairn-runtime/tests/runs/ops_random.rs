@@ -141,9 +141,15 @@ impl Place {
                 let thing = &model.0[at];
                 let tags: BTreeSet<String> = one.tags.iter().cloned().collect();
                 prop_assert_eq!(&tags, &thing.tags, "{}", at);
-                let text = String::from_utf8(world.bytes(at).unwrap()).unwrap();
+                let text = String::from_utf8(world.locations().bytes(at).unwrap()).unwrap();
                 prop_assert_eq!(&text, &thing.text, "{}", at);
-                let mime = world.state(at).unwrap().and_then(|state| state.entry).unwrap().mime;
+                let mime = world
+                    .locations()
+                    .state(at)
+                    .unwrap()
+                    .and_then(|state| state.entry)
+                    .unwrap()
+                    .mime;
                 prop_assert_eq!(mime == "application/json", at.ends_with(".json"), "{}", at);
             }
         }

@@ -99,7 +99,7 @@ impl Bed {
             let old = SystemTime::UNIX_EPOCH + Duration::new(1_500_000_000, 123_456_789);
             fs::File::open(&at).unwrap().set_modified(old).unwrap();
         }
-        let mut state = self.world().state(path).unwrap().unwrap();
+        let mut state = self.world().locations().state(path).unwrap().unwrap();
         if thing.is_moved() {
             let inode = at.metadata().unwrap().ino();
             state.hash = None;
@@ -411,7 +411,7 @@ fn a_folder_besides_the_project_keeps_its_own_aside() {
     let world = World::with_folders(workspace, &[bed.root.clone()], settings).unwrap();
     let made = world.apply(&[change.clone()], &bed.content()).unwrap();
     assert!(bed.root.join("x").is_file());
-    assert!(world.lies_aside(&change.path, change.before.as_ref().unwrap()));
+    assert!(world.locations().lies_aside(&change.path, change.before.as_ref().unwrap()));
     world.apply(&undone(&made), &bed.content()).unwrap();
     assert_eq!(bed.picture("x", change.before.as_ref()), before);
     assert_eq!(fs::read_dir(&main.root).unwrap().count(), 0);
@@ -421,9 +421,9 @@ fn a_folder_besides_the_project_keeps_its_own_aside() {
 fn a_state_is_known_by_its_number_and_is_not_read() {
     let mut bed = Bed::new();
     let moved = bed.make("x", Thing::File, ".cairn/trash/op/before/0").unwrap();
-    let now = bed.world().state_among("x", &[&moved]).unwrap().unwrap();
+    let now = bed.world().locations().state_among("x", &[&moved]).unwrap().unwrap();
     assert_eq!((now.kind, now.hash, &now.aside), (FileKind::File, None, &moved.aside));
     let other = FileState { aside: Some(Aside { path: String::new(), inode: 1 }), ..moved };
-    let now = bed.world().state_among("x", &[&other]).unwrap().unwrap();
+    let now = bed.world().locations().state_among("x", &[&other]).unwrap().unwrap();
     assert!(now.hash.is_some() && now.aside.is_none());
 }

@@ -81,7 +81,7 @@ impl Mixed {
         let closed = made.map(|state| FileState { mode: 0o555, ..state });
         changes.push(Change::between("new".into(), None, closed));
         changes.push(bed.change("old/inner", (Thing::Directory, Thing::Absent), 100));
-        let old = bed.world().state("old").unwrap();
+        let old = bed.world().locations().state("old").unwrap();
         changes.push(Change::between("old".into(), old, None));
         for (n, pair) in pairs().into_iter().enumerate() {
             changes.push(bed.change(&format!("d{}/x{n}", n % 2), pair, n));
@@ -118,13 +118,13 @@ impl Mixed {
                 assert_eq!(bed.picture(path, state.as_ref()), *expected, "{what} {path}");
             }
             let known: Vec<_> = state.iter().collect();
-            let now = bed.world().state_among(path, &known).unwrap();
+            let now = bed.world().locations().state_among(path, &known).unwrap();
             assert_eq!(told(now.as_ref()), told(state.as_ref()), "{what} {path}");
             let lies = |state: &Option<FileState>| {
                 state
                     .as_ref()
                     .filter(|s| s.aside.is_some())
-                    .map(|s| bed.world().lies_aside(path, s))
+                    .map(|s| bed.world().locations().lies_aside(path, s))
             };
             assert_ne!(lies(state), Some(true), "{what} {path} is in two places");
             assert_ne!(lies(other), Some(false), "{what} {path} is lost");
@@ -217,7 +217,8 @@ fn a_large_ignored_tree_goes_and_comes_with_as_many_calls_as_a_small_one() {
         let source = bed.change("src/main", (Thing::Written, Thing::Absent), 1);
         let inode = std::os::unix::fs::MetadataExt::ino(&tree.metadata().unwrap());
         let aside = Some(Aside { path: ".cairn/trash/op/before/0".into(), inode });
-        let moved = FileState { aside, ..bed.world().state("target").unwrap().unwrap() };
+        let moved =
+            FileState { aside, ..bed.world().locations().state("target").unwrap().unwrap() };
         let changes = [source, Change::between("target".into(), Some(moved), None)];
         [changes.to_vec(), undone(&changes)]
             .iter()

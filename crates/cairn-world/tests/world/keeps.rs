@@ -215,7 +215,7 @@ fn a_list_over_read_only_directories_that_cannot_be_finished_leaves_them_as_they
                 changes.retain(|change| change.path != "t/a");
             } else {
                 // One that cannot be made, after all the others: nobody has its content.
-                let mut state = world.state("t/a").unwrap().unwrap();
+                let mut state = world.locations().state("t/a").unwrap().unwrap();
                 state.hash = Some(Hash::of(b"nowhere"));
                 changes.push(Change::between("zz".into(), None, Some(state)));
             }

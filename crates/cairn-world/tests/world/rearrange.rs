@@ -239,7 +239,7 @@ fn a_file_that_becomes_a_directory_can_become_a_file_again() {
     let (holder, world) = place();
     let root = holder.path();
     let before = picture(root);
-    let state = |path: &str| world.state(path).unwrap();
+    let state = |path: &str| world.locations().state(path).unwrap();
     let old = state("other");
     fs::remove_file(root.join("other")).unwrap();
     fs::create_dir(root.join("other")).unwrap();

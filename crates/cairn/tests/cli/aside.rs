@@ -21,7 +21,7 @@ fn world(bench: &Bench) -> World {
 
 /// What stands at a path, as something that is moved to there.
 fn moved(bench: &Bench, path: &str, aside: &str) -> FileState {
-    let state = world(bench).state(path).unwrap().unwrap();
+    let state = world(bench).locations().state(path).unwrap().unwrap();
     let inode = bench.file(path).metadata().unwrap().ino();
     FileState { hash: None, aside: Some(Aside { path: aside.to_owned(), inode }), ..state }
 }
@@ -151,7 +151,7 @@ fn built() -> (Bench, String, u64) {
     let inode = target.aside.as_ref().unwrap().inode;
     let film = moved(&bench, "film", &trash("before/1"));
     let other = moved(&bench, &trash("after/0"), &trash("after/0"));
-    let note = world(&bench).state("note").unwrap();
+    let note = world(&bench).locations().state("note").unwrap();
     let changes = [
         Change::between("target".into(), Some(target), None),
         Change::between("film".into(), Some(film), Some(other)),
