@@ -2,7 +2,8 @@
 
 use crate::cli::{Ends, OpKind, Where};
 use crate::run::{Usage, block_on, world_settings};
-use crate::{cli, docs, network, out, place, policy, sandbox, secrets};
+use crate::sandbox::CommandSettings;
+use crate::{cli, docs, network, out, place, policy, secrets};
 use anyhow::{Context, Result};
 use cairn_engine::policy::Rulebook;
 use cairn_runtime::{Answer, Client, now_ms, session_here};
@@ -54,7 +55,8 @@ async fn world_for(store: &Store, root: &Path, commands: bool) -> Result<(World,
     let mut settings = world_settings(&config, &scrubber)?;
     if commands {
         settings.spool = Some(store.spool());
-        settings.confine = sandbox::confine(&config, &[root.to_owned()], &settings.env).await?;
+        settings.confine =
+            CommandSettings::read(&config).confine(&[root.to_owned()], &settings.env).await?;
     }
     let mut policy = policy::configured(&config, root, &settings.shell);
     let session = session_here(store, root)?;

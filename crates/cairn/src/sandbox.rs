@@ -31,110 +31,133 @@ pub struct Found {
     pub layers: Vec<SandboxLayer>,
 }
 
-/// The names of executors of which this key is set; the star is the key's own.
-fn executors<'a>(config: &'a Config, key: &'a str) -> impl Iterator<Item = &'a str> {
-    config.names_of(key).filter(|name| *name != "*")
+/// How commands are to be run, as it is configured: at which level they are confined, and what runs code.
+pub struct CommandSettings<'a> {
+    config: &'a Config,
+    level: Level,
 }
 
-/// What runs code, by name.
-pub fn runtimes(config: &Config) -> Result<Runtimes> {
-    let named = executors(config, "executors.*.command");
-    let names: BTreeSet<&str> = named.chain(executors(config, "executors.*.effect")).collect();
-    let declared = names.into_iter().map(|name| {
-        let command = config.list(&format!("executors.{name}.command"));
-        let Some((program, arguments)) = command.split_first() else {
-            let text = format!("[executors.{name}] needs a command, such as [\"ruby\", \"-e\"]");
-            return Err(Usage(text).into());
-        };
-        let effect = config.text(&format!("executors.{name}.effect"));
-        Ok(Runtime {
-            name: name.to_owned(),
-            programs: vec![program.clone()],
-            arguments: arguments.to_vec(),
-            reads: false,
-            discards: matches!(effect, Some("pure" | "read")),
-        })
-    });
-    Ok(Runtimes::with(declared.collect::<Result<_>>()?))
-}
-
-/// The level that commands are to run at.
-pub fn level(config: &Config) -> Level {
-    config.text("sandbox.level").and_then(Level::named).unwrap_or_default()
-}
-
-/// How commands in these folders are confined. `env` is what they are given.
-pub async fn confine(
-    config: &Config,
-    folders: &[PathBuf],
-    env: &[(String, String)],
-) -> Result<Confine> {
-    if level(config) == Level::Open {
-        return Ok(Confine::Open);
+impl<'a> CommandSettings<'a> {
+    /// Reads them from the configuration.
+    pub fn read(config: &'a Config) -> CommandSettings<'a> {
+        let level = config.text("sandbox.level").and_then(Level::named).unwrap_or_default();
+        CommandSettings { config, level }
     }
-    confine_from(&place::home()?, config, folders, env).await
-}
 
-/// The same, where what they need is kept in another home. The user's own is hidden all the same.
-pub async fn confine_from(
-    home: &Path,
-    config: &Config,
-    folders: &[PathBuf],
-    env: &[(String, String)],
-) -> Result<Confine> {
-    let level = level(config);
-    if level == Level::Open {
-        return Ok(Confine::Open);
+    /// The level that commands are to run at.
+    pub fn level(&self) -> Level {
+        self.level
     }
-    // What processes left that were killed.
-    Own::clear_stale(&home.join("sandbox"));
-    let found = found(home).await;
-    if let Some(why) = found.confine {
-        let fix = "`cairn doctor` says what is missing; --sandbox open runs commands unconfined";
-        return Ok(Confine::Refused(format!("commands cannot be confined here: {why}; {fix}")));
-    }
-    let overlays = found.overlay.is_none() && folders.iter().all(|folder| !holds_mounts(folder));
-    let mut private = privacy::places(config, env)?;
-    private.seal(&std::path::absolute(home)?);
-    let sandbox = Arc::new(Sandbox::new(Surroundings {
-        home: place::env("HOME").map(PathBuf::from),
-        env: env.to_vec(),
-        private,
-        own: home.join("sandbox"),
-        level,
-        processes: u32::try_from(config.count("sandbox.processes"))?,
-        memory: memory().map(|all| all / 100 * config.count("sandbox.memory")),
-        overlays,
-    }));
-    if !overlays {
-        return Ok(Confine::Direct(sandbox));
-    }
-    let layers = home.join("overlays");
-    DirBuilder::new().recursive(true).mode(0o700).create(&layers)?;
-    // What drivers left that were killed.
-    Own::clear_stale(&layers);
-    Ok(Confine::Overlay(sandbox, layers))
-}
 
-/// What the model is told of commands: what they are kept in, and what runs code besides what it knows.
-pub fn told(config: &Config, confine: &Confine) -> String {
-    let network = match level(config) {
-        Level::Strict => "no network",
-        Level::Workspace | Level::Open => "no network but hosts that the person lets them reach",
-    };
-    let changes = match confine {
-        Confine::Open => None,
-        Confine::Refused(_) => return "none can run here".to_owned(),
-        Confine::Direct(_) => Some("they change the files themselves"),
-        Confine::Overlay(..) => {
-            Some("what they change in the project is shown to the person before it counts")
+    /// The names of executors of which this key is set; the star is the key's own.
+    fn executors(&self, key: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.config.names_of(key).filter(|name| *name != "*")
+    }
+
+    /// What runs code, by name.
+    pub fn runtimes(&self) -> Result<Runtimes> {
+        let named = self.executors("executors.*.command");
+        let names: BTreeSet<&str> = named.chain(self.executors("executors.*.effect")).collect();
+        let declared = names.into_iter().map(|name| {
+            let command = self.config.list(&format!("executors.{name}.command"));
+            let Some((program, arguments)) = command.split_first() else {
+                let text =
+                    format!("[executors.{name}] needs a command, such as [\"ruby\", \"-e\"]");
+                return Err(Usage(text).into());
+            };
+            let effect = self.config.text(&format!("executors.{name}.effect"));
+            Ok(Runtime {
+                name: name.to_owned(),
+                programs: vec![program.clone()],
+                arguments: arguments.to_vec(),
+                reads: false,
+                discards: matches!(effect, Some("pure" | "read")),
+            })
+        });
+        Ok(Runtimes::with(declared.collect::<Result<_>>()?))
+    }
+
+    /// How commands in these folders are confined. `env` is what they are given.
+    pub async fn confine(&self, folders: &[PathBuf], env: &[(String, String)]) -> Result<Confine> {
+        if self.level == Level::Open {
+            return Ok(Confine::Open);
         }
-    };
-    let kept = changes
-        .map(|changes| format!("confined: {network}; /tmp and the home are their own; {changes}"));
-    let own: Vec<&str> = executors(config, "executors.*.command").collect();
-    let runtimes = (!own.is_empty()).then(|| format!("further runtimes: {}", own.join(", ")));
-    kept.into_iter().chain(runtimes).collect::<Vec<_>>().join("; ")
+        self.confine_from(&place::home()?, folders, env).await
+    }
+
+    /// The same, where what they need is kept in another home. The user's own is hidden all the same.
+    pub async fn confine_from(
+        &self,
+        home: &Path,
+        folders: &[PathBuf],
+        env: &[(String, String)],
+    ) -> Result<Confine> {
+        if self.level == Level::Open {
+            return Ok(Confine::Open);
+        }
+        // What processes left that were killed.
+        Own::clear_stale(&home.join("sandbox"));
+        let found = found(home).await;
+        if let Some(why) = found.confine {
+            let fix =
+                "`cairn doctor` says what is missing; --sandbox open runs commands unconfined";
+            return Ok(Confine::Refused(format!("commands cannot be confined here: {why}; {fix}")));
+        }
+        let overlays =
+            found.overlay.is_none() && folders.iter().all(|folder| !holds_mounts(folder));
+        let mut private = privacy::places(self.config, env)?;
+        private.seal(&std::path::absolute(home)?);
+        let sandbox = Arc::new(Sandbox::new(Surroundings {
+            home: place::env("HOME").map(PathBuf::from),
+            env: env.to_vec(),
+            private,
+            own: home.join("sandbox"),
+            level: self.level,
+            processes: u32::try_from(self.config.count("sandbox.processes"))?,
+            memory: memory().map(|all| all / 100 * self.config.count("sandbox.memory")),
+            overlays,
+        }));
+        if !overlays {
+            return Ok(Confine::Direct(sandbox));
+        }
+        let layers = home.join("overlays");
+        DirBuilder::new().recursive(true).mode(0o700).create(&layers)?;
+        // What drivers left that were killed.
+        Own::clear_stale(&layers);
+        Ok(Confine::Overlay(sandbox, layers))
+    }
+
+    /// What the model is told of commands: what they are kept in, and what runs code besides what it knows.
+    pub fn description_for_model(&self, confine: &Confine) -> String {
+        let network = match self.level {
+            Level::Strict => "no network",
+            Level::Workspace | Level::Open => {
+                "no network but hosts that the person lets them reach"
+            }
+        };
+        let changes = match confine {
+            Confine::Open => None,
+            Confine::Refused(_) => return "none can run here".to_owned(),
+            Confine::Direct(_) => Some("they change the files themselves"),
+            Confine::Overlay(..) => {
+                Some("what they change in the project is shown to the person before it counts")
+            }
+        };
+        let kept = changes.map(|changes| {
+            format!("confined: {network}; /tmp and the home are their own; {changes}")
+        });
+        let own: Vec<&str> = self.executors("executors.*.command").collect();
+        let runtimes = (!own.is_empty()).then(|| format!("further runtimes: {}", own.join(", ")));
+        kept.into_iter().chain(runtimes).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Whether commands that are waited for run over an overlay, as far as that is known without trying.
+    pub fn is_overlaid(&self, root: &Path) -> bool {
+        let known = || place::home().ok().and_then(|home| kept(&home));
+        self.level != Level::Open
+            && !holds_mounts(root)
+            && known().is_none_or(|found| found.confine.is_none() && found.overlay.is_none())
+    }
 }
 
 /// What a person is told when a run begins, where commands are not confined as they should be.
@@ -152,14 +175,6 @@ pub fn remark(confine: &Confine) -> Option<String> {
         }
         Confine::Overlay(..) => None,
     }
-}
-
-/// Whether commands that are waited for run over an overlay, as far as that is known without trying.
-pub fn is_overlaid(config: &Config, root: &Path) -> bool {
-    let known = || place::home().ok().and_then(|home| kept(&home));
-    level(config) != Level::Open
-        && !holds_mounts(root)
-        && known().is_none_or(|found| found.confine.is_none() && found.overlay.is_none())
 }
 
 /// What this machine can do.

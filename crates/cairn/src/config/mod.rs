@@ -1,6 +1,8 @@
 //! Configuration: layers of `cairn.toml`, environment and flags over declared defaults. Every key is
 //! declared once, in `keys`; nothing else knows a key by name but its reader here.
 
+mod ceilings;
+mod joined;
 mod keys;
 mod layer;
 mod show;
@@ -12,6 +14,8 @@ pub use show::{as_json, as_text};
 use cairn_provider::catalogue::decimal;
 use cairn_tools::hooks::{Declared, Entry, HookEvent};
 use cairn_types::PicoUsd;
+use ceilings::{Ceilings, exceeds};
+use joined::{JoinedLists, is_joined};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -71,10 +75,8 @@ pub struct Files {
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     settings: BTreeMap<String, Setting>,
-    /// Of rules and globs: every layer's part.
-    parts: BTreeMap<String, Vec<Setting>>,
-    /// What no value may exceed.
-    ceilings: BTreeMap<String, Setting>,
+    joined: JoinedLists,
+    ceilings: Ceilings,
     /// Hooks of events that there are elsewhere only.
     unasked: Vec<String>,
 }
@@ -140,43 +142,22 @@ impl Config {
                 _ => {}
             }
             if is_joined(&name) {
-                self.add(name, setting);
+                let whole = self.joined.add(&name, setting);
+                self.settings.insert(name, whole);
                 continue;
             }
             if let Origin::Operator { .. } = setting.origin {
-                self.lower_ceiling(&name, setting);
+                self.ceilings.lower(&name, setting);
             } else {
                 self.settings.insert(name.clone(), setting);
             }
-            if let Some(ceiling) = self.ceilings.get(&name)
-                && self
-                    .settings
-                    .get(&name)
-                    .is_none_or(|now| exceeds(&name, &now.value, &ceiling.value))
-            {
-                self.settings.insert(name, ceiling.clone());
+            let now = self.settings.get(&name);
+            if let Some(ceiling) = self.ceilings.exceeded_by(&name, now) {
+                let ceiling = ceiling.clone();
+                self.settings.insert(name, ceiling);
             }
         }
         Ok(())
-    }
-
-    /// Adds a layer's part of a list. The whole is shown as the last part's.
-    fn add(&mut self, name: String, setting: Setting) {
-        let parts = self.parts.entry(name.clone()).or_default();
-        parts.push(setting.clone());
-        let all = parts.iter().filter_map(|part| match &part.value {
-            Value::List(list) => Some(list.clone()),
-            _ => None,
-        });
-        let value = Value::List(all.flatten().collect());
-        self.settings.insert(name, Setting { value, origin: setting.origin });
-    }
-
-    fn lower_ceiling(&mut self, name: &str, setting: Setting) {
-        let now = self.ceilings.get(name);
-        if now.is_none_or(|now| exceeds(name, &now.value, &setting.value)) {
-            self.ceilings.insert(name.to_owned(), setting);
-        }
     }
 
     fn check_project(&self, name: &str, setting: &Setting) -> Result<(), ConfigError> {
@@ -209,14 +190,7 @@ impl Config {
 
     /// Every layer's rules of a key, each with its origin.
     pub fn parts(&self, name: &str) -> impl Iterator<Item = (&str, &Origin)> {
-        let parts = self.parts.get(name).into_iter().flatten();
-        parts.flat_map(|part| {
-            let list: &[String] = match &part.value {
-                Value::List(list) => list,
-                _ => &[],
-            };
-            list.iter().map(|text| (text.as_str(), &part.origin))
-        })
+        self.joined.parts(name)
     }
 
     /// Where a value in force was set.
@@ -226,10 +200,7 @@ impl Config {
 
     /// The text above which an operator lets nobody go, where one says so.
     pub fn ceiling(&self, name: &str) -> Option<&str> {
-        match &self.ceilings.get(name)?.value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
+        self.ceilings.text(name)
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
@@ -339,27 +310,6 @@ impl Config {
     /// All settings, by name.
     pub fn settings(&self) -> impl Iterator<Item = (&str, &Setting)> {
         self.settings.iter().map(|(name, setting)| (name.as_str(), setting))
-    }
-}
-
-/// Whether the layers' values of a key stand together.
-fn is_joined(name: &str) -> bool {
-    keys::find(name).is_some_and(|key| matches!(key.kind, Kind::Rules | Kind::Globs))
-}
-
-/// Whether one value of a key allows more than another.
-fn exceeds(name: &str, new: &Value, old: &Value) -> bool {
-    match (keys::find(name).map(|key| key.kind), new, old) {
-        (Some(Kind::Ladder(words)), Value::Text(new), Value::Text(old)) => {
-            let rung = |word: &str| words.iter().position(|known| *known == word);
-            rung(new) > rung(old)
-        }
-        (_, Value::Count(new), Value::Count(old)) => new > old,
-        (_, Value::Flag(new), Value::Flag(old)) => *old && !*new,
-        (_, Value::Decimal(new), Value::Decimal(old)) => {
-            decimal::dollars(new) > decimal::dollars(old)
-        }
-        _ => false,
     }
 }
 

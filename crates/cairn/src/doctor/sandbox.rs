@@ -1,14 +1,15 @@
 //! What commands are kept in here, found out by confining one that does nothing.
 
 use super::{Finding, note, ok, problem};
-use crate::sandbox::{self, Found};
+use crate::sandbox::{self, CommandSettings, Found};
 use crate::{place, run};
 use cairn_sandbox::Level;
 use cairn_types::SandboxLayer;
 
 pub(super) fn findings() -> Vec<Finding> {
     let config = place::root(None).and_then(|root| place::config(&root));
-    let level = config.as_ref().map_or(Level::default(), sandbox::level);
+    let level =
+        config.as_ref().map_or(Level::default(), |config| CommandSettings::read(config).level());
     let found = match run::block_on(sandbox::looked_at()) {
         Ok(found) => found,
         Err(why) => {

@@ -10,7 +10,8 @@ mod table;
 use crate::cli::{PolicyArgs, PolicyCommand, Rights};
 use crate::config::{Config, Layer, Origin, Value};
 use crate::run::Usage;
-use crate::{log, out::say, place, sandbox};
+use crate::sandbox::CommandSettings;
+use crate::{log, out::say, place};
 use anyhow::Result;
 use cairn_engine::policy::{Reading, Rulebook};
 use cairn_store::Store;
@@ -208,7 +209,7 @@ pub fn remembered(
 fn in_force(config: &Config, root: &Path) -> Result<Policy> {
     let shell = place::shell(config);
     let mut policy = configured(config, root, &shell);
-    policy.overlay = sandbox::is_overlaid(config, root);
+    policy.overlay = CommandSettings::read(config).is_overlaid(root);
     if let Ok(store) = place::store_to_read() {
         let session = store.latest_session(&root.to_string_lossy())?;
         policy.rules.extend(remembered(&store, session.as_ref(), root, cairn_runtime::now_ms())?);

@@ -22,6 +22,7 @@ pub use input::person;
 pub use outcome::Watch;
 
 use crate::config::{Config, Layer, Value};
+use crate::sandbox::CommandSettings;
 use crate::{
     cli, docs, hooks, manner, membership, model, name, named, network, place, policy, privacy,
     sandbox, secrets,
@@ -316,7 +317,7 @@ impl Order<'_> {
         let found = self.hooks(&settings)?;
         let docs = docs::of(&self.config)?;
         let manner = self.manner(&store, &place, &chosen.name)?;
-        let told = sandbox::told(&self.config, &settings.confine);
+        let told = CommandSettings::read(&self.config).description_for_model(&settings.confine);
         let surroundings = place::surroundings(&settings.shell, (told, policy.overlay));
         let mut world = World::with_folders(workspace, &folders, settings)?.with_docs(docs);
         policy.keeps_unread = world.keep_unread();
@@ -414,7 +415,7 @@ impl Order<'_> {
     async fn confine(&self, folders: &[PathBuf], env: &[(String, String)]) -> Result<Confine> {
         let mut all = vec![self.root.clone()];
         all.extend_from_slice(folders);
-        sandbox::confine(&self.config, &all, env).await
+        CommandSettings::read(&self.config).confine(&all, env).await
     }
 
     /// The folders besides the project's: those named now, and those the run had before.
@@ -563,7 +564,7 @@ pub fn world_settings(config: &Config, scrubber: &Scrubber) -> Result<cairn_worl
     let env = secrets::environment(config, scrubber);
     Ok(cairn_world::Settings {
         shell: place::shell(config),
-        runtimes: Arc::new(sandbox::runtimes(config)?),
+        runtimes: Arc::new(CommandSettings::read(config).runtimes()?),
         private: Arc::new(privacy::places_for_tools(config, &env)?),
         unreadable: Arc::default(),
         env,

@@ -6,8 +6,9 @@ use super::signals::Signals;
 use super::tasks::Task;
 use crate::config::Config;
 use crate::run::{Watch, world_settings};
+use crate::sandbox::CommandSettings;
 use crate::tally::Tally;
-use crate::{manner, place, policy, sandbox};
+use crate::{manner, place, policy};
 use anyhow::{Context, Result};
 use cairn_engine::policy::Rulebook;
 use cairn_provider::{FaultClass, Provider};
@@ -129,15 +130,16 @@ impl Bench {
         let mut settings = world_settings(&self.config, &self.scrubber)?;
         settings.spool = Some(store.spool());
         let folders = [root.to_owned()];
+        let commands = CommandSettings::read(&self.config);
         settings.confine =
-            sandbox::confine_from(self.place.path(), &self.config, &folders, &settings.env).await?;
+            commands.confine_from(self.place.path(), &folders, &settings.env).await?;
         let mut policy = policy::configured(&self.config, root, &settings.shell);
         policy.overlay = matches!(settings.confine, Confine::Overlay(..));
         settings.little = policy.little;
         let rules = Rulebook::read(policy.clone())?;
         settings.unread = policy::unread(&rules);
         settings.ruled = Ruled(rules.ruled().cloned().collect());
-        let told = sandbox::told(&self.config, &settings.confine);
+        let told = commands.description_for_model(&settings.confine);
         let mut surroundings = place::surroundings(&settings.shell, (told, policy.overlay));
         // It is the model that is looked at, not what a person tells it.
         surroundings.own = None;
