@@ -47,19 +47,8 @@ pub struct Screen {
 #[derive(Default)]
 struct State {
     store: Option<Store>,
-    question: Option<Question>,
-    refusing: bool,
-    /// What a yes shall be remembered for is being asked.
-    remembering: bool,
-    /// The ops whose result is shown whole: lists, and what a person answered.
-    told_whole: HashSet<Coord>,
-    /// The ops that say something to whoever listens.
-    words: HashSet<Coord>,
-    /// The question's items are being chosen among.
-    choosing: Option<Choosing>,
-    /// The op whose diff a person has just seen and decided on.
-    approved: Option<Coord>,
-    rows: HashMap<String, String>,
+    asking: Asking,
+    ops: ShownOps,
     pen: Pen,
     bell: Bell,
     /// Whether somebody can type here.
@@ -78,6 +67,55 @@ struct State {
     surface: Option<Surface>,
     /// The last fault that was told.
     fault: String,
+}
+
+/// The question that is put to the person, and what of the answer was typed so far.
+#[derive(Default)]
+struct Asking {
+    question: Option<Question>,
+    /// Why it is refused is being asked.
+    is_refusing: bool,
+    /// What a yes shall be remembered for is being asked.
+    is_remembering: bool,
+    /// Its items are being chosen among.
+    choosing: Option<Choosing>,
+}
+
+impl Asking {
+    /// Ends it, and returns the question.
+    fn close(&mut self) -> Option<Question> {
+        std::mem::take(self).question
+    }
+
+    /// The item that is being chosen or not, in one line, and its lines.
+    fn chosen_item(&self) -> Option<(String, String)> {
+        self.question.as_ref()?.item(self.choosing.as_ref()?)
+    }
+}
+
+/// What is known of the ops that were requested and have no outcome yet.
+#[derive(Default)]
+struct ShownOps {
+    /// Each in one line.
+    rows: HashMap<Coord, String>,
+    /// Those whose result is shown whole: lists, and what a person answered.
+    shown_whole: HashSet<Coord>,
+    /// Those that say something to whoever listens.
+    messages: HashSet<Coord>,
+    /// The one whose diff a person has just seen and decided on.
+    approved: Option<Coord>,
+}
+
+impl ShownOps {
+    fn request(&mut self, intent: &Intent) {
+        if intent.is_for_everyone() {
+            self.messages.insert(intent.at);
+        }
+        if matches!(intent.op, Some(OpName::Todo | OpName::Consult)) {
+            self.shown_whole.insert(intent.at);
+        }
+        self.rows.insert(intent.at, format!("{} {}", intent.at, log::asked(intent)));
+    }
 }
 
 impl Screen {
@@ -151,26 +189,26 @@ impl Screen {
         state.pen.answered();
         state.bell.typed();
         let line = line.trim();
-        let Some(question) = &state.question else {
+        let Some(question) = &state.asking.question else {
             return if line.is_empty() { Answer::Nothing } else { Answer::Steer(line.to_owned()) };
         };
         let mut word = Word::new(question.proposal.clone(), Verdict::Allow, person());
         word.shown_hash = Some(question.shown_hash);
-        if let (Some(typed), false) = (question.typed(line), state.refusing) {
+        if let (Some(typed), false) = (question.typed(line), state.asking.is_refusing) {
             return state.consulted(typed, word);
         }
-        if state.refusing && line.is_empty() {
-            state.refusing = false;
+        if state.asking.is_refusing && line.is_empty() {
+            state.asking.is_refusing = false;
             return state.ask_again();
         }
-        if state.refusing {
+        if state.asking.is_refusing {
             word.verdict = Verdict::Refuse;
             word.words = Some(line.to_owned());
             return Answer::Word(Box::new(word));
         }
-        if state.remembering {
+        if state.asking.is_remembering {
             let kept = remembering::read(line, &question.offers, cairn_runtime::now_ms());
-            state.remembering = false;
+            state.asking.is_remembering = false;
             return match kept {
                 Some(Kept { remember, rule, until }) => {
                     Answer::Word(Box::new(Word { remember, rule, until, ..word }))
@@ -178,7 +216,7 @@ impl Screen {
                 None => state.not_an_answer(remembering::HOW),
             };
         }
-        if state.choosing.is_some() {
+        if state.asking.choosing.is_some() {
             return state.chose(line, word);
         }
         if let Some(answers) = question.cannot_be_kept(line) {
@@ -302,9 +340,8 @@ impl State {
             Body::Intent(intent) => self.requested(intent),
             Body::Proposal(proposal) => self.ask(proposal, text),
             Body::Decision(decision) => {
-                let question = self.question.take().filter(|_| !decision.is_choice());
-                self.approved = question.map(|question| question.at);
-                (self.refusing, self.remembering, self.choosing) = (false, false, None);
+                let question = self.asking.close().filter(|_| !decision.is_choice());
+                self.ops.approved = question.map(|question| question.at);
                 if let Some(said) = spoken(decision) {
                     self.pen.line(Tone::Dim, &format!("{}: {said}", decision.at));
                 }
@@ -407,7 +444,7 @@ impl State {
     }
 
     fn runs(&mut self, at: Coord) {
-        if let Some(row) = self.rows.get(&at.to_string()) {
+        if let Some(row) = self.ops.rows.get(&at) {
             self.running = Some((row.clone(), Instant::now()));
             self.pen.moving(&format!("  {row}"));
         }
@@ -423,22 +460,14 @@ impl State {
     }
 
     fn requested(&mut self, intent: &Intent) {
-        if intent.is_for_everyone() {
-            self.words.insert(intent.at);
-        }
-        if matches!(intent.op, Some(OpName::Todo | OpName::Consult)) {
-            self.told_whole.insert(intent.at);
-        }
-        let row = format!("{} {}", intent.at, log::asked(intent));
-        self.rows.insert(intent.at.to_string(), row);
+        self.ops.request(intent);
     }
 
     fn settled(&mut self, outcome: &Outcome, text: &str) {
-        let row = self.rows.remove(&outcome.at.to_string()).unwrap_or_default();
+        let row = self.ops.rows.remove(&outcome.at).unwrap_or_default();
         self.running = None;
-        if self.question.as_ref().is_some_and(|question| question.at == outcome.at) {
-            (self.question, self.choosing) = (None, None);
-            (self.refusing, self.remembering) = (false, false);
+        if self.asking.question.as_ref().is_some_and(|question| question.at == outcome.at) {
+            self.asking.close();
         }
         let end = match outcome.exit.filter(|_| outcome.status.is_success()) {
             Some(code) => format!("exit {code}"),
@@ -452,13 +481,13 @@ impl State {
                 "it goes on in the background; what it changes is asked about when it is over";
             self.pen.line(Tone::Dim, &format!("      {goes_on}"));
         }
-        let seen = self.approved.take() == Some(outcome.at);
-        let is_word = self.words.remove(&outcome.at);
+        let seen = self.ops.approved.take() == Some(outcome.at);
+        let is_word = self.ops.messages.remove(&outcome.at);
         if is_word && outcome.is_last_word() {
             self.answers(text);
             return;
         }
-        if is_word || self.told_whole.remove(&outcome.at) {
+        if is_word || self.ops.shown_whole.remove(&outcome.at) {
             self.pen.excerpt(Block::Text, Excerpt::of(text, QUESTION));
             return;
         }
@@ -508,7 +537,7 @@ impl State {
         let question = Question::new(proposal, shown);
         self.pen.excerpt(question.block(), Excerpt::of(shown, question.lines()));
         self.bell.ring(label);
-        (self.question, self.choosing) = (Some(question), None);
+        (self.asking.question, self.asking.choosing) = (Some(question), None);
         if !self.has_keys {
             let how = interaction::how(proposal);
             return self.pen.line(Tone::Plain, &format!("decide from another terminal: {how}"));
@@ -523,7 +552,7 @@ impl State {
                 Answer::Word(Box::new(Word { verdict, words, mode, ..word }))
             }
             Typed::WantsWords => {
-                self.refusing = true;
+                self.asking.is_refusing = true;
                 self.pen.prompt("what shall be different? ");
                 Answer::Nothing
             }
@@ -533,7 +562,7 @@ impl State {
     }
 
     fn show_whole(&mut self) -> Answer {
-        if let Some(question) = &self.question {
+        if let Some(question) = &self.asking.question {
             let (kind, shown) = (question.block(), question.shown.clone());
             self.pen.block(kind, &shown);
         }
@@ -542,23 +571,23 @@ impl State {
 
     /// A key that decides nothing yet.
     fn asked_more(&mut self, key: &str) -> Answer {
-        let Some(question) = &self.question else { return Answer::Nothing };
+        let Some(question) = &self.asking.question else { return Answer::Nothing };
         match key {
             "m" => {
                 let menu = remembering::menu(&question.offers);
-                self.remembering = true;
+                self.asking.is_remembering = true;
                 self.pen.line(Tone::Plain, &menu);
                 self.pen.prompt("which? ");
                 Answer::Nothing
             }
             "d" => self.show_whole(),
             "r" => {
-                self.refusing = true;
+                self.asking.is_refusing = true;
                 self.pen.prompt("what shall it do instead? ");
                 Answer::Nothing
             }
             "c" if question.has_choice() => {
-                self.choosing = Some(Choosing::default());
+                self.asking.choosing = Some(Choosing::default());
                 self.ask_again()
             }
             "e" if question.has_texts() => {
@@ -573,20 +602,21 @@ impl State {
 
     /// An answer while the question's items are chosen among. Who takes none of them refuses.
     fn chose(&mut self, line: &str, mut word: Word) -> Answer {
-        let (Some(question), Some(choosing)) = (&self.question, &mut self.choosing) else {
+        let (Some(question), Some(choosing)) = (&self.asking.question, &mut self.asking.choosing)
+        else {
             return Answer::Nothing;
         };
         match choosing.hear(line, question) {
             Next::Ask => return self.ask_again(),
             Next::NoAnswer => return self.not_an_answer(CHOOSE_ANSWERS),
             Next::Back => {
-                self.choosing = None;
+                self.asking.choosing = None;
                 return self.ask_again();
             }
             Next::Chosen(items) if items.is_empty() => word.verdict = Verdict::Refuse,
             Next::Chosen(items) => word.items = Some(items),
         }
-        self.choosing = None;
+        self.asking.choosing = None;
         Answer::Word(Box::new(word))
     }
 
@@ -596,8 +626,8 @@ impl State {
     }
 
     fn ask_again(&mut self) -> Answer {
-        let Some(question) = &self.question else { return Answer::Nothing };
-        let chosen = self.choosing.as_ref().and_then(|choosing| question.item(choosing));
+        let Some(question) = &self.asking.question else { return Answer::Nothing };
+        let chosen = self.asking.chosen_item();
         let prompt = match chosen {
             Some((label, lines)) => {
                 let kind = question.block();
