@@ -11,13 +11,7 @@ const MOST_FIELDS: usize = 16;
 
 /// Types that are still to be split, with the methods and fields they have now. A change that removes some lowers the
 /// numbers here, so they only shrink.
-const STILL_TO_SPLIT: [StillToSplit; 1] = [
-    StillToSplit {
-        file: "crates/cairn-surface/src/tags/scan.rs",
-        name: "Scan",
-        methods: 43,
-        fields: 20,
-    },
+const STILL_TO_SPLIT: [StillToSplit; 0] = [
 ];
 
 struct StillToSplit {

@@ -15,6 +15,7 @@ mod meaning;
 mod passed;
 mod print;
 mod scan;
+mod statements;
 mod teach;
 mod unclosed;
 

@@ -53,7 +53,7 @@ impl Scan<'_, '_> {
                 // Behind the marks of a fence, in their line, there may be anything as well.
                 let from = self.at + run;
                 match quote.is_closed {
-                    true if self.half_fenced.is_some() => self.half_quote(from, to),
+                    true if self.statements.half_fenced.is_some() => self.half_quote(from, to),
                     // The closer alone is spoken of.
                     true if self.marks.is_closer(quote.body.0, to) => {
                         self.look_for_begun(from, quote.body.0);
@@ -94,15 +94,9 @@ impl Scan<'_, '_> {
     fn read_tags(&mut self, quote: Quote<'_>) {
         let (at, (from, to)) = (self.at, quote.body);
         let mut inner = Scan::new(&self.text[from..to], from.max(1), self.found);
-        inner.begun = self.begun.keys().map(|name| (*name, 0)).collect();
-        inner.bodied = self.bodied.clone();
-        let left = inner.run();
-        self.bodied.extend(left.bodied);
-        self.quoted = self.quoted.or(left.quoted);
-        for name in left.begun {
-            self.begun.entry(name).or_insert(at);
-        }
-        for name in left.strays {
+        inner.statements = self.statements.for_inside();
+        let inside = inner.run();
+        for name in self.statements.add_inside(at, inside) {
             self.take_back(name);
         }
     }
@@ -171,9 +165,9 @@ impl Scan<'_, '_> {
 
     /// What stands in a fence may be what stands between two, where one before it was half in a body.
     fn half_quote(&mut self, from: usize, to: usize) {
-        let count = self.strays.len();
+        let count = self.statements.strays.len();
         self.look_for_strays(from, to);
-        if self.strays.len() > count {
+        if self.statements.strays.len() > count {
             self.found.taint();
         }
     }
@@ -181,7 +175,8 @@ impl Scan<'_, '_> {
     /// A fence that is not closed takes everything to the end. It may be the second of two that stand in the body of
     /// a statement which seemed to be over before.
     fn quote_unclosed(&mut self, from: usize) {
-        let doubtful = self.half_fenced.map_or(0, |start| self.found.doubt(self.base + start));
+        let doubtful =
+            self.statements.half_fenced.map_or(0, |start| self.found.doubt(self.base + start));
         if doubtful > 0 || self.holds_ops(from, self.text.len()) {
             let note = "a fence is not closed; what follows is quoted";
             self.problem(self.at, "quote_unclosed", note);
@@ -205,7 +200,7 @@ impl Scan<'_, '_> {
 
     pub(super) fn look_for_closers(&mut self, from: usize, to: usize) {
         for stray in self.marks.strays_within(from, to) {
-            if self.bodied.contains(stray.name) {
+            if self.statements.had_body(stray.name) {
                 self.closes_nothing(stray.name, self.base + stray.at);
             }
         }
@@ -214,7 +209,7 @@ impl Scan<'_, '_> {
     /// The same of calls in other formats, where there were any.
     fn look_for_ends(&mut self, from: usize, to: usize) {
         for (name, at) in self.ends.strays_within(from, to) {
-            if self.has_begun(name) {
+            if self.statements.has_begun(name) {
                 self.closes_nothing(name, self.base + at);
             }
         }
@@ -222,13 +217,13 @@ impl Scan<'_, '_> {
 
     /// Keeps in mind that a statement is quoted, as one that stands alone there may have been meant.
     pub(super) fn note_quoted(&mut self, from: usize, to: usize) {
-        if self.quoted.is_some() {
+        if self.statements.quoted.is_some() {
             return;
         }
         let is_call =
             || self.ends.opens_within(from, to) || foreign::names_a_call(&self.text[from..to]);
         let first = self.marks.first_sound(from, to).or_else(|| is_call().then_some(from));
-        self.quoted = first.map(|at| self.place(at));
+        self.statements.quoted = first.map(|at| self.place(at));
     }
 
     /// Tells of what may have been meant and was not done, as it is quoted.

@@ -6,11 +6,11 @@ use super::head::{Shape, decoded, goes_on};
 use super::later::Later;
 use super::marks::{Kind, Mark, Marks, is_cut_at};
 use super::meaning::{self, Ending, Said};
+use super::statements::Statements;
 use crate::asides::Asides;
 use crate::native::{self, Given};
 use crate::prose::Quotes;
 use crate::thinking;
-use std::collections::{HashMap, HashSet};
 
 /// No more tags of no name than this are looked into.
 const MOST_UNKNOWN: usize = 64;
@@ -40,34 +40,11 @@ pub(super) struct Scan<'a, 'f> {
     pub(super) thought: usize,
     /// The first angle bracket in prose: what is left of a tag, perhaps.
     trace: Option<usize>,
-    /// The last statement, if it has no body: its name, and where it ended.
-    last: Option<(&'static str, usize)>,
-    /// Of each name, where its first statement begins. Any since may be the one that is open.
-    pub(super) begun: HashMap<&'static str, usize>,
-    /// The names of statements that had a body.
-    pub(super) bodied: HashSet<&'static str>,
-    /// The first statement whose body ends in a fence: it may go on behind that.
-    pub(super) half_fenced: Option<usize>,
-    /// The first statement that is quoted: it may have been meant.
-    pub(super) quoted: Option<usize>,
+    pub(super) statements: Statements,
     /// How many tags of no name were met.
     unknown: usize,
     /// How many statements of another surface were.
     pub(super) others: usize,
-    /// The names of closers that close nothing.
-    pub(super) strays: Vec<&'static str>,
-}
-
-/// What matters to the text around one that was read.
-pub(super) struct Left {
-    /// The names of closers that close nothing in it.
-    pub(super) strays: Vec<&'static str>,
-    /// The names of statements in it.
-    pub(super) begun: Vec<&'static str>,
-    /// The names of those that had a body.
-    pub(super) bodied: HashSet<&'static str>,
-    /// The first statement that is quoted in it.
-    pub(super) quoted: Option<usize>,
 }
 
 impl<'a, 'f> Scan<'a, 'f> {
@@ -85,19 +62,14 @@ impl<'a, 'f> Scan<'a, 'f> {
             told: 0,
             thought: 0,
             trace: None,
-            last: None,
-            begun: HashMap::new(),
-            bodied: HashSet::new(),
-            half_fenced: None,
-            quoted: None,
+            statements: Statements::default(),
             unknown: 0,
             others: 0,
-            strays: Vec::new(),
         }
     }
 
-    /// Reads all of it.
-    pub(super) fn run(mut self) -> Left {
+    /// Reads all of it, and returns what was read.
+    pub(super) fn run(mut self) -> Statements {
         let bytes = self.text.as_bytes();
         let is_met =
             |byte: &u8| matches!(*byte, b'<' | b'`' | b'~' | b'[' | b'{' | b'>' | FOREIGN_MARK);
@@ -120,13 +92,12 @@ impl<'a, 'f> Scan<'a, 'f> {
         }
         self.tell(self.text.len(), self.text.len());
         if self.base == 0
-            && let Some(place) = self.quoted.filter(|_| self.found.counts() == (0, 0))
+            && let Some(place) = self.statements.quoted.filter(|_| self.found.counts() == (0, 0))
         {
             let note = "a statement stands in a quote and was not done";
             self.found.problem(place, "statement_quoted", note);
         }
-        let begun = self.begun.into_keys().collect();
-        Left { strays: self.strays, begun, bodied: self.bodied, quoted: self.quoted }
+        self.statements
     }
 
     /// Leaves an angle bracket as prose.
@@ -241,7 +212,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             repairs.push(("closer_unended", format!("</{} is not ended", mark.name)));
         }
         if body.is_some_and(|(from, to)| self.marks.is_fenced(from, to)) {
-            self.half_fenced.get_or_insert(mark.at);
+            self.statements.note_half_fenced(mark.at);
         }
         if close.is_some_and(|close| close.is_sloppy) {
             repairs.push(("closer_sloppy", format!("read as </{}>", mark.name)));
@@ -271,7 +242,7 @@ impl<'a, 'f> Scan<'a, 'f> {
 
     /// A pair that says nothing is spoken of, perhaps, and its closer that of a body which seemed to be over before.
     fn closes_another(&mut self, mark: Mark, close: Option<Mark>) {
-        if let Some(close) = close.filter(|_| self.bodied.contains(mark.name)) {
+        if let Some(close) = close.filter(|_| self.statements.had_body(mark.name)) {
             self.closes_nothing(close.name, self.base + close.at);
         }
     }
@@ -317,19 +288,21 @@ impl<'a, 'f> Scan<'a, 'f> {
 
     /// Goes on behind a statement.
     pub(super) fn done(&mut self, mark: Mark, end: usize) {
-        self.begun.entry(mark.name).or_insert(mark.at);
+        self.statements.begin(mark.name, mark.at);
         if matches!(mark.kind, Kind::Head(Shape::Open | Shape::Broken)) {
-            self.bodied.insert(mark.name);
+            self.statements.note_body(mark.name);
         }
-        self.last = (mark.kind == Kind::Head(Shape::Whole)).then_some((mark.name, end));
+        self.statements.last_bodiless =
+            (mark.kind == Kind::Head(Shape::Whole)).then_some((mark.name, end));
         self.tell(mark.at, end);
     }
 
     /// A closer that closes nothing. Directly behind a tag of its name that has no body it is one too many, if none
     /// before had a body that may end here.
     fn orphan(&mut self, close: Mark) {
-        let is_behind = self.last == Some((close.name, close.at)) && self.trace.is_none();
-        if is_behind && !self.bodied.contains(close.name) {
+        let is_behind =
+            self.statements.last_bodiless == Some((close.name, close.at)) && self.trace.is_none();
+        if is_behind && !self.statements.had_body(close.name) {
             self.repair(close.at, "closer_extra", format!("</{}> closes nothing", close.name));
         } else {
             self.closes_nothing(close.name, self.base + close.at);
@@ -346,21 +319,16 @@ impl<'a, 'f> Scan<'a, 'f> {
             note.push_str(&format!("; {} before it may stand in what it closes", ops(count)));
         }
         self.found.problem(place, "closer_alone", note);
-        self.strays.push(name);
-    }
-
-    /// Whether a statement of this name was read.
-    pub(super) fn has_begun(&self, name: &str) -> bool {
-        self.begun.contains_key(name)
+        self.statements.strays.push(name);
     }
 
     /// Takes back what may stand in a body that ends here, and belongs to this name; how many ops that were. What
     /// follows is doubtful then.
     pub(super) fn take_back(&mut self, name: &str) -> usize {
-        let begun = self.begun.get(name).copied().unwrap_or_default();
+        let begun = self.statements.first_begin(name);
         let from = self.trace.map_or(begun, |trace| trace.min(begun));
         let count = self.found.withdraw(self.base + from);
-        if count > 0 || self.bodied.contains(name) {
+        if count > 0 || self.statements.had_body(name) {
             self.found.beware();
         }
         count
@@ -395,8 +363,8 @@ impl<'a, 'f> Scan<'a, 'f> {
             let note = format!("{} before the end of a thought taken as thought", ops(count));
             self.problem(at, "thought_closed", note);
         }
-        (self.told, self.trace, self.last) = (at, None, None);
-        self.begun.values_mut().for_each(|begun| *begun = 0);
+        (self.told, self.trace) = (at, None);
+        self.statements.were_thought();
         self.tell(at, end);
     }
 
@@ -421,10 +389,10 @@ impl<'a, 'f> Scan<'a, 'f> {
         let end = match met {
             Met::Calls { calls, format, end } => {
                 for (name, _) in foreign::CLOSERS {
-                    self.begun.entry(name).or_insert(at);
+                    self.statements.begin(name, at);
                 }
                 if self.marks.is_fenced(at, end) {
-                    self.half_fenced.get_or_insert(at);
+                    self.statements.note_half_fenced(at);
                 }
                 let mut is_known = false;
                 for (name, args) in calls {
@@ -456,7 +424,7 @@ impl<'a, 'f> Scan<'a, 'f> {
                 end
             }
         };
-        self.last = None;
+        self.statements.last_bodiless = None;
         self.tell(at, end);
         true
     }

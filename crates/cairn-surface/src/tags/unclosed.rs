@@ -24,7 +24,7 @@ impl<'a> Scan<'a, '_> {
         let stop = self.marks.next_clean(mark.end).unwrap_or(self.text.len());
         if let Some(close) = self.marks.next_stray(mark.end).filter(|close| close.at < stop) {
             // It may be that of an op before, whose body held its own closer and this tag.
-            if self.has_begun(close.name) {
+            if self.statements.has_begun(close.name) {
                 self.problem(mark.at, "unclosed", format!("<{}> is not closed", mark.name));
                 self.closes_nothing(close.name, self.place(close.at));
                 self.found.taint();
@@ -99,7 +99,7 @@ impl<'a> Scan<'a, '_> {
         }
         // Its own closer, too, where a body of its name may have held it.
         for stray in self.marks.strays_within(mark.at, end) {
-            if stray.name != mark.name || self.bodied.contains(stray.name) {
+            if stray.name != mark.name || self.statements.had_body(stray.name) {
                 self.closes_nothing(stray.name, self.place(stray.at));
             }
         }
