@@ -242,8 +242,8 @@ impl LapInRun<'_> {
         recording
     }
 
-    /// Why a call is not even tried, if it is not: by what stands around it in its reply, and by what the model was
-    /// given.
+    /// Why a call is refused before the gates see it, if it is: its reply was cut, it has no end, there are too many
+    /// calls, the model was not given the tool, or a call before it was not understood.
     fn why_not_tried(
         &self,
         intent: &Intent,
@@ -499,10 +499,10 @@ impl OpInRun<'_> {
                 return true;
             }
             let is = change.before.as_ref().and_then(|state| state.hash);
-            is.is_none() || self.run.transcript.seen.get(&change.path) == is.as_ref()
+            is.is_none() || self.run.model_view.seen.get(&change.path) == is.as_ref()
         };
         let first = prepared.changes.iter().find(|change| !known(change))?;
-        let (why, now) = match self.run.transcript.seen.contains_key(&first.path) {
+        let (why, now) = match self.run.model_view.seen.contains_key(&first.path) {
             true => (words::stale(&first.path), "It is now:"),
             false => (words::unread(&first.path), "It is:"),
         };

@@ -1,9 +1,9 @@
 //! What a run shows of its own rows: `fold` leaves of a result only where it stands, `open` shows it again.
 //! Nothing is lost by it, and a row can be read by its address all the same.
 
+use crate::model_view::ModelView;
 use crate::op::OpState;
 use crate::op_in_run::OpInRun;
-use crate::transcript::Transcript;
 use crate::view::Item;
 use cairn_text::glob::{self, PathGlob};
 use cairn_types::{Intent, OpName, Outcome, Place, RowPlace, RunId, Status};
@@ -151,7 +151,7 @@ impl OpInRun<'_> {
             Ok(rows) => rows,
             Err(refused) => return refused,
         };
-        let named = item_rows(&self.run.transcript.items).filter(|row| rows.hold(row));
+        let named = item_rows(&self.run.model_view.items).filter(|row| rows.hold(row));
         let states: Vec<bool> = named.map(|row| row.is_folded).collect();
         let changed = states.iter().filter(|folded| **folded != fold).count();
         let (status, text) = match (states.len(), changed, fold) {
@@ -171,7 +171,7 @@ impl OpInRun<'_> {
     #[must_use]
     pub fn folded_rows(&self) -> Vec<RowPlace> {
         let Ok(rows) = self.named_rows() else { return Vec::new() };
-        let items = item_rows(&self.run.transcript.items);
+        let items = item_rows(&self.run.model_view.items);
         items.filter(|row| row.is_folded && rows.hold(row)).map(|row| row.place).collect()
     }
 
@@ -180,7 +180,7 @@ impl OpInRun<'_> {
     }
 }
 
-impl Transcript {
+impl ModelView {
     /// An op has its outcome: if it folded or opened rows, that is how they are shown from here on.
     pub(crate) fn took_fold(&mut self, run: &RunId, intent: &Intent, outcome: &Outcome) {
         let fold = match intent.op {

@@ -50,7 +50,7 @@ impl Lap {
 impl Engine {
     /// The model has now seen a file as it is, or no longer knows it.
     pub(crate) fn sees(&mut self, path: &str, hash: Option<Hash>) {
-        let before = self.transcript.sees(path, hash);
+        let before = self.model_view.sees(path, hash);
         if before != hash {
             self.in_lap(|lap| {
                 lap.since_reply.seen_before.entry(path.to_owned()).or_insert(before);

@@ -53,7 +53,7 @@ impl LapSpending {
         self.unpriced
     }
 
-    /// What was used up after so many turns, with what was used up before.
+    /// What is used up after this many turns, with what was used up before.
     pub(crate) fn spent_after(&self, turns: u32) -> Spent {
         let cost = match (self.before.cost, self.cost) {
             (Some(before), Some(own)) => Some(PicoUsd(before.0.saturating_add(own.0))),

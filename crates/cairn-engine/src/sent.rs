@@ -67,8 +67,8 @@ impl Background {
         }
     }
 
-    /// An op was asked for: if it is what a command here changed, that is no longer open, and the op has the word
-    /// that somebody gave for the command.
+    /// An op was asked for. If it is what a command here changed, that is no longer open: returns who allowed the
+    /// command.
     pub(crate) fn take_word_on(&mut self, intent: &Intent) -> Option<By> {
         self.sent.remove(&intent.of?)?.word
     }

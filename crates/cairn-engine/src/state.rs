@@ -6,12 +6,12 @@ use crate::hooks::OfLap;
 use crate::in_reply::SinceReply;
 use crate::judgements::may_change_policy;
 use crate::lap_spending::LapSpending;
+use crate::model_view::ModelView;
 use crate::op::{HostsReached, OpState};
 use crate::rails::Rails;
 use crate::sent::Background;
 use crate::surface::OfSurface;
 use crate::totals::RunTotals;
-use crate::transcript::Transcript;
 use crate::view::Item;
 use crate::waiting_words::WaitingWords;
 use cairn_types::{
@@ -42,7 +42,7 @@ pub struct Engine {
     pub(crate) totals: RunTotals,
     /// What runs in the background.
     pub(crate) background: Background,
-    pub(crate) transcript: Transcript,
+    pub(crate) model_view: ModelView,
 }
 
 /// The running loop.
@@ -102,12 +102,12 @@ impl Engine {
             Body::Steer(steer) => self.steered(steer),
             Body::Delta(delta) => {
                 self.driving.looked = Some(delta.upto.clone());
-                self.transcript.took_delta(delta);
+                self.model_view.took_delta(delta);
             }
             Body::Abort(abort) => self.in_lap(|lap| lap.aborted = Some(abort.why.clone())),
             Body::Ask(ask) => {
                 self.release_prompt();
-                self.transcript.saw_visible(&ask.visible);
+                self.model_view.saw_visible(&ask.visible);
                 self.in_lap(|lap| {
                     lap.asked = Some(ask.turn);
                     lap.spending.max_output = ask.max_output;
@@ -196,7 +196,7 @@ impl Engine {
 
     fn took_reply(&mut self, reply: &Reply) {
         self.totals.count_reply(reply);
-        self.transcript.items.push(Item::of_reply(reply));
+        self.model_view.items.push(Item::of_reply(reply));
         self.in_lap(|lap| {
             lap.turn = reply.turn;
             lap.asked = None;
@@ -248,16 +248,16 @@ impl Engine {
         });
         self.in_lap(|lap| lap.since_reply.took(outcome));
         self.saw(outcome);
-        self.transcript.took_look(outcome, is_look);
+        self.model_view.took_look(outcome, is_look);
         self.count_settled(outcome);
         self.in_lap(|lap| lap.took_word(outcome));
         if let Some(row) = of {
-            self.transcript.items.push(Item::Over { row, content: outcome.result });
+            self.model_view.items.push(Item::Over { row, content: outcome.result });
         } else if let Some(call) = call {
             let (at, status, content) = (outcome.at, outcome.status, outcome.result);
             let media = outcome.media.clone();
             let item = Item::Result { at, call, content, media, status, of: shows, folded: false };
-            self.transcript.items.push(item);
+            self.model_view.items.push(item);
         }
         match self.lap.as_ref().is_some_and(|lap| !lap.has_open_ops()) {
             true if of.is_some() => self.heard_of_sent(),
@@ -274,7 +274,7 @@ impl Engine {
         }
         self.pure.took_outcome(op, outcome);
         if let Some(run) = &self.id {
-            self.transcript.took_fold(run, &op.intent, outcome);
+            self.model_view.took_fold(run, &op.intent, outcome);
         }
     }
 
@@ -294,13 +294,13 @@ impl Engine {
         for seen in &outcome.seen {
             // A part of a file that changed says nothing about the rest of it.
             let is_stale =
-                self.transcript.seen.get(&seen.path).is_some_and(|hash| *hash != seen.hash);
+                self.model_view.seen.get(&seen.path).is_some_and(|hash| *hash != seen.hash);
             if !(seen.part && is_stale) {
                 self.sees(&seen.path, Some(seen.hash));
             }
         }
         let wrote = self.op(outcome.at).is_some_and(|op| op.intent.op == Some(OpName::Edit));
-        let known: HashSet<Hash> = self.transcript.seen.values().copied().collect();
+        let known: HashSet<Hash> = self.model_view.seen.values().copied().collect();
         for change in &outcome.changes {
             match change.after.as_ref().and_then(|state| state.hash) {
                 // What was moved or copied is as well known as it was before.
@@ -330,7 +330,7 @@ impl Engine {
         if lap.waiting.has_words() {
             lap.goes_on();
         }
-        self.transcript.items.append(&mut lap.waiting.take_items());
+        self.model_view.items.append(&mut lap.waiting.take_items());
         self.settled = Some((lap.lap, lap.turn));
     }
 
@@ -342,7 +342,7 @@ impl Engine {
         self.background.sent.clear();
         if let Some(mut lap) = self.lap.take() {
             self.totals.count_loop(&lap);
-            self.transcript.items.append(&mut lap.waiting.take_items());
+            self.model_view.items.append(&mut lap.waiting.take_items());
         }
         self.ended = Some(end.clone());
         self.start_next();
@@ -425,8 +425,8 @@ impl Engine {
 
     /// What the model has been told and shown.
     #[must_use]
-    pub fn transcript(&self) -> &Transcript {
-        &self.transcript
+    pub fn model_view(&self) -> &ModelView {
+        &self.model_view
     }
 
     /// What the run is made of.
@@ -438,7 +438,7 @@ impl Engine {
     /// The transcript so far.
     #[must_use]
     pub fn items(&self) -> &[Item] {
-        &self.transcript.items
+        &self.model_view.items
     }
 
     /// The running loop.

@@ -97,7 +97,7 @@ impl LapInRun<'_> {
             return Step::AskModel {
                 lap: self.lap.lap,
                 turn,
-                messages: self.run.transcript.items.len(),
+                messages: self.run.model_view.items.len(),
             };
         }
         if let (0, Some(step)) = (self.lap.turn, self.step_prompt()) {
@@ -138,7 +138,7 @@ impl LapInRun<'_> {
     /// left, so that it can come to an end by itself.
     fn ask(&self) -> Recording {
         let turn = self.lap.turn.saturating_add(1);
-        let mut messages = (self.run.transcript.items.len() + self.lap.hooks.held.len()) as u64;
+        let mut messages = (self.run.model_view.items.len() + self.lap.hooks.held.len()) as u64;
         let mut recording = Recording::default();
         let cap = self.run.driving.drive.as_ref().map_or(u32::MAX, |drive| drive.caps.turns);
         let left = cap.saturating_sub(self.lap.spent().turns);

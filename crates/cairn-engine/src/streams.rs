@@ -30,7 +30,7 @@ impl Engine {
             Some(lap) if lap.asked.is_some() || lap.has_open_ops() || lap.turn == 0 => {
                 lap.waiting.add_news(item);
             }
-            _ => self.transcript.items.push(item),
+            _ => self.model_view.items.push(item),
         }
     }
 

@@ -6,11 +6,11 @@ use cairn_types::ContentRef;
 /// What waits for the end of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WaitingWords {
-    /// Words of people and clients: a reason for another turn.
+    /// Words of people and clients: the model is asked again to hear them.
     words: Vec<ContentRef>,
-    /// What is told with the turn's end, and is no reason for another.
+    /// What the model hears at the end of the turn. Alone it is not a reason for another turn.
     news: Vec<Item>,
-    /// Words of whoever drives the run are among them: the rest of the turn is not performed.
+    /// A person steered the run: the rest of the turn is not performed.
     pub(crate) steered: bool,
 }
 

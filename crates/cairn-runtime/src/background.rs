@@ -212,7 +212,7 @@ impl Streams {
     /// What ending a command in the background would mean.
     pub(crate) fn would_end(&self, run: &RunRecord, path: &str) -> Result<Prepared, RunError> {
         if rows::changes_number(path)
-            .is_some_and(|n| n > 0 && n <= run.engine().transcript().changes_row_count())
+            .is_some_and(|n| n > 0 && n <= run.engine().model_view().changes_row_count())
         {
             return Ok(settled(Status::REFUSED, rows_stay(path)));
         }

@@ -42,7 +42,7 @@ pub(crate) fn changes_by_others(journal: &Journal) -> Result<Option<Recording>, 
         return Ok(None);
     }
     let mut recording = Recording::default();
-    let place = RowPlace::Changes(engine.transcript().changes_row_count() + 1);
+    let place = RowPlace::Changes(engine.model_view().changes_row_count() + 1);
     let text = recording.keep(told.text(place, |path| engine.policy_in_force().may_show(path)));
     let noticed = told.noticed.into_iter().map(|(one, _)| one).collect();
     recording.facts.push(Body::Delta(Delta { upto, noticed, text }));

@@ -69,7 +69,7 @@ impl Driver {
     /// One more loop, where a stream that was to wake the run ended and the model has not heard of it.
     fn wake(&mut self) -> Result<bool, RunError> {
         while let Some(at) = self.streams.next_waking() {
-            if self.engine().transcript().is_unheard(at) {
+            if self.engine().model_view().is_unheard(at) {
                 let text = format!("{} is over; go on with the work.", rows::address(at));
                 let recording = self.engine().woken(at, &text);
                 self.run.record(recording)?;

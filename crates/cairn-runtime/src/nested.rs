@@ -59,7 +59,7 @@ impl DirectoryInstructions {
             .iter()
             .take(MOST_DIRECTORIES)
             .filter_map(|directory| workspace.instructions(directory, MOST))
-            .filter(|file| !engine.transcript().has_seen(&file.seen) && !shows(outcome, &file.seen))
+            .filter(|file| !engine.model_view().has_seen(&file.seen) && !shows(outcome, &file.seen))
             .take(MOST_FILES)
             .collect()
     }

@@ -57,8 +57,8 @@ impl Packet {
             self.system = text_of(&content(&run.system.hash)?);
             self.instructions = text_of(&content(&run.tools.hash)?);
         }
-        if std::mem::replace(&mut self.folds, engine.transcript().folds())
-            != engine.transcript().folds()
+        if std::mem::replace(&mut self.folds, engine.model_view().folds())
+            != engine.model_view().folds()
         {
             self.rows.clear();
         }
@@ -108,8 +108,11 @@ impl Packet {
         }
         self.log(engine, visible, (&mut said, &mut media));
         if let Some(problems) = lap.and_then(Lap::problems).filter(|_| !is_plain) {
-            let _ =
-                write!(said, "\n# Problems\n{}", UnreadParts::from_json(&text(&problems)?).told());
+            let _ = write!(
+                said,
+                "\n# Problems\n{}",
+                UnreadParts::from_json(&text(&problems)?).text_for_model()
+            );
         }
         let system = match is_plain {
             true => {

@@ -40,8 +40,8 @@ impl Transcript {
             self.tools = text(&run.tools)?;
             self.reminder = if run.small { REMINDER } else { "" };
         }
-        if std::mem::replace(&mut self.folds, engine.transcript().folds())
-            != engine.transcript().folds()
+        if std::mem::replace(&mut self.folds, engine.model_view().folds())
+            != engine.model_view().folds()
         {
             self.messages.clear();
         }

@@ -52,9 +52,9 @@ impl UnreadParts {
         kinds
     }
 
-    /// What the model is told: kind, place and what is wrong of each, and the lines themselves.
+    /// The text the model reads: for each part its kind, place, problem and lines.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn text_for_model(&self) -> String {
         let mut told = String::new();
         for UnreadPart { kind, line, column, note, snippet } in &self.0 {
             let _ = writeln!(told, "## {kind} at {line}:{column}: {note}\n{snippet}");
@@ -62,7 +62,7 @@ impl UnreadParts {
         told
     }
 
-    /// The first of them in one line for a person, and how many there are besides.
+    /// One line for a person: the first part, and how many more there are.
     #[must_use]
     pub fn first_line(&self) -> Option<String> {
         let UnreadPart { kind, line, column, note, .. } = self.0.first()?;
@@ -106,7 +106,7 @@ mod tests {
         let parts: UnreadParts =
             [part("cut", 1), part("odd", 3), part("cut", 4)].into_iter().collect();
         assert_eq!(parts.kinds(), ["cut", "odd"]);
-        let told = parts.told();
+        let told = parts.text_for_model();
         assert!(told.starts_with("## cut at 1:2: a note\n1 | text\n## odd at 3:2"), "{told}");
         assert_eq!(parts.first_line().unwrap(), "not read: cut at 1:2, a note, and 2 more");
         let one: UnreadParts = [part("odd", 3)].into_iter().collect();

@@ -17,7 +17,7 @@ impl Engine {
     #[must_use]
     pub fn would_send(&self) -> (u64, u64) {
         let held = || self.lap.iter().flat_map(Lap::held);
-        let all = || self.transcript.items.iter().chain(held());
+        let all = || self.model_view.items.iter().chain(held());
         (all().count() as u64, all().map(Item::bytes).sum())
     }
 
@@ -30,14 +30,14 @@ impl Engine {
     /// The prompt becomes a message.
     pub(crate) fn release_prompt(&mut self) {
         if let Some(lap) = self.lap.as_mut().filter(|lap| !lap.hooks.held.is_empty()) {
-            lap.told.prompt.get_or_insert(self.transcript.items.len());
-            self.transcript.items.append(&mut lap.hooks.held);
+            lap.told.prompt.get_or_insert(self.model_view.items.len());
+            self.model_view.items.append(&mut lap.hooks.held);
         }
     }
 }
 
 impl Lap {
-    /// Its prompt and what is told with it, while the model was not asked yet.
+    /// Its prompt and what the model hears with it; empty once the model was asked.
     #[must_use]
     pub fn held(&self) -> &[Item] {
         &self.hooks.held

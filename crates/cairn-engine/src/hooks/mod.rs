@@ -227,7 +227,7 @@ impl Engine {
             }
             HookEvent::Stop => {
                 let words = self.lap.as_mut().and_then(|lap| lap.took_stop(name, answer));
-                self.transcript.items.extend(words.map(Item::words));
+                self.model_view.items.extend(words.map(Item::words));
             }
             _ => {
                 if let Some(at) = hooked.at {
@@ -247,7 +247,7 @@ impl Engine {
         let words = context.iter().copied().map(Item::words);
         match &mut self.lap {
             Some(lap) if !lap.hooks.held.is_empty() => lap.hooks.held.extend(words),
-            _ => self.transcript.items.extend(words),
+            _ => self.model_view.items.extend(words),
         }
     }
 }

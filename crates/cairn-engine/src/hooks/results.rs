@@ -12,9 +12,9 @@ use cairn_types::{Body, ContentRef, HookEvent, Hooked, Outcome, Settled, Status}
 pub struct Concluded {
     /// What happened.
     pub outcome: Outcome,
-    /// What stands in the result's place.
+    /// The result that the model reads: a hook may have replaced it.
     pub result: ContentRef,
-    /// What is told after it.
+    /// What hooks add after it.
     pub added: Vec<ContentRef>,
 }
 
@@ -42,8 +42,8 @@ impl OpInRun<'_> {
         }
     }
 
-    /// What the model is told instead of its result where the work was stopped before all hooks had
-    /// looked at it: one of them might have kept it back.
+    /// What the model reads instead of its result when the run was stopped before all hooks had looked at
+    /// it: one of them might have kept it back.
     #[must_use]
     pub fn told_instead(&self) -> Option<&'static str> {
         let is_unheard = self.unheard(self.performed()?).is_some();

@@ -249,7 +249,7 @@ fn check_decisions_again(sim: &Sim) {
     }
 }
 
-/// Every fact may follow those before it. One that is left out, recorded twice or recorded too early is noticed where
+/// Every fact may follow those before it. One that is left out, recorded twice, too early or too late is noticed where
 /// what follows depends on it.
 fn check_order(sim: &Sim) {
     let bodies: Vec<&Body> = sim.facts.iter().map(|fact| &fact.body).collect();
@@ -282,7 +282,45 @@ fn check_order(sim: &Sim) {
         if let Some(facts) = illegal {
             assert!(first_misplaced(&facts).is_some(), "{n}: {body:?}");
         }
+        if is_over(&bodies[n..], body) {
+            let late = [&bodies[..], &[body]].concat();
+            assert!(first_misplaced(&late).is_some(), "{n}, once more at the end: {body:?}");
+        }
+        if let Some(at) = acted_on(&bodies, body) {
+            let is_begin = |body: &&&Body| matches!(body, Body::Begin(begin) if begin.at == at);
+            let never_begun: Vec<&Body> =
+                bodies.iter().filter(|body| !is_begin(body)).copied().collect();
+            assert!(first_misplaced(&never_begun).is_some(), "{n}, without a beginning: {body:?}");
+        }
     }
+}
+
+/// Whether what a fact is about is over by the end of these facts: its op, its turn or its loop.
+fn is_over(from_it_on: &[&Body], body: &Body) -> bool {
+    let mut later = from_it_on.iter();
+    match body {
+        Body::Stream(_) | Body::Hook(_) => false,
+        Body::Ask(_) | Body::Reply(_) => {
+            later.any(|body| matches!(body, Body::Reply(_) | Body::End(_)))
+        }
+        Body::End(_) => true,
+        body => body.op().is_some_and(|at| {
+            later.any(|body| matches!(body, Body::Outcome(outcome) if outcome.at == at))
+        }),
+    }
+}
+
+/// The op of which this is the outcome, where it changed something outside the store and began once.
+fn acted_on(bodies: &[&Body], body: &Body) -> Option<Coord> {
+    let Body::Outcome(outcome) = body else { return None };
+    let at = outcome.at;
+    let is_change = |body: &&Body| matches!(body, Body::Intent(intent) if intent.at == at && intent.effect > Effect::Read);
+    let is_direct = outcome.settled != Settled::NotPerformed
+        && outcome.letter.is_none()
+        && !outcome.ran_over_overlay();
+    let is_stored = !outcome.changes.is_empty() && outcome.changes.iter().all(Change::is_stored);
+    let acted = is_direct && !is_stored && bodies.iter().any(is_change) && is_begun(bodies, at);
+    acted.then_some(at)
 }
 
 fn first_misplaced(bodies: &[&Body]) -> Option<MisplacedFact> {

@@ -41,7 +41,7 @@ const PATCH: (&str, &str) = ("edit", r#"{"patch":"*** Begin Patch\n*** End Patch
 fn asked(call: (&str, &str), prepared: &Prepared) -> Sim {
     let mut sim = Sim::replied(Mode::Act, Approval::Ask, &[call], Finish::Calls);
     for (path, hash) in [("a", "1"), ("old", "x"), ("gone", "y")] {
-        sim.engine.transcript.seen.insert(path.into(), Hash::of(hash.as_bytes()));
+        sim.engine.model_view.seen.insert(path.into(), Hash::of(hash.as_bytes()));
     }
     sim.go();
     let recording = sim.engine.op_in_run(at(1, 1, 1)).unwrap().judge_prepared(prepared);
@@ -201,6 +201,6 @@ fn what_a_person_chose_and_is_found_done_is_told_as_it_was_worked_out() {
     let [Body::Outcome(outcome)] = &found.facts[..] else { panic!("{found:?}") };
     assert_eq!((outcome.result, outcome.settled), (told, Settled::FoundDone));
     sim.record(found);
-    assert_eq!(sim.engine.transcript.seen["a"], Hash::of(b"2"));
-    assert_eq!(sim.engine.transcript.seen["gone"], Hash::of(b"y"));
+    assert_eq!(sim.engine.model_view.seen["a"], Hash::of(b"2"));
+    assert_eq!(sim.engine.model_view.seen["gone"], Hash::of(b"y"));
 }

@@ -99,20 +99,20 @@ fn a_result_in_view_is_pointed_at_and_a_short_one_is_told_again() {
     let long = ContentRef::of(&[b'x'; 500]);
     let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[READ], Finish::Calls);
     sim.go();
-    assert_eq!(sim.engine.transcript().same_as_in_view(&long, Surface::Native), None);
+    assert_eq!(sim.engine.model_view().same_as_in_view(&long, Surface::Native), None);
     sim.settle_with(at(1, 1, 1), Status::OK, long, Vec::new());
     assert_eq!(
-        sim.engine.transcript().same_as_in_view(&long, Surface::Native).as_deref(),
+        sim.engine.model_view().same_as_in_view(&long, Surface::Native).as_deref(),
         Some("unchanged: the same as log:///1/1/1")
     );
     assert_eq!(
-        sim.engine.transcript().same_as_in_view(&ContentRef::of(b"result"), Surface::Native),
+        sim.engine.model_view().same_as_in_view(&ContentRef::of(b"result"), Surface::Native),
         None
     );
     sim.reply(&[READ], Finish::Calls);
     sim.settle(at(1, 2, 1), Status::OK);
     assert_eq!(
-        sim.engine.transcript().same_as_in_view(&ContentRef::of(b"result"), Surface::Native),
+        sim.engine.model_view().same_as_in_view(&ContentRef::of(b"result"), Surface::Native),
         None,
         "shorter than its address"
     );
@@ -124,20 +124,20 @@ fn a_result_that_instructions_follow_is_in_view_by_its_own_part() {
     let mut sim = Sim::replied(Mode::Act, Approval::Yolo, &[READ], Finish::Calls);
     sim.go();
     let told = Seen { path: "d/AGENTS.md".into(), hash: Hash::of(b"text"), part: false };
-    assert!(!sim.engine.transcript().has_seen(&told));
+    assert!(!sim.engine.model_view().has_seen(&told));
     sim.settle_with(at(1, 1, 1), Status::OK, whole, vec![told.clone()]);
     if let Some(Fact { body: Body::Outcome(outcome), .. }) = sim.facts.last_mut() {
         outcome.own = Some(own.hash);
     }
     sim.engine = Engine::fold(&sim.facts);
     assert_eq!(
-        sim.engine.transcript().same_as_in_view(&own, Surface::Native).as_deref(),
+        sim.engine.model_view().same_as_in_view(&own, Surface::Native).as_deref(),
         Some("unchanged: the same as log:///1/1/1")
     );
-    assert_eq!(sim.engine.transcript().same_as_in_view(&whole, Surface::Native), None);
-    assert!(sim.engine.transcript().has_seen(&told));
+    assert_eq!(sim.engine.model_view().same_as_in_view(&whole, Surface::Native), None);
+    assert!(sim.engine.model_view().has_seen(&told));
     let changed = Seen { hash: Hash::of(b"other"), ..told };
-    assert!(!sim.engine.transcript().has_seen(&changed));
+    assert!(!sim.engine.model_view().has_seen(&changed));
 }
 
 #[test]
@@ -145,12 +145,12 @@ fn a_part_of_a_file_that_changed_does_not_stand_for_the_rest() {
     let mut sim = wants_to_write(Some("x"));
     let (path, hash) = ("a".to_owned(), Hash::of(b"y"));
     let part = Seen { path, hash, part: true };
-    assert!(!sim.engine.transcript().has_seen(&part));
+    assert!(!sim.engine.model_view().has_seen(&part));
     let refused = sim.engine.op_in_run(at(1, 1, 2)).unwrap().judge_prepared(&edit(Some("y")));
     assert!(last_told(&refused).contains("is not as it was"), "{refused:?}");
     sim.reply(&[READ], Finish::Calls);
     sim.settle_with(at(1, 2, 1), Status::OK, ContentRef::of(b"1\ty"), vec![part.clone()]);
-    assert!(!sim.engine.transcript().has_seen(&part), "only a part of it was shown again");
+    assert!(!sim.engine.model_view().has_seen(&part), "only a part of it was shown again");
 }
 
 #[test]
@@ -174,6 +174,6 @@ fn what_was_moved_is_known_only_if_it_was_known_before() {
         }
         let engine = Engine::fold(&sim.facts);
         let moved = Seen { path: "b".into(), hash: Hash::of(b"x"), part: false };
-        assert_eq!(engine.transcript().has_seen(&moved), known);
+        assert_eq!(engine.model_view().has_seen(&moved), known);
     }
 }

@@ -43,7 +43,7 @@ impl Journal {
         let Ok(op) = self.engine.op_in_run(at) else {
             return AfterCrash::Record(Recording::default());
         };
-        let op = InterruptedOp { journal: self, world, op, changes: self.begun_changes(at) };
+        let op = CutOffOp { journal: self, world, op, changes: self.begun_changes(at) };
         match recovery {
             Recovery::Continue { without_changes, shown, progress } => {
                 op.go_on(without_changes, shown, progress)
@@ -61,14 +61,14 @@ impl Journal {
 }
 
 /// An op that began and has no outcome.
-struct InterruptedOp<'a> {
+struct CutOffOp<'a> {
     journal: &'a Journal,
     world: &'a World,
     op: OpInRun<'a>,
     changes: &'a [Change],
 }
 
-impl InterruptedOp<'_> {
+impl CutOffOp<'_> {
     fn go_on(&self, without_changes: Found, shown: &str, progress: OnProgress<'_>) -> AfterCrash {
         let found = if self.changes.is_empty() { without_changes } else { self.found() };
         if matches!(found, Found::Done | Found::Partly) {

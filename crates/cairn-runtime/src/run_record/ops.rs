@@ -69,12 +69,12 @@ impl RunRecord {
             .op(at)
             .is_some_and(|op| op.is_shown() || op.intent.op == Some(OpName::Read));
         // The same text of a file that changed where nothing is shown of it is no longer the same.
-        let is_same = seen.iter().all(|file| self.engine().transcript().has_seen(file));
+        let is_same = seen.iter().all(|file| self.engine().model_view().has_seen(file));
         if !is_look || !is_same || !status.is_success() {
             return (status, text);
         }
         let (engine, result) = (self.engine(), ContentRef::of(text.as_bytes()));
-        match engine.transcript().same_as_in_view(&result, engine.surface()) {
+        match engine.model_view().same_as_in_view(&result, engine.surface()) {
             Some(stub) => (Status::UNCHANGED, stub),
             None => (status, text),
         }

@@ -47,7 +47,7 @@ pub struct Screen {
 #[derive(Default)]
 struct State {
     store: Option<Store>,
-    asking: Asking,
+    asking: AskedOnScreen,
     ops: ShownOps,
     pen: Pen,
     bell: Bell,
@@ -71,7 +71,7 @@ struct State {
 
 /// The question that is put to the person, and what of the answer was typed so far.
 #[derive(Default)]
-struct Asking {
+struct AskedOnScreen {
     question: Option<Question>,
     /// Why it is refused is being asked.
     is_refusing: bool,
@@ -81,7 +81,7 @@ struct Asking {
     choosing: Option<Choosing>,
 }
 
-impl Asking {
+impl AskedOnScreen {
     /// Ends it, and returns the question.
     fn close(&mut self) -> Option<Question> {
         std::mem::take(self).question

@@ -5,12 +5,12 @@ use crate::words;
 use cairn_types::{ContentRef, Coord, Delta, Hash, Outcome, Seen, Surface, Visible};
 use std::collections::HashMap;
 
-/// A result of so many bytes is told again rather than pointed at.
+/// A result of at most this many bytes is repeated; a longer one is pointed at.
 const SHORT_RESULT: u64 = 200;
 
 /// The messages of a run, and what the model can still see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Transcript {
+pub struct ModelView {
     pub(crate) items: Vec<Item>,
     /// The files the model has seen, as it saw them last.
     pub(crate) seen: HashMap<String, Hash>,
@@ -22,7 +22,7 @@ pub struct Transcript {
     changes_rows: u32,
 }
 
-impl Transcript {
+impl ModelView {
     /// How often rows were folded or opened: messages made before the last time are not as they are sent now.
     #[must_use]
     pub fn folds(&self) -> u64 {
@@ -55,11 +55,11 @@ impl Transcript {
         unheard.any(|item| matches!(item, Item::Ended(stream) if stream.at == row))
     }
 
-    /// That a result is the same as one that the model has in its view already, where it may be told so. Short ones
-    /// are told again: naming the row would be no shorter.
+    /// The sentence that names the row where the model already sees this result; none if it does not see it, or the
+    /// result is so short that naming the row would be no shorter.
     #[must_use]
     pub fn same_as_in_view(&self, result: &ContentRef, surface: Surface) -> Option<String> {
-        // The envelope's results are cut: where one stands it may not be shown.
+        // The envelope cuts results: the row may not show all of it.
         let is_whole = surface != Surface::Envelope;
         let is_long = result.bytes > SHORT_RESULT && is_whole;
         let at = self.in_view.get(&result.hash).filter(|_| is_long)?;
