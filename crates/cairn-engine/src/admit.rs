@@ -230,7 +230,8 @@ impl LapInRun<'_> {
             intent.repairs.extend(marks.repairs.iter().cloned());
             let is_last = seq as usize == calls.len();
             let is_cut = reply.finish == Finish::Length;
-            if let Some((status, told)) = self.why_not_tried(&intent, marks, is_last, is_cut) {
+            if let Some((status, told)) = self.refusal_before_gates(&intent, marks, is_last, is_cut)
+            {
                 let message = recording.keep(told);
                 intent.effect = Effect::Pure;
                 intent.problem = Some(Problem { status, message });
@@ -244,7 +245,7 @@ impl LapInRun<'_> {
 
     /// Why a call is refused before the gates see it, if it is: its reply was cut, it has no end, there are too many
     /// calls, the model was not given the tool, or a call before it was not understood.
-    fn why_not_tried(
+    fn refusal_before_gates(
         &self,
         intent: &Intent,
         marks: &Marks,
@@ -279,8 +280,8 @@ impl LapInRun<'_> {
 }
 
 impl OpInRun<'_> {
-    /// What the gates say now where they have said something before; nothing of an op that a client asked for,
-    /// since nobody asked them.
+    /// What the gates say now where they have said something before; `None` for the op of a client, whose gates are not
+    /// asked again.
     #[must_use]
     pub fn gates_again(&self, decision: &Decision) -> Option<Vec<GateVerdict>> {
         let is_asked_of_gates = self.intent.surface != Surface::Client;

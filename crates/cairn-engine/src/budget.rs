@@ -90,7 +90,7 @@ impl LapInRun<'_> {
     #[must_use]
     pub fn end_out_of_time(&self, now: u64) -> Recording {
         let (status, rail) = (Status::LIMIT, Some(Rail::Time));
-        let why = self.out_of_time(self.worked_until(now));
+        let why = self.time_cap_reason(self.worked_until(now));
         Recording::of(Body::End(End { lap: self.lap.lap, status, rail, why }))
     }
 
@@ -99,7 +99,7 @@ impl LapInRun<'_> {
     }
 
     /// That it was worked on for as long as it may.
-    pub(crate) fn out_of_time(&self, worked_ms: u64) -> String {
+    pub(crate) fn time_cap_reason(&self, worked_ms: u64) -> String {
         let drive = self.run.driving.drive.as_ref();
         let cap = drive.and_then(|drive| drive.budgets.minutes).unwrap_or_default();
         format!("the loop was worked on for {} minutes; its cap is {cap}", worked_ms / 60_000)

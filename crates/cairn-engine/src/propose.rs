@@ -174,7 +174,7 @@ impl OpInRun<'_> {
     /// Its open question shows something else than what would happen now: it is put again. Nothing
     /// when it is still as shown.
     #[must_use]
-    pub fn put_again(&self, prepared: &Prepared) -> Option<Recording> {
+    pub fn new_question_if_changed(&self, prepared: &Prepared) -> Option<Recording> {
         if !matches!(self.stage, OpStage::Requested | OpStage::Held(_)) {
             return None;
         }

@@ -30,6 +30,15 @@ pub struct ParsedCall {
 impl RequestedCall<'_> {
     /// Parses it. Returns the fact that asks for it; what that names, and the parsed call, are kept with the recording.
     pub(crate) fn record(self, recording: &mut Recording) -> Intent {
+        self.record_with(recording, |misread| misread.to_owned())
+    }
+
+    /// The same; the model is told of a call that makes no sense in these words.
+    pub(crate) fn record_with(
+        self,
+        recording: &mut Recording,
+        told_misread: impl FnOnce(&str) -> String,
+    ) -> Intent {
         let RequestedCall { at, call, args, schemes } = self;
         let parsed = native::parse(&call.name, args);
         let effect = parsed
@@ -48,7 +57,7 @@ impl RequestedCall<'_> {
                 (Some(op), target, Some(subject), None)
             }
             Err(misread) => {
-                let message = recording.keep(misread.message);
+                let message = recording.keep(told_misread(&misread.message));
                 (None, String::new(), None, Some(Problem { status: misread.status, message }))
             }
         };

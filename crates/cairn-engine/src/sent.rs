@@ -97,10 +97,10 @@ impl LapInRun<'_> {
 }
 
 impl OpInRun<'_> {
-    /// Its command runs over an overlay and is to go on in the background: the facts that its outcome
-    /// follows. Absent where it may not, since nobody and nothing lets the command itself run.
+    /// The decision that lets its command, which runs over an overlay, go on in the background: nothing more is recorded
+    /// if it was allowed already. `None` if it may not.
     #[must_use]
-    pub fn facts_before_background(&self) -> Option<Recording> {
+    pub fn allow_in_background(&self) -> Option<Recording> {
         if self.status().is_some() || self.begin().is_some() {
             return None;
         }

@@ -330,7 +330,7 @@ impl Engine {
         if lap.waiting.has_words() {
             lap.goes_on();
         }
-        self.model_view.items.append(&mut lap.waiting.take_items());
+        self.model_view.items.extend(lap.waiting.take_items());
         self.settled = Some((lap.lap, lap.turn));
     }
 
@@ -342,7 +342,7 @@ impl Engine {
         self.background.sent.clear();
         if let Some(mut lap) = self.lap.take() {
             self.totals.count_loop(&lap);
-            self.model_view.items.append(&mut lap.waiting.take_items());
+            self.model_view.items.extend(lap.waiting.take_items());
         }
         self.ended = Some(end.clone());
         self.start_next();

@@ -162,7 +162,7 @@ impl LapInRun<'_> {
             return Some((Rail::Turns, format!("the loop reached its {} turns", caps.turns)));
         }
         if self.time_left(self.run.now) == Some(0) {
-            return Some((Rail::Time, self.out_of_time(spent.worked_ms)));
+            return Some((Rail::Time, self.time_cap_reason(spent.worked_ms)));
         }
         let cap = caps.cost?;
         if let Some(cost) = spent.cost.filter(|cost| *cost >= cap) {

@@ -40,7 +40,7 @@ impl Driver {
         }
         let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
-            return self.run.settle_unacted(at, settled, Settled::NotPerformed);
+            return self.run.settle_without_acting(at, settled, Settled::NotPerformed);
         }
         let shown = to_be_shown(&prepared);
         self.run.keep_prepared(at, prepared);
@@ -69,12 +69,12 @@ impl Driver {
         let action = self.preview().action(at)?;
         let prepared = self.would_at(at, &action).await?;
         if let Some(settled) = prepared.settled {
-            self.run.settle_unacted(at, settled, Settled::NotPerformed)?;
+            self.run.settle_without_acting(at, settled, Settled::NotPerformed)?;
             return Ok(false);
         }
         let shown = to_be_shown(&prepared);
         self.run.keep_prepared(at, prepared);
-        match self.engine().op_in_run(at)?.put_again(&shown) {
+        match self.engine().op_in_run(at)?.new_question_if_changed(&shown) {
             None => Ok(true),
             Some(recording) => self.run.record(recording).map(|()| false),
         }
@@ -146,7 +146,7 @@ impl Driver {
         let mut on_progress = |done: usize, total: usize| progress.tell(done, total);
         let (shown, progress) = (shown.as_str(), &mut on_progress);
         let recovery = Recovery::Continue { without_changes, shown, progress };
-        Ok(self.run.journal.settle_after_crash(at, &self.world, recovery))
+        Ok(self.run.journal.settle_after_crash(at, &self.world, recovery)?)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::model_calls::ModelCalls;
 use crate::run_record::RunRecord;
-use crate::written::Heard;
+use crate::written::ParsedReply;
 use crate::{Driver, Event, RunError, Sink, calls, now_ms};
 use cairn_engine::{Marks, Recording};
 use cairn_provider::{Answer, Delta, Fault, FaultClass, Thought};
@@ -45,8 +45,8 @@ impl Driver {
         teller.finish();
         self.model_calls.has_reserved = false;
         let Some(answer) = answer else {
-            let ended = self.engine().lap_in_run().map(|lap| lap.end_out_of_time(now_ms()));
-            return self.record_step(ended.unwrap_or_default()).await;
+            let ended = self.run.open_loop()?.end_out_of_time(now_ms());
+            return self.record_step(ended).await;
         };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match answer {
@@ -65,11 +65,11 @@ impl ModelCalls {
         ms: u64,
     ) -> Result<(), RunError> {
         answer.calls.truncate(MOST_CALLS);
-        let mut heard = Heard::default();
+        let mut heard = ParsedReply::default();
         let mut written = String::new();
         if run.engine().surface().is_text() {
             written = std::mem::take(&mut answer.text);
-            heard = Heard::read(run.engine(), &written, answer.finish);
+            heard = ParsedReply::read(run.engine(), &written, answer.finish);
             heard.report(&*run.sink, run.journal.scrubber());
             if !answer.calls.is_empty() {
                 let left = answer.calls.len();
@@ -120,8 +120,7 @@ impl ModelCalls {
         let marks = heard.calls.into_iter().map(|(_, marks)| marks).chain(repeat(Marks::default()));
         let calls: Vec<_> =
             taken.iter().zip(marks).map(|(taken, marks)| taken.marked(marks)).collect();
-        let Some(lap) = run.engine().lap_in_run() else { return Ok(()) };
-        let mut recording = lap.replied_in(reply, &calls);
+        let mut recording = run.open_loop()?.replied_in(reply, &calls);
         recording.contents.extend(kept.contents);
         recording.contents.extend(calls.iter().map(|(args, _)| args.as_bytes().to_vec()));
         run.record(recording)
@@ -134,8 +133,8 @@ impl RunRecord {
         if fault.class == FaultClass::Cancelled && self.is_aborted() {
             return Ok(());
         }
-        let Some(lap) = self.engine().lap() else { return Ok(()) };
-        let recording = lap.faulted(fault.class.as_str(), &fault.message, fault.attempts);
+        let recording =
+            self.open_loop()?.faulted(fault.class.as_str(), &fault.message, fault.attempts);
         self.record(recording)
     }
 }

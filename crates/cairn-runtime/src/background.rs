@@ -211,10 +211,12 @@ impl Streams {
 
     /// What ending a command in the background would mean.
     pub(crate) fn would_end(&self, run: &RunRecord, path: &str) -> Result<Prepared, RunError> {
-        if rows::changes_number(path)
-            .is_some_and(|n| n > 0 && n <= run.engine().model_view().changes_row_count())
-        {
-            return Ok(settled(Status::REFUSED, rows_stay(path)));
+        if let Some(n) = rows::changes_number(path) {
+            let count = run.engine().model_view().changes_row_count();
+            return Ok(match (1..=count).contains(&n) {
+                true => settled(Status::REFUSED, rows_stay(path)),
+                false => settled(Status::NOT_FOUND, format!("{path} does not exist")),
+            });
         }
         let Some(at) = rows::coordinate(path) else {
             return Ok(settled(Status::BAD_REQUEST, rows::not_an_address(path)));

@@ -340,6 +340,7 @@ impl Client {
     /// Records what became of an op that began and was not seen to end.
     pub(crate) fn settle_after_crash(&mut self, at: Coord) {
         let after_crash = self.journal.settle_after_crash(at, &self.world, Recovery::Complete);
+        let Ok(after_crash) = after_crash else { return };
         self.journal.record(match after_crash {
             AfterCrash::Record(recording) => recording,
             // Whoever asked for a look and was cut off from it asks again.

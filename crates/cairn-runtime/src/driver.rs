@@ -35,7 +35,7 @@ pub enum Command {
     /// Stop the running loop.
     Abort(String),
     /// A word on a proposal, and whoever waits to hear what became of it.
-    Decide(Word, Option<Heard>),
+    Decide(Word, Option<DecisionReply>),
     /// Whoever is asked wants the texts that an open question would write, to change them.
     Texts(ProposalId, oneshot::Sender<Vec<NewText>>),
     /// The command that is waited for shall go on in the background, and whoever waits to hear whether
@@ -46,7 +46,7 @@ pub enum Command {
 }
 
 /// Where is told whether a word was taken: after it is durable, or why it was not.
-pub type Heard = oneshot::Sender<Result<(), DecideError>>;
+pub type DecisionReply = oneshot::Sender<Result<(), DecideError>>;
 
 /// A question that was put, and until when it waits.
 pub(crate) type Put = (Proposal, Option<Instant>);
@@ -340,7 +340,7 @@ impl Driver {
         if !self.run.questions.was_put(&proposal.id) && !self.question_stands(at).await? {
             return Ok(None);
         }
-        let until = self.run.put_again(&proposal, self.settings.decide_within)?;
+        let until = self.run.show_question(&proposal, self.settings.decide_within)?;
         Ok(Some((proposal, until)))
     }
 

@@ -14,6 +14,12 @@ pub enum RunError {
     /// The newest reply has no such op.
     #[error(transparent)]
     NoSuchOp(#[from] cairn_engine::NoSuchOp),
+    /// Something was to be recorded about a loop, and none is open.
+    #[error("run {run} has no open loop")]
+    NoOpenLoop {
+        /// The run.
+        run: cairn_types::RunId,
+    },
     /// A recorded call no longer reads as it did.
     #[error("op {at} of run {run} cannot be read back from the log: {why}")]
     Unreadable {

@@ -56,7 +56,7 @@ mod written;
 pub use client::{CLIENT_RUN, Client, ClientDone, ClientOp, client_run};
 pub use client_op::Answer;
 pub use clock::{new_run_id, new_session_id, now_ms};
-pub use driver::{Command, Driver, Heard, Manner, Pause, Settings};
+pub use driver::{Command, DecisionReply, Driver, Manner, Pause, Settings};
 pub use error::RunError;
 pub use event::{Event, Sink};
 pub use fork::{find_fork_point, make_fork};

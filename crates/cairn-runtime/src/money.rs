@@ -131,7 +131,6 @@ impl ModelCalls {
         ask: PreparedAsk,
     ) -> Result<Recording, RunError> {
         let engine = run.engine();
-        let unaffordable = |why: &str| engine.lap().map(|lap| lap.end_unaffordable(why));
         let ask = ask.with_max_output(self.longest.held());
         if !counts_money(engine) {
             return Ok(ask.into_recording());
@@ -141,7 +140,7 @@ impl ModelCalls {
         };
         match self.set_aside(run, &worst, worst.longest)? {
             Ok(tokens) => Ok(ask.with_max_output(Some(tokens)).into_recording()),
-            Err(why) => Ok(unaffordable(&why).unwrap_or_default()),
+            Err(why) => Ok(run.open_loop()?.end_unaffordable(&why)),
         }
     }
 
@@ -152,7 +151,6 @@ impl ModelCalls {
         run: &RunRecord,
     ) -> Result<Option<Recording>, RunError> {
         let engine = run.engine();
-        let unaffordable = |why: &str| engine.lap().map(|lap| lap.end_unaffordable(why));
         let longest = engine.lap().and_then(cairn_engine::Lap::max_output);
         let (Some(longest), false) = (longest, self.has_reserved) else { return Ok(None) };
         if !counts_money(engine) {
@@ -161,8 +159,11 @@ impl ModelCalls {
         let Some(worst) = self.worst(run, &[])? else { return Ok(None) };
         Ok(match self.set_aside(run, &worst, longest)? {
             Ok(tokens) if tokens >= longest => None,
-            Ok(_) => unaffordable("too little of the budget is left to ask again"),
-            Err(why) => unaffordable(&why),
+            Ok(_) => {
+                let why = "too little of the budget is left to ask again";
+                Some(run.open_loop()?.end_unaffordable(why))
+            }
+            Err(why) => Some(run.open_loop()?.end_unaffordable(&why)),
         })
     }
 

@@ -68,7 +68,7 @@ pub(crate) fn changes_number(path: &str) -> Option<u32> {
 
 /// What is said of something that is no row's address.
 pub(crate) fn not_an_address(path: &str) -> String {
-    format!("{path} is not the address of a row, such as log:///1/2/3 or log:///changes/1")
+    format!("{path} is not the address of a row, such as log:///1/2/3")
 }
 
 /// The address of rows that an action looks at, if it does.

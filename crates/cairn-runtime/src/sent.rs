@@ -156,7 +156,7 @@ fn not_sent(run: &RunRecord, streams: &Streams, at: Coord) -> Option<String> {
     let unfit =
         || format!("{at} cannot go on in the background: the command itself is not allowed");
     let op = run.engine().op_in_run(at).ok();
-    op.and_then(|op| op.facts_before_background()).is_none().then(unfit)
+    op.and_then(|op| op.allow_in_background()).is_none().then(unfit)
 }
 
 impl Driver {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A reply as calls.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct ParsedReply {
     /// The calls, and how each was written.
     pub(crate) calls: Vec<(CallText, Marks)>,
     /// What is left as prose.
@@ -32,13 +32,17 @@ pub(crate) struct Heard {
     pub(crate) is_final: bool,
 }
 
-impl Heard {
+impl ParsedReply {
     /// Reads a reply on a text surface. The answer that was asked for in plain words is one.
-    pub(crate) fn read(engine: &Engine, text: &str, finish: Finish) -> Heard {
+    pub(crate) fn read(engine: &Engine, text: &str, finish: Finish) -> ParsedReply {
         let lap = engine.lap();
         if lap.is_some_and(Lap::is_plain) {
             let (said, reasoning) = any::without_thoughts(text);
-            return Heard { text: said.trim().to_owned(), reasoning, ..Heard::default() };
+            return ParsedReply {
+                text: said.trim().to_owned(),
+                reasoning,
+                ..ParsedReply::default()
+            };
         }
         let tools = packet::given(engine);
         let turn = packet::turn(engine, &tools);
@@ -103,7 +107,7 @@ async fn as_it_stands(
 const MOST_OPS: usize = 1_000;
 
 /// A reading as calls. Repairs belong to the op that begins last before them.
-fn heard(reading: Reading, (lap, turn): (u32, u32)) -> Heard {
+fn heard(reading: Reading, (lap, turn): (u32, u32)) -> ParsedReply {
     let starts: Vec<Position> = reading.ops.iter().map(|op| op.at).collect();
     let mut of_ops: Vec<Vec<String>> = vec![Vec::new(); starts.len()];
     let mut repairs = Vec::new();
@@ -130,7 +134,7 @@ fn heard(reading: Reading, (lap, turn): (u32, u32)) -> Heard {
             let (unclosed, follows_misread) = (op.is_unclosed, op.follows_misread);
             (call, Marks { repairs, unclosed, follows_misread, refused: None })
         });
-    Heard {
+    ParsedReply {
         calls: calls.collect(),
         text: reading.text.trim().to_owned(),
         reasoning: reading.reasoning,

@@ -243,7 +243,14 @@ impl FactOrder {
             Body::End(_) => self.ended(),
             // No answer is waited for any longer.
             Body::Fault(_) => self.asked = false,
-            _ => {}
+            Body::Steer(_)
+            | Body::Abort(_)
+            | Body::Proposal(_)
+            | Body::Performed(_)
+            | Body::Hook(_)
+            | Body::Stream(_)
+            | Body::Delta(_)
+            | Body::Unknown { .. } => {}
         }
     }
 

@@ -1,4 +1,4 @@
-//! What of a reply could not be read. It is kept as one content, a JSON array; here alone it is written and read back.
+//! What of a reply could not be read. It is kept as one content, a JSON array of objects.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UnreadPart {
-    /// Its column in characters, from 1.
-    pub column: u64,
     /// What is wrong there, a word.
     pub kind: String,
     /// Its line, from 1.
     pub line: u64,
+    /// Its column in characters, from 1.
+    pub column: u64,
     /// What is wrong there, in a sentence.
     pub note: String,
     /// The lines as they were written.
@@ -62,15 +62,22 @@ impl UnreadParts {
         told
     }
 
+    /// One line for a person of each part.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|UnreadPart { kind, line, column, note, .. }| {
+            format!("{kind} at {line}:{column}, {note}")
+        })
+    }
+
     /// One line for a person: the first part, and how many more there are.
     #[must_use]
     pub fn first_line(&self) -> Option<String> {
-        let UnreadPart { kind, line, column, note, .. } = self.0.first()?;
+        let first = self.lines().next()?;
         let more = match self.0.len() {
             1 => String::new(),
             n => format!(", and {} more", n - 1),
         };
-        Some(format!("not read: {kind} at {line}:{column}, {note}{more}"))
+        Some(format!("not read: {first}{more}"))
     }
 }
 
@@ -86,15 +93,15 @@ mod tests {
 
     fn part(kind: &str, line: u64) -> UnreadPart {
         let (kind, note, snippet) = (kind.to_owned(), "a note".to_owned(), "1 | text".to_owned());
-        UnreadPart { column: 2, kind, line, note, snippet }
+        UnreadPart { kind, line, column: 2, note, snippet }
     }
 
     #[test]
-    fn they_are_kept_as_json_with_sorted_keys_and_read_back() {
+    fn they_are_kept_as_json_and_read_back() {
         let parts: UnreadParts =
             [part("cut", 1), part("odd", 3), part("cut", 4)].into_iter().collect();
         let json = parts.to_json().unwrap();
-        let first = r#"[{"column":2,"kind":"cut","line":1,"note":"a note","snippet":"1 | text"},"#;
+        let first = r#"[{"kind":"cut","line":1,"column":2,"note":"a note","snippet":"1 | text"},"#;
         assert!(json.starts_with(first), "{json}");
         assert_eq!(UnreadParts::from_json(&json), parts);
         assert_eq!(UnreadParts::default().to_json(), None);

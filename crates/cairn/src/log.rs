@@ -9,7 +9,7 @@ use cairn_store::{Replies, RunRow, Store};
 use cairn_text::shown::clean;
 use cairn_types::{
     Address, Body, ContentRef, Decision, Fact, HookAnswer, Hooked, Intent, Outcome, Remember,
-    Reply, RunId, Settled, Stream, Usage, Writer,
+    Reply, RunId, Settled, Stream, UnreadParts, Usage, Writer,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -266,12 +266,8 @@ impl<W: Write> Printer<'_, W> {
 
 /// What could not be read of a reply, one line each.
 pub fn unread(problems: &[u8]) -> Vec<String> {
-    let list: Vec<Value> = serde_json::from_slice(problems).unwrap_or_default();
-    let told = |one: &Value| {
-        let word = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
-        clean(&format!("{} at {}:{}, {}", word("kind"), one["line"], one["column"], word("note")))
-    };
-    list.iter().map(told).collect()
+    let parts = UnreadParts::from_json(&String::from_utf8_lossy(problems));
+    parts.lines().map(|line| clean(&line)).collect()
 }
 
 /// What a turn took, where anything is known of it.

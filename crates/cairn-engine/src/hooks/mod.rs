@@ -20,7 +20,7 @@ use crate::view::Item;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
-    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, Problem,
+    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent,
     Surface,
 };
 use std::collections::BTreeSet;
@@ -268,18 +268,10 @@ impl OpState {
         recording: &mut Recording,
     ) -> Intent {
         let old = &self.intent;
-        let mut changed = requested.record(recording);
+        let mut changed = requested.record_with(recording, words::senseless_change);
         (changed.writer, changed.surface, changed.unclosed) =
             (old.writer, old.surface, old.unclosed);
         changed.repairs.push(format!("changed by the hook {name}"));
-        let misread = changed
-            .problem
-            .as_ref()
-            .and_then(|_| native::parse(&requested.call.name, requested.args).action.err());
-        if let Some(misread) = misread {
-            let message = recording.keep(words::senseless_change(&misread.message));
-            changed.problem = Some(Problem { status: misread.status, message });
-        }
         changed
     }
 }

@@ -45,7 +45,7 @@ impl OpInRun<'_> {
     /// What the model reads instead of its result when the run was stopped before all hooks had looked at
     /// it: one of them might have kept it back.
     #[must_use]
-    pub fn told_instead(&self) -> Option<&'static str> {
+    pub fn withheld_result_text(&self) -> Option<&'static str> {
         let is_unheard = self.unheard(self.performed()?).is_some();
         (self.lap.is_aborted() && is_unheard).then_some(words::UNHEARD)
     }

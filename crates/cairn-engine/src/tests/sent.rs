@@ -9,7 +9,7 @@ pub(super) fn is_sent(sim: &mut Sim, at: Coord) -> bool {
     let op = sim.engine.op(at).unwrap();
     let is_command = op.intent.op == Some(OpName::Exec) && op.intent.of.is_none();
     let Some(allowed) =
-        sim.engine.op_in_run(at).unwrap().facts_before_background().filter(|_| is_command)
+        sim.engine.op_in_run(at).unwrap().allow_in_background().filter(|_| is_command)
     else {
         return false;
     };
@@ -143,7 +143,7 @@ fn check_covered(path: &str, rules: &[&str], expected: Option<Status>) {
     sim.prepared(at(1, 1, 1));
     assert_eq!(sim.go(), Step::Await(at(1, 1, 1)));
     assert!(
-        sim.engine.op_in_run(at(1, 1, 1)).unwrap().facts_before_background().is_none(),
+        sim.engine.op_in_run(at(1, 1, 1)).unwrap().allow_in_background().is_none(),
         "nobody allowed it yet"
     );
     sim.decide(at(1, 1, 1), Verdict::Allow, None);

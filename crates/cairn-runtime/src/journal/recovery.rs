@@ -3,7 +3,7 @@
 
 use super::Journal;
 use crate::settled_op::SettledOp;
-use cairn_engine::{Found, OpInRun, Recording, Settlement};
+use cairn_engine::{Found, NoSuchOp, OpInRun, Recording, Settlement};
 use cairn_types::{Change, Coord, Hash, Settled, Status};
 use cairn_world::{OnProgress, Probe, World, inverse};
 
@@ -39,18 +39,16 @@ impl Journal {
         at: Coord,
         world: &World,
         recovery: Recovery<'_>,
-    ) -> AfterCrash {
-        let Ok(op) = self.engine.op_in_run(at) else {
-            return AfterCrash::Record(Recording::default());
-        };
+    ) -> Result<AfterCrash, NoSuchOp> {
+        let op = self.engine.op_in_run(at)?;
         let op = CutOffOp { journal: self, world, op, changes: self.begun_changes(at) };
-        match recovery {
+        Ok(match recovery {
             Recovery::Continue { without_changes, shown, progress } => {
                 op.go_on(without_changes, shown, progress)
             }
             Recovery::Complete => op.complete(),
             Recovery::LeaveAsFound => AfterCrash::Record(op.left_as_found()),
-        }
+        })
     }
 
     /// The changes that an op said it would make when it began.

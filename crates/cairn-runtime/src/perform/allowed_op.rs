@@ -131,9 +131,9 @@ impl Driver {
         if let Some(settled) = prepared.settled {
             return Ok(Compared::Settled(Box::new(settled), unperformed));
         }
-        let as_shown = self.engine().op_in_run(at)?.is_as_shown(&prepared.shown);
-        if !as_shown || !self.engine().op_in_run(at)?.texts_still_fit(&prepared.changes) {
-            return Ok(Compared::Otherwise(self.engine().op_in_run(at)?.refuse_as_not_shown()));
+        let op = self.engine().op_in_run(at)?;
+        if !op.is_as_shown(&prepared.shown) || !op.texts_still_fit(&prepared.changes) {
+            return Ok(Compared::Otherwise(op.refuse_as_not_shown()));
         }
         if self.world.rehearses(&action) && prepared.ran.is_none() {
             // The command was decided on, not what it changes.

@@ -77,7 +77,7 @@ impl Driver {
     pub(crate) async fn act(&mut self, at: Coord, again: bool) -> Result<(), RunError> {
         match self.compare_with_decision(at, again).await? {
             Compared::AsDecided(op) => Performance::of(op).perform(self).await,
-            Compared::Settled(done, settled) => self.run.settle_unacted(at, *done, settled),
+            Compared::Settled(done, settled) => self.run.settle_without_acting(at, *done, settled),
             Compared::Otherwise(recording) => self.run.record(recording),
         }
     }

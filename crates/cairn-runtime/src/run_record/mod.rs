@@ -9,8 +9,8 @@ use crate::open_ops::OpenOps;
 use crate::preview::own_commands;
 use crate::questions::PutQuestions;
 use crate::transcript::text_of;
-use crate::{Event, Heard, Messages, RunError, Sink, now_ms};
-use cairn_engine::{Engine, Lap, ParsedCall, Recording, Word};
+use crate::{DecisionReply, Event, Messages, RunError, Sink, now_ms};
+use cairn_engine::{Engine, Lap, LapInRun, ParsedCall, Recording, Word};
 use cairn_store::StoreError;
 use cairn_types::{Body, By, ContentRef, Coord, Hash, Proposal, ProposalId, Verdict, Writer};
 use cairn_world::World;
@@ -45,6 +45,12 @@ impl RunRecord {
     /// The run's state, with everything that was recorded.
     pub(crate) fn engine(&self) -> &Engine {
         self.journal.engine()
+    }
+
+    /// The loop that is worked on.
+    pub(crate) fn open_loop(&self) -> Result<LapInRun<'_>, RunError> {
+        let none = || RunError::NoOpenLoop { run: self.journal.run_id().clone() };
+        self.engine().lap_in_run().ok_or_else(none)
     }
 
     /// A content by its hash, durable or about to be.
@@ -115,7 +121,7 @@ impl RunRecord {
     }
 
     /// Until when this question waits. One that an earlier driver put is told again first.
-    pub(crate) fn put_again(
+    pub(crate) fn show_question(
         &mut self,
         proposal: &Proposal,
         limit: Option<Duration>,
@@ -133,7 +139,7 @@ impl RunRecord {
     pub(crate) async fn decide(
         &mut self,
         word: &Word,
-        heard: Option<Heard>,
+        heard: Option<DecisionReply>,
     ) -> Result<(), RunError> {
         match self.engine().decided(word, now_ms()) {
             Ok(recording) => {

@@ -81,7 +81,7 @@ impl RunRecord {
     }
 
     /// Settles an op without acting. One that goes on in the background was let run.
-    pub(crate) fn settle_unacted(
+    pub(crate) fn settle_without_acting(
         &mut self,
         at: Coord,
         done: Performed,
@@ -90,7 +90,7 @@ impl RunRecord {
         if done.status != Status::RUNNING {
             return self.settle_op(at, done, settled);
         }
-        let allowed = self.engine().op_in_run(at)?.facts_before_background().unwrap_or_default();
+        let allowed = self.engine().op_in_run(at)?.allow_in_background().unwrap_or_default();
         self.record(allowed)?;
         self.settle_op(at, done, Settled::Performed)
     }
@@ -99,7 +99,7 @@ impl RunRecord {
     pub(crate) fn conclude_op(&mut self, at: Coord) -> Result<(), RunError> {
         let concluded = self.engine().op_in_run(at)?.concluded();
         let Some(Concluded { mut outcome, result, added }) = concluded else { return Ok(()) };
-        let mut told = match self.engine().op_in_run(at)?.told_instead() {
+        let mut told = match self.engine().op_in_run(at)?.withheld_result_text() {
             Some(instead) => instead.as_bytes().to_vec(),
             None => self.content(&result.hash)?,
         };

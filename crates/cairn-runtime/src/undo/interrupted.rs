@@ -50,7 +50,7 @@ pub async fn settle_interrupted_op(
     let mut journal = Journal::new(store.clone(), lease, session, engine, scrubber);
     journal.record(Recording::of(Body::Drive(drive)));
     let _entries_lock = journal.lock_entries_of(journal.begun_changes(at)).await?;
-    let after_crash = journal.settle_after_crash(at, world, Recovery::LeaveAsFound);
+    let after_crash = journal.settle_after_crash(at, world, Recovery::LeaveAsFound)?;
     if let AfterCrash::Record(settled) = after_crash {
         journal.record(settled);
     }

@@ -186,7 +186,7 @@ fn one_that_is_removed_ends_with_all_it_started_and_is_gone_after_that() {
         "200 1\tup\nremoved, everything it started was ended",
         "403 log:///1/2/1 is a row, and rows stay; only what runs in the background is ended so",
         "404 log:///1/2/9 is no command in the background of this run",
-        "400 log:///one is not the address of a row, such as log:///1/2/3 or log:///changes/1",
+        "400 log:///one is not the address of a row, such as log:///1/2/3",
     ];
     assert_eq!(bench.told(&run), expected);
     let streams = bench.streams(&run);

@@ -317,8 +317,7 @@ fn what_others_changed_is_a_row_beside_the_ops_and_has_no_receipt() {
             format!("1/7/1 201 copied {row} to known:///news"),
             "1/8/1 403 refused: log: entries are not written here".to_owned(),
             format!("1/9/1 403 {row} {stays}"),
-            "1/10/1 400 log:///changes/2 is not the address of a row, such as log:///1/2/3 or log:///changes/1"
-                .to_owned(),
+            "1/10/1 404 log:///changes/2 does not exist".to_owned(),
             "1/11/1 404 log:///changes/2 does not exist".to_owned(),
             format!("1/12/1 404 {row}#output does not exist"),
         ];

@@ -364,7 +364,7 @@ impl<'a, 'f> Scan<'a, 'f> {
             self.problem(at, "thought_closed", note);
         }
         (self.told, self.trace) = (at, None);
-        self.statements.were_thought();
+        self.statements.reset_after_thought();
         self.tell(at, end);
     }
 

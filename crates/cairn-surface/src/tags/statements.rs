@@ -51,7 +51,7 @@ impl Statements {
     }
 
     /// Everything so far was thought: each name may have begun anywhere in it.
-    pub(super) fn were_thought(&mut self) {
+    pub(super) fn reset_after_thought(&mut self) {
         self.last_bodiless = None;
         self.begun.values_mut().for_each(|begun| *begun = 0);
     }
