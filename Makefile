@@ -33,6 +33,8 @@ test: check
 
 check: setup
 	$(CARGO) fmt --all --check
+	@# A macro lists these files, so cargo fmt does not find them.
+	rustfmt --edition 2024 --check crates/cairn-surface/src/native/tools/*.rs
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) xtask tidy
 

@@ -157,6 +157,23 @@ impl Statement<'_> {
 }
 
 impl Skin {
+    /// A skin by which no statement means the tool.
+    pub(crate) fn empty(tool: &'static Tool) -> Skin {
+        Skin {
+            tool,
+            tags: &[],
+            words: &[],
+            target: &[],
+            signal: None,
+            scope: None,
+            body: None,
+            bare: None,
+            choosing: &[],
+            meant: |_| true,
+            examples: &[],
+        }
+    }
+
     /// The arguments that a statement gives the tool, as it takes them. Repairs are added to `repairs`.
     pub fn args(
         &self,

@@ -1,6 +1,5 @@
 //! The native surface: the provider's tool calls, each a name for one op.
 
-mod actions;
 mod args;
 mod coerce;
 mod declare;
