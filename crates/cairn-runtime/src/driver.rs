@@ -11,10 +11,10 @@ use crate::schemes::{Leads, Web};
 use crate::sent::{Sending, WaitedCommand};
 use crate::{Longest, RunError, Written};
 use cairn_engine::{DecideError, Engine, NewText, Recording, Step, Word};
+use cairn_hooks::Hooks;
 use cairn_provider::Effort;
 use cairn_store::Store;
 use cairn_text::scrub::Scrubber;
-use cairn_tools::hooks::Hooks;
 use cairn_types::{
     By, Coord, Proposal, ProposalId, RunId, SessionId, Surface, ToolUse, Verdict, Writer,
 };

@@ -7,8 +7,8 @@ use crate::run_record::RunRecord;
 use crate::telling::HookBriefing;
 use crate::{Driver, RunError};
 use cairn_engine::{HookAsk, Step};
+use cairn_hooks::{Answer, What};
 use cairn_surface::native;
-use cairn_tools::hooks::{self, Answer, What};
 use cairn_types::{By, HookEvent, Verdict};
 use std::mem;
 use std::time::Instant;
@@ -56,7 +56,7 @@ impl Driver {
     /// What a hook says; nothing when nobody waits for it any longer.
     async fn hear(&mut self, ask: &HookAsk, what: What) -> Result<Option<Answer>, RunError> {
         let Some(hook) = self.settings.hooks.named(&ask.name) else { return Ok(Some(missing())) };
-        let event = hooks::Event { place: self.briefing().place(), what };
+        let event = cairn_hooks::Event { place: self.briefing().place(), what };
         let cancel = CancellationToken::new();
         let mut asking = Box::pin(async {
             tokio::select! {
@@ -73,7 +73,7 @@ impl Driver {
         let Some(at) = ask.at else { return Ok(None) };
         let Some((question, until)) = self.put_question(at).await? else { return Ok(None) };
         let Some(hook) = self.settings.hooks.named(&ask.name) else { return Ok(Some(missing())) };
-        let event = hooks::Event { place: self.briefing().place(), what };
+        let event = cairn_hooks::Event { place: self.briefing().place(), what };
         let mut asking = hook.on(&event);
         let late = async {
             match until {

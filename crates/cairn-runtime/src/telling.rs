@@ -5,8 +5,8 @@ use crate::preview::OpPreview;
 use crate::transcript::text_of;
 use cairn_engine::gates::Terms;
 use cairn_engine::{Concluded, Engine, HookAsk, Item, Misread, OpState};
+use cairn_hooks::{Call, Done, Request, Senseless, What, Word};
 use cairn_surface::native;
-use cairn_tools::hooks::{self, Call, Done, Request, Senseless, What, Word};
 use cairn_types::{ContentRef, Coord, HookEvent, Status};
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ impl HookBriefing<'_> {
     }
 
     /// Where it happens.
-    pub(crate) fn place(&self) -> hooks::Place {
+    pub(crate) fn place(&self) -> cairn_hooks::Place {
         let Terms { mode, approval, .. } = self.engine().driving().terms();
-        hooks::Place {
+        cairn_hooks::Place {
             session: self.preview.run.journal.session().clone(),
             run: self.preview.run.journal.run_id().clone(),
             root: self.preview.world.workspace().path().to_string_lossy().into_owned(),

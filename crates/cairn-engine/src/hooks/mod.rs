@@ -20,8 +20,7 @@ use crate::view::Item;
 use crate::words;
 use cairn_surface::native;
 use cairn_types::{
-    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent,
-    Surface,
+    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, Surface,
 };
 use std::collections::BTreeSet;
 

@@ -3,9 +3,9 @@
 
 use crate::kit::{Told, block_on, script, start, store};
 use cairn_engine::Word;
+use cairn_hooks::{Answer, Event, Hook, HookEvent, Hooks, What};
 use cairn_runtime::{Command, Place, Start};
 use cairn_testkit::{ModelServer, TempHome};
-use cairn_tools::hooks::{Answer, Event, Hook, HookEvent, Hooks, What};
 use cairn_types::{Approval, Body, By, ProposalId, Status, Verdict};
 use futures_util::future::{BoxFuture, FutureExt};
 use serde_json::{Value, json};

@@ -4,10 +4,10 @@
 use super::keys::{self, Default, KEYS, Kind};
 use super::{ConfigError, Setting, Value};
 use cairn_engine::policy::{Rule, RuleError};
+use cairn_hooks::{Declared, Entry, not_asked_yet};
 use cairn_provider::catalogue::decimal::dollars;
 use cairn_sandbox::network::HostPort;
 use cairn_text::glob::PathGlob;
-use cairn_tools::hooks::{Declared, Entry, not_asked_yet};
 use cairn_types::{HookEvent, is_event_elsewhere};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -11,8 +11,8 @@ pub use keys::{KEYS, Kind, MODES, Project};
 pub use layer::{Layer, Origin};
 pub use show::{as_json, as_text};
 
+use cairn_hooks::{Declared, Entry, HookEvent};
 use cairn_provider::catalogue::decimal;
-use cairn_tools::hooks::{Declared, Entry, HookEvent};
 use cairn_types::PicoUsd;
 use ceilings::{Ceilings, exceeds};
 use joined::{JoinedLists, is_joined};

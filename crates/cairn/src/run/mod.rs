@@ -29,6 +29,7 @@ use crate::{
 };
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
+use cairn_hooks::Setup;
 use cairn_provider::Effort;
 use cairn_runtime::{
     Command, Driver, Folders, Manner, Place, RunError, Settings, Sink, Start, Task, folders_of,
@@ -37,7 +38,6 @@ use cairn_store::{RunRow, Store};
 use cairn_surface::native::ON_REQUEST;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
-use cairn_tools::hooks::Setup;
 use cairn_types::{
     Approval, Body, Budgets, Caps, Drive, Exceeded, Flags, PicoUsd, Policy, Removed, RunId,
 };

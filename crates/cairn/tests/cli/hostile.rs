@@ -115,7 +115,7 @@ const REPOSITORIES: &[(&str, Live, Plant)] = &[
     }),
     ("repository that trusts itself", Live::Trusted, |g| {
         g.hook("Stop", &g.bomb());
-        let hash = cairn_tools::trust::read(&cairn_world::Workspace::open(&g.root).unwrap());
+        let hash = cairn_hooks::trust::read(&cairn_world::Workspace::open(&g.root).unwrap());
         g.put(".cairn/trusted", &hash.unwrap().unwrap().hash.to_string());
         g.put("trust.json", "{\"projects\":{}}");
         g.put(".cairn/trust.json", "{\"projects\":{}}");

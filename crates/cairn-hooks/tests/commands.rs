@@ -1,12 +1,12 @@
 //! Commands as hooks, in real bash and Python: each thing a script can do, and what comes of it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use cairn_sandbox::Way;
-use cairn_tools::hooks::{
+use cairn_hooks::trust::{self, Trusted};
+use cairn_hooks::{
     Answer, Call, CommandHook, Declared, Done, Entry, Event, Hook, HookEvent, HookWord, Hooks,
     Place, Request, Senseless, Setup, What, Word,
 };
-use cairn_tools::trust::{self, Trusted};
+use cairn_sandbox::Way;
 use cairn_types::{Action, Approval, Coord, Exec, Mode, RunId, SessionId, Status, Verdict};
 use cairn_world::Workspace;
 use std::path::Path;

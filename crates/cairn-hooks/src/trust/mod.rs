@@ -4,7 +4,7 @@
 mod named;
 mod words;
 
-use crate::hooks::{Declared, DeclaredError, Listed, parse_toml};
+use crate::{Declared, DeclaredError, Listed, parse_toml};
 use cairn_types::Hash;
 use cairn_world::Workspace;
 use named::{Name, Open};

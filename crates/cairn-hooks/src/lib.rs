@@ -1,5 +1,6 @@
-//! Hooks: somebody's code that is asked when something happens. Rust values for those who embed the
-//! runtime, commands for people. In which order, and what follows, is the engine's.
+//! Hooks: somebody's code that is asked when something happens, and which configuration of a project may run.
+//! Rust values for those who embed the runtime, commands for people. In which order hooks are asked, and what
+//! follows from an answer, is the engine's.
 
 mod calls;
 mod command;
@@ -7,6 +8,7 @@ mod declared;
 mod event;
 mod reading;
 mod settings;
+pub mod trust;
 
 pub use cairn_types::{HookEvent, HookSays as Answer, HookWord};
 pub use calls::{TOOLS, names_of};
