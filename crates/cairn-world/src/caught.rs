@@ -2,7 +2,7 @@
 //! `caught` and `caught_while`, and every scheme through `Caught`, which also turns an error that claims success into
 //! one.
 
-use crate::scheme::{Entry, Listed, Scheme};
+use crate::entries::scheme::{Entry, Listed, Scheme};
 use crate::settled::{Performed, Refusal};
 use cairn_types::{Manifest, Read, Status, Uri};
 use std::any::Any;

@@ -1,103 +1,51 @@
 //! The workspace beneath one directory handle, and the ops over it. The only crate that opens
 //! workspace files. It decides nothing about who may do what.
 
-mod apply;
-mod aside;
-mod attributes;
-mod background;
-mod bare;
-mod beyond;
 mod caught;
-mod choose;
+mod changes;
+mod commands;
 mod context;
-mod docs;
-mod durability;
-mod earlier;
-mod edit;
-mod entry;
-mod exec;
+mod edits;
+mod entries;
 mod find;
-mod git_dir;
-mod git_repositories;
-mod git_settings;
-mod growing;
-mod guarded;
-mod ignored;
-mod leftovers;
-mod linked_names;
-mod list;
+mod folders;
+mod git;
 mod locations;
 mod look;
-mod many;
-mod media;
-mod members;
-mod misspelled;
-mod near;
-mod notebook;
-mod outer;
-mod output;
-pub mod overlay;
-mod parts;
-mod patch;
-mod path;
-mod private;
-mod read;
-mod rearrange;
-mod rehearse;
-mod rehearsing;
-mod removed;
-mod root_directory;
-mod roots;
-mod ruled;
-mod runtimes;
-mod scheme;
+mod membership;
 mod settings;
 mod settled;
-mod small;
-mod spelled;
-mod state;
-mod stored;
-mod survey;
-mod swap;
-mod temporary;
-mod todo;
-mod trash;
-mod unread;
-mod unreadable;
-mod walk;
-mod workspace;
-mod write;
 
-pub use apply::{Contents, OnProgress, inverse};
-pub use background::{Background, Over};
-pub use choose::Choice;
+pub use changes::apply::{Contents, OnProgress, inverse};
+pub use changes::state::{alike, is_edited_since};
+pub use changes::trash::{Trash, TrashBatch, TrashSize};
+pub use commands::background::{Background, Over};
+pub use commands::growing::Growing;
+pub use commands::overlay;
+pub use commands::rehearse::{Confine, Rehearsed};
+pub use commands::rehearsing::{Ended, OnOutput, Rehearsing};
+pub use commands::runtimes::{Runtime, Runtimes};
 pub use context::{Above, Head, Index, Instructions, Repository, with_imports};
-pub use docs::{Doc, DocSource};
-pub use earlier::{EarlierChange, EarlierEdit, EarlierInReply, names_lines};
-pub use git_settings::GitConfigFiles;
-pub use growing::Growing;
-pub use ignored::{GlobalExcludes, is_ignored_folder};
+pub use edits::choose::Choice;
+pub use edits::earlier::{EarlierChange, EarlierEdit, EarlierInReply, names_lines};
+pub use edits::parts::Part;
+pub use entries::docs::{Doc, DocSource};
+pub use entries::scheme::{Entry, Listed, Scheme, Schemes};
+pub use entries::stored::Stored;
+pub use folders::root_directory::WorldError;
+pub use folders::ruled::Ruled;
+pub use folders::unread::{Door, Kept, Unread};
+pub use folders::workspace::Workspace;
+pub use git::ignored::{GlobalExcludes, is_ignored_folder};
+pub use git::settings::GitConfigFiles;
 pub use locations::Locations;
-pub use media::{Kind as MediaKind, kind as media_kind};
-pub use members::Membership;
-pub use parts::Part;
-pub use read::Lines;
-pub use rehearse::{Confine, Rehearsed};
-pub use rehearsing::{Ended, OnOutput, Rehearsing};
-pub use root_directory::WorldError;
-pub use ruled::Ruled;
-pub use runtimes::{Runtime, Runtimes};
-pub use scheme::{Entry, Listed, Scheme, Schemes};
+pub use look::media::{Kind as MediaKind, kind as media_kind};
+pub use look::read::Lines;
+pub use membership::Membership;
+pub use membership::survey::{Noticed, Scanned, Survey, Surveyed};
 pub use settings::Settings;
 pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
-pub use state::{alike, is_edited_since};
-pub use stored::Stored;
-pub use survey::{Noticed, Scanned, Survey, Surveyed};
-pub use trash::{Trash, TrashBatch, TrashSize};
-pub use unread::{Door, Kept, Unread};
-pub use workspace::Workspace;
 
-use apply::List;
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
@@ -105,8 +53,15 @@ use cairn_types::{
     built_in, scheme_of,
 };
 use caught::{caught, caught_while};
-use rehearse::{Known, Rehearsal};
-use roots::Roots;
+use changes::apply::List;
+use changes::{apply, removed};
+use commands::rehearse::{Known, Rehearsal};
+use commands::{exec, output, rehearse};
+use edits::{choose, edit, many, rearrange};
+use folders::roots::Roots;
+use git::{guarded, ignored};
+use look::near;
+use membership::survey;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -192,13 +147,13 @@ impl World {
 
     /// The entries at an address and beneath it.
     pub fn listed(&self, address: &str) -> Result<Vec<Listed>, Refusal> {
-        entry::look::beneath(&self.locations.schemes, &address.parse().map_err(bad_address)?)
+        entries::look::beneath(&self.locations.schemes, &address.parse().map_err(bad_address)?)
     }
 
     /// The first of these changes whose entry is not as it was before, if there is one.
     #[must_use]
     pub fn stale<'a>(&self, changes: &'a [Change]) -> Option<&'a str> {
-        entry::stale(&self.locations.schemes, changes)
+        entries::stale(&self.locations.schemes, changes)
     }
 
     /// Finds the secrets in what is told of this world.
@@ -238,7 +193,7 @@ impl World {
 
     fn prepared(&self, action: &Action, earlier: &EarlierInReply) -> Prepared {
         if let Err(refusal) = self.locations.refuse_misnamed(action) {
-            return entry::refused(&format!("{} {}", action.op(), action.target()), refusal);
+            return entries::refused(&format!("{} {}", action.op(), action.target()), refusal);
         }
         let mut prepared =
             many::prepare(self, action).unwrap_or_else(|| self.worked_out(action, earlier));
@@ -279,20 +234,20 @@ impl World {
 
     pub(crate) fn worked_out(&self, action: &Action, earlier: &EarlierInReply) -> Prepared {
         let Locations { roots, schemes } = &self.locations;
-        let ends = entry::carry::Ends { roots, schemes, cancel: &CancellationToken::new() };
+        let ends = entries::carry::Ends { roots, schemes, cancel: &CancellationToken::new() };
         let is_entry = |carry: &Carry| {
             [&carry.from, &carry.to].into_iter().any(|end| scheme_of(end).is_some())
         };
         match action {
             Action::Edit(edit) => match edit.path.as_deref().and_then(|path| schemes.address(path))
             {
-                Some(Ok(uri)) => entry::edit::prepare(schemes, &uri, edit, earlier),
-                Some(Err(refusal)) => entry::refused("edit", refusal),
+                Some(Ok(uri)) => entries::edit::prepare(schemes, &uri, edit, earlier),
+                Some(Err(refusal)) => entries::refused("edit", refusal),
                 None => edit::prepare(roots, edit, earlier),
             },
             Action::Kill { path } => match schemes.address(path) {
-                Some(Ok(uri)) => entry::carry::prepare_kill(schemes, &uri),
-                Some(Err(refusal)) => entry::refused("remove", refusal),
+                Some(Ok(uri)) => entries::carry::prepare_kill(schemes, &uri),
+                Some(Err(refusal)) => entries::refused("remove", refusal),
                 None => rearrange::prepare_kill(roots.of(path), path),
             },
             Action::Move(carry) if is_entry(carry) => ends.relocate(carry),
@@ -300,7 +255,7 @@ impl World {
             Action::Move(Carry { from, to, .. }) => rearrange::prepare_move(roots, from, to),
             Action::Copy(Carry { from, to, .. }) => rearrange::prepare_copy(roots, from, to),
             Action::Exec(exec) => exec::prepare(self.cwd(exec), &self.settings, exec),
-            Action::Send(post) => entry::refused("send", unsaid(post)),
+            Action::Send(post) => entries::refused("send", unsaid(post)),
             Action::Find(Find { under: Some(path), .. })
             | Action::List { path, .. }
             | Action::Read(Read { path, .. })

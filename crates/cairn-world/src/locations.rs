@@ -1,13 +1,16 @@
 //! What a path or an address names: a file in one of the folders, or an entry of a scheme. Looks at it and
 //! changes it; how an op is worked out is its own module's.
 
-use crate::apply::{self, Contents, List, OnProgress, inverse};
 use crate::caught::caught;
-use crate::roots::Roots;
-use crate::scheme::Schemes;
+use crate::changes::apply::{self, Contents, List, OnProgress, inverse};
+use crate::changes::{aside, state};
+use crate::entries::scheme::Schemes;
+use crate::entries::{self, misspelled};
+use crate::folders::roots::Roots;
+use crate::folders::walk;
+use crate::folders::workspace::refusal;
+use crate::git::ignored;
 use crate::settled::{Probe, Refusal};
-use crate::workspace::refusal;
-use crate::{aside, entry, ignored, misspelled, state, walk};
 use cairn_types::{Action, Change, FileState, Status, scheme_of};
 use std::sync::Arc;
 
@@ -43,7 +46,7 @@ impl Locations {
         known: &[&FileState],
     ) -> Result<Option<FileState>, Refusal> {
         match self.schemes.address(path) {
-            Some(_) => entry::state(&self.schemes, path),
+            Some(_) => entries::state(&self.schemes, path),
             None => {
                 Ok(state::among(self.roots.root_of(path), path, known)?.map(|(state, _)| state))
             }
@@ -54,7 +57,7 @@ impl Locations {
     #[must_use]
     pub fn is_there(&self, path: &str) -> bool {
         let found = || match self.schemes.address(path) {
-            Some(uri) => entry::there(&self.schemes, &uri?).map(drop),
+            Some(uri) => entries::there(&self.schemes, &uri?).map(drop),
             None => self.roots.of(path).open_existing(path).map(drop),
         };
         caught(found).is_ok_and(|found| {
@@ -71,7 +74,7 @@ impl Locations {
     /// The bytes of the file or the entry at a path or an address, given as it really is.
     pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Refusal> {
         match self.schemes.address(path) {
-            Some(uri) => Ok(entry::there(&self.schemes, &uri?)?.content),
+            Some(uri) => Ok(entries::there(&self.schemes, &uri?)?.content),
             None => state::bytes_at(self.roots.root_of(path), path),
         }
     }
@@ -93,8 +96,8 @@ impl Locations {
         let (entries, files): (Vec<_>, Vec<_>) =
             expected.iter().cloned().partition(|change| change.entry().is_some());
         let of_files = (!files.is_empty()).then(|| apply::probe(&self.roots, &files));
-        let found = [entry::probe(&self.schemes, &entries), of_files];
-        found.into_iter().flatten().reduce(entry::together).unwrap_or(Probe::Neither)
+        let found = [entries::probe(&self.schemes, &entries), of_files];
+        found.into_iter().flatten().reduce(entries::together).unwrap_or(Probe::Neither)
     }
 
     /// Makes these changes, all or none. Files first, since only they can be found to be somebody else's while
@@ -106,7 +109,7 @@ impl Locations {
         contents: &Contents<'_>,
         progress: OnProgress<'_>,
     ) -> Result<Vec<Change>, Refusal> {
-        if let (List::Afresh, Some(address)) = (list, entry::stale(&self.schemes, changes)) {
+        if let (List::Afresh, Some(address)) = (list, entries::stale(&self.schemes, changes)) {
             let text = format!("{address} was changed meanwhile");
             return Err(Refusal::new(Status::CONFLICT, text));
         }
@@ -115,7 +118,7 @@ impl Locations {
         let placed = ignored::placed(&files, |path| self.roots.absolute(path));
         self.roots.main().ignored.keep_before(&placed, contents);
         let mut made = apply::apply(&self.roots, &files, list, contents, progress)?;
-        if let Err(refusal) = entry::apply(&self.schemes, &entries, contents) {
+        if let Err(refusal) = entries::apply(&self.schemes, &entries, contents) {
             // What could not be put back is in the row of whoever finds it changed.
             let back: Vec<Change> = made.iter().rev().map(inverse).collect();
             let _ = apply::apply(&self.roots, &back, List::GoOn, contents, &mut |_, _| {});

@@ -1,11 +1,11 @@
 //! What a world is told when it is made: how commands run, and what is kept from whom. Plain data.
 
-use crate::git_settings::GitConfigFiles;
-use crate::members::Membership;
-use crate::rehearse::Confine;
-use crate::ruled::Ruled;
-use crate::runtimes::Runtimes;
-use crate::unread::Unread;
+use crate::commands::rehearse::Confine;
+use crate::commands::runtimes::Runtimes;
+use crate::folders::ruled::Ruled;
+use crate::folders::unread::Unread;
+use crate::git::settings::GitConfigFiles;
+use crate::membership::Membership;
 use cairn_sandbox::Way;
 use cairn_text::glob::PathGlob;
 use cairn_text::scrub::Scrubber;

@@ -1,7 +1,7 @@
 //! What the world answers: what would happen, what happened, what is found after a crash.
 
-use crate::parts::Part;
-use crate::rehearse::Rehearsed;
+use crate::commands::rehearse::Rehearsed;
+use crate::edits::parts::Part;
 use cairn_sandbox::Spooled;
 use cairn_types::{Change, CommandOutput, HostAccess, Letter, Removed, SandboxLayer, Seen, Status};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! decides whether it is looked at: above the working root nobody has chosen what lies there.
 
 use super::git::Repository;
-use crate::workspace::Workspace;
+use crate::folders::workspace::Workspace;
 use rustix::fs::Stat;
 use std::path::Path;
 use std::sync::Arc;

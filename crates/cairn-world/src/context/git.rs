@@ -2,7 +2,7 @@
 //! this takes bounded time and memory, follows no link, and tells nothing that git would not write.
 
 use super::index::{self, Index};
-use crate::root_directory::{RootDirectory, entry};
+use crate::folders::root_directory::{RootDirectory, entry};
 use memchr::memmem;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;

@@ -2,8 +2,8 @@
 //! beneath the same workspace, only so deep, each file once.
 
 use super::instructions::{is_markdown, markdown};
-use crate::path;
-use crate::workspace::Workspace;
+use crate::folders::path;
+use crate::folders::workspace::Workspace;
 
 /// How deep imports may import.
 const DEEPEST: usize = 5;

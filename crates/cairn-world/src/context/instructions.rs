@@ -1,9 +1,9 @@
 //! The instruction file of one directory: which it is, and its text with its imports in place.
 
 use super::imports::with_imports;
-use crate::ignored::{Git, GitJudge};
+use crate::folders::workspace::Workspace;
+use crate::git::ignored::{Git, GitJudge};
 use crate::settled::Refusal;
-use crate::workspace::Workspace;
 use cairn_types::{Hash, Seen, Status};
 use std::collections::HashMap;
 use std::io::Read;
@@ -65,7 +65,7 @@ pub(super) fn markdown(workspace: &Workspace, path: &str) -> Result<Markdown, Re
     let opened = workspace.open_existing(path)?;
     workspace.refuse_unasked(path, &opened.path)?;
     let refuse = || Refusal::new(Status::NOT_TEXT, format!("{path} is no Markdown of ours"));
-    let folder = crate::path::split(workspace.root.inner_path(&opened.path)).0;
+    let folder = crate::folders::path::split(workspace.root.inner_path(&opened.path)).0;
     let git = GitJudge::new(workspace).judge_beneath(folder, true, &mut HashMap::new());
     if matches!(git, Git::Ignores | Git::Unsure) {
         let text = format!("{path} lies in a folder that git ignores");

@@ -5,7 +5,7 @@ use super::page::{PAGE_BYTES, PAGE_ROWS};
 use super::pattern::LineMatcher;
 use super::row;
 use super::trial::Trial;
-use crate::read::{SNIFF, is_binary};
+use crate::look::read::{SNIFF, is_binary};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{

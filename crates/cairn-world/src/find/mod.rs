@@ -12,9 +12,9 @@ mod search;
 mod tests;
 mod trial;
 
-use crate::members::Judge;
+use crate::folders::workspace::Workspace;
+use crate::membership::Judge;
 use crate::settled::{Performed, Refusal};
-use crate::workspace::Workspace;
 use cairn_types::Status;
 pub(crate) use look::{Kept, Lines};
 pub(crate) use page::{Page, Unseen};

@@ -2,7 +2,7 @@
 //! same results give the same text.
 
 use super::look::{Kept, Lines};
-use crate::path;
+use crate::folders::path;
 use crate::settled::{Performed, Refusal};
 use cairn_types::Status;
 

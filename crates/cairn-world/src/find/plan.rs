@@ -4,11 +4,11 @@
 use super::look::Seen;
 use super::order::Piece;
 use super::pattern::{LineMatcher, Paths};
-use crate::members::{Ground, Judge, Judged, Stands};
-use crate::path;
-use crate::root_directory::entry;
-use crate::walk::{Name, names};
-use crate::workspace::Workspace;
+use crate::folders::path;
+use crate::folders::root_directory::entry;
+use crate::folders::walk::{Name, names};
+use crate::folders::workspace::Workspace;
+use crate::membership::{Ground, Judge, Judged, Stands};
 use rustix::fs::OFlags;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
