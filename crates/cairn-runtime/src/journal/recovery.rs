@@ -2,7 +2,7 @@
 //! may be brought to its end is the caller's to say, what the disk shows the world's, what follows the engine's.
 
 use super::Journal;
-use crate::settled_op::SettledOp;
+use crate::ops::settled_op::SettledOp;
 use cairn_engine::{Found, NoSuchOp, OpInRun, Recording, Settlement};
 use cairn_types::{Change, Coord, Hash, Settled, Status};
 use cairn_world::{OnProgress, Probe, World, inverse};

@@ -1,14 +1,17 @@
 //! The record of a run, as its driver keeps it: the log, and everything that follows the log fact by fact. What is
 //! recorded next is not decided here.
 
+mod open_ops;
 mod ops;
+mod questions;
+pub(crate) mod rows;
 
 use crate::journal::{CommittedFact, Journal};
-use crate::nested::DirectoryInstructions;
-use crate::open_ops::OpenOps;
-use crate::preview::own_commands;
-use crate::questions::PutQuestions;
-use crate::transcript::text_of;
+use crate::model::nested::DirectoryInstructions;
+use crate::model::transcript::text_of;
+use crate::ops::preview::own_commands;
+use crate::run_record::open_ops::OpenOps;
+use crate::run_record::questions::PutQuestions;
 use crate::{DecisionReply, Event, Messages, RunError, Sink, now_ms};
 use cairn_engine::{Engine, Lap, LapInRun, ParsedCall, Recording, Word};
 use cairn_store::StoreError;

@@ -3,8 +3,8 @@
 
 use super::RunRecord;
 use crate::RunError;
-use crate::perform::Beginning;
-use crate::settled_op::SettledOp;
+use crate::ops::perform::Beginning;
+use crate::ops::settled_op::SettledOp;
 use cairn_engine::{Concluded, HostsReached, OpState, Recording};
 use cairn_types::{Body, ContentRef, Coord, Hash, OpName, Seen, Settled, Status};
 use cairn_world::{Performed, Prepared};

@@ -3,7 +3,7 @@
 //! the documents that an operator names, as they are now.
 
 use super::declared;
-use crate::reconcile::survey_now;
+use crate::changes::reconcile::survey_now;
 use cairn_store::Store;
 use cairn_text::mime;
 use cairn_types::{Manifest, SessionId, Status, Uri, built_in};

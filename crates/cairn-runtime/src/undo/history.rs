@@ -3,8 +3,8 @@
 
 use super::standing::{Undone, standing};
 use crate::RunError;
+use crate::changes::note::SYSTEM_RUN;
 use crate::client::CLIENT_RUN;
-use crate::note::SYSTEM_RUN;
 use cairn_engine::{Recorded, Row, Rows};
 use cairn_store::{Absence, RecordedOrder, RunRow, Store};
 use cairn_types::{

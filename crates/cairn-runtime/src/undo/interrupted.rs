@@ -1,7 +1,7 @@
 //! Ops that a crash cut in the middle and that no driver went on with. Before rows are undone they are
 //! settled as they are found: its row records the changes that were made, and the missing ones are not made.
 
-use crate::fork::last_drive;
+use crate::driver::fork::last_drive;
 use crate::journal::{AfterCrash, Journal, Recovery};
 use crate::{RunError, holder};
 use cairn_engine::{Engine, Recording};
