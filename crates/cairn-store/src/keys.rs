@@ -1,8 +1,8 @@
 //! The home's two secrets: the Ed25519 seed that signs and the HMAC key. They never leave the home.
 
 use crate::StoreError;
-use crate::digest::{hex, hmac_sha256, unhex_array};
 use crate::home::{Home, read_text, sync_dir};
+use crate::receipts::digest::{hex, hmac_sha256, unhex_array};
 use ed25519_dalek::{Signer, SigningKey};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

@@ -1,9 +1,9 @@
 //! Opens connections: the one door to SQLite, its settings, and the migrations.
 
 use crate::StoreError;
-use crate::heads::{self, MissingRecord};
 use crate::home::Home;
 use crate::keys::Keys;
+use crate::receipts::heads::{self, MissingRecord};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
