@@ -12,7 +12,7 @@ const MADE_UP: [&str; 7] = [
     "crates/cairn-provider/tests/wires/network.rs",
     "crates/cairn-runtime/tests/runs/letters.rs",
     "crates/cairn-provider/tests/wires/tls/server.key",
-    "crates/cairn/src/secrets.rs",
+    "crates/cairn/src/setup/secrets.rs",
     "crates/cairn/tests/cli/secrets.rs",
     "docs/secrets.md",
 ];

@@ -1,58 +1,27 @@
 //! The binary: reads the command line, does what it says, ends with the right code.
 
 mod cli;
+mod commands;
 mod config;
-mod credentials;
-mod decide;
-mod diff;
-mod docs;
-mod doctor;
-mod fork;
-mod gc;
-mod git_excludes;
-mod hooks;
-mod known;
-mod log;
-mod login;
-mod manner;
-mod manual;
-mod membership;
+mod home;
 mod model;
-mod models;
-mod money;
-mod name;
-mod named;
-mod network;
-mod op;
-mod out;
-mod parse;
-mod place;
-mod policy;
-mod privacy;
-mod private;
-mod progress;
-mod ps;
+mod output;
 mod run;
-mod sandbox;
-mod secrets;
-mod sessions;
-mod show;
+mod setup;
 mod signals;
-mod table;
-mod tally;
-mod to_wire;
-mod trust;
-mod undo;
-mod usage;
-mod verify;
-mod world;
 
 use anyhow::Result;
 use cairn_runtime::RunError;
 use cairn_store::StoreError;
 use clap::Parser;
 use cli::{Cli, Command};
-use out::say;
+use commands::{
+    decide, diff, doctor, fork, gc, log, login, manual, models, op, parse, policy, ps, sessions,
+    show, trust, undo, usage, verify, world,
+};
+use home::place;
+use output::out::{self, say};
+use setup::secrets;
 use std::borrow::Cow;
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! The shape of what is said about surfaces: how a run's model writes, and the commands that show it.
 
-use crate::models::MOST_TASKS;
+use crate::commands::models::MOST_TASKS;
 use clap::Args;
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 //! gone afterwards, or, where this process was ended meanwhile, when the next run starts. What the texts
 //! are for is not known here.
 
-use crate::place;
+use crate::home::place;
 use cairn_engine::{LONGEST_TEXT, NewText};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};

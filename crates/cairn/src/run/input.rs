@@ -115,7 +115,9 @@ pub fn person_named(name: &str) -> By {
 pub fn person() -> By {
     let uid = || format!("uid {}", rustix::process::getuid().as_raw());
     By::Person(
-        crate::place::env("USER").or_else(|| crate::place::env("LOGNAME")).unwrap_or_else(uid),
+        crate::home::place::env("USER")
+            .or_else(|| crate::home::place::env("LOGNAME"))
+            .unwrap_or_else(uid),
     )
 }
 

@@ -1,7 +1,7 @@
 //! The event stream: one JSON object per line on stdout.
 
 use super::outcome::Watch;
-use crate::to_wire;
+use crate::output::to_wire;
 use cairn_protocol::{Envelope, Event as Wire, RunResult};
 use cairn_runtime::{Driver, Event, Sink};
 use std::io::Write;
@@ -49,6 +49,6 @@ impl Sink for Json {
 fn print(envelope: &Envelope) {
     if let Ok(line) = serde_json::to_string(envelope) {
         // A reader that went away must not end the run.
-        let _ = writeln!(crate::out::stdout(), "{line}");
+        let _ = writeln!(crate::output::out::stdout(), "{line}");
     }
 }

@@ -1,8 +1,9 @@
 //! What flags forbade when a run was last driven, kept when it goes on. What they allowed is not.
 
 use crate::cli::Rights;
+use crate::commands::policy;
 use crate::config::{Config, Layer, Value};
-use crate::{policy, to_wire};
+use crate::output::to_wire;
 use anyhow::Result;
 use cairn_text::shown::clean;
 use cairn_types::{Drive, Flags, Mode, RuleFrom, RuleWord};

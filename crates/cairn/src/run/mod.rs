@@ -21,12 +21,13 @@ mod thought;
 pub use input::person;
 pub use outcome::Watch;
 
+use crate::commands::policy;
 use crate::config::{Config, Layer, Value};
-use crate::sandbox::CommandSettings;
-use crate::{
-    cli, docs, hooks, manner, membership, model, name, named, network, place, policy, privacy,
-    sandbox, secrets,
-};
+use crate::home::{name, named, place};
+use crate::model::{manner, network};
+use crate::setup::sandbox::CommandSettings;
+use crate::setup::{docs, hooks, membership, privacy, sandbox, secrets};
+use crate::{cli, model};
 use anyhow::Result;
 use cairn_engine::policy::Rulebook;
 use cairn_hooks::Setup;
@@ -265,7 +266,7 @@ fn not_imported(store: &Store, place: Place) -> Result<Place> {
     let run = match row {
         Some(row) => {
             let id = cairn_runtime::new_run_id();
-            crate::fork::make(store, &row, None, (id.clone(), row.name.clone()))?;
+            crate::commands::fork::make(store, &row, None, (id.clone(), row.name.clone()))?;
             id
         }
         None => run,
@@ -683,7 +684,7 @@ async fn drive(
         Shown::Screen(screen) => screen.ended(&driver, &result),
         Shown::Json(json) => json.ended(&driver, result),
     }
-    if crate::out::is_whole() {
+    if crate::output::out::is_whole() {
         driver.note_end_shown(true);
     }
     driver.store().fold();

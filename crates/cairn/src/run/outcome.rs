@@ -1,7 +1,7 @@
 //! How a command ended: status word, exit code, cost line.
 
 use super::Shown;
-use crate::{money, to_wire};
+use crate::output::{money, to_wire};
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Pause, RunError};
 use cairn_types::{Body, By, Coord, Status, Verdict};

@@ -160,7 +160,7 @@ impl Pen {
             self.end_line();
         }
         let text = clean(text);
-        let mut out = crate::out::stdout();
+        let mut out = crate::output::out::stdout();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         match text.chars().last() {
             Some('\n') => self.open = Open::None,
@@ -174,7 +174,7 @@ impl Pen {
         let open = std::mem::take(&mut self.open);
         let _ = match open {
             Open::None => Ok(()),
-            Open::Words => writeln!(crate::out::stdout()),
+            Open::Words => writeln!(crate::output::out::stdout()),
             Open::Prompt => writeln!(std::io::stderr().lock()),
             Open::Moving => write!(std::io::stderr().lock(), "\r\x1b[K"),
             Open::Thought(0 | 1) => write!(std::io::stderr().lock(), "\r\x1b[J"),

@@ -10,7 +10,8 @@ use super::pen::{Block, Pen, Tone};
 use super::question::{Answer, CHOOSE, CHOOSE_ANSWERS, Choosing, Next, Question};
 use super::remembering::{self, Kept};
 use super::schema;
-use crate::{diff, log, money, to_wire};
+use crate::commands::{diff, log};
+use crate::output::{money, to_wire};
 use cairn_engine::Word;
 use cairn_protocol::RunResult;
 use cairn_runtime::{Driver, Event, Sink};
@@ -135,7 +136,7 @@ impl Screen {
     pub(super) fn began(&self, driver: &Driver, remarks: &[String]) {
         let mut state = self.state();
         state.store = Some(driver.store().clone());
-        state.pen = Pen::new(crate::place::wants_colour());
+        state.pen = Pen::new(crate::home::place::wants_colour());
         state.streams = std::io::stdout().is_terminal();
         state.surface = Some(driver.engine().surface());
         state.remember_open_ops(driver);
