@@ -12,7 +12,7 @@ use crate::requested_call::{ParsedCall, RequestedCall};
 use crate::state::{Engine, Lap};
 use crate::surface::Marks;
 use crate::words;
-use cairn_surface::native;
+use cairn_surface::{Toolbox, native};
 use cairn_types::{
     Abort, Body, By, Change, ContentRef, Coord, Decision, Effect, Fault, Finish, Gate, GateVerdict,
     GateWord, Intent, Media, OpName, Outcome, Problem, Prompt, Removed, Reply, Seen, Settled,
@@ -213,7 +213,12 @@ impl LapInRun<'_> {
     /// The model replied, on whatever surface. `calls` are the arguments of the calls that its words come to, in
     /// order, and how each was written; `reply` names them.
     #[must_use]
-    pub fn replied_in(&self, mut reply: Reply, calls: &[(&str, Marks)]) -> Recording {
+    pub fn replied_in(
+        &self,
+        mut reply: Reply,
+        calls: &[(&str, Marks)],
+        tools: &Toolbox,
+    ) -> Recording {
         let (lap, turn) = (self.lap.lap, self.lap.asked_turn());
         (reply.lap, reply.turn) = (lap, turn);
         let mut recording = Recording::default();
@@ -222,7 +227,8 @@ impl LapInRun<'_> {
         let mut is_guessed = false;
         for (seq, (call, (args, marks))) in (1..).zip(reply.calls.iter().zip(calls)) {
             let at = Coord { lap, turn, seq };
-            let requested = RequestedCall { at, call, args, schemes: self.run.driving.schemes() };
+            let schemes = self.run.driving.schemes();
+            let requested = RequestedCall { at, call, args, schemes, tools };
             let mut intent = requested.record(&mut recording);
             intent.surface = self.run.surface();
             is_guessed |= marks.unclosed;

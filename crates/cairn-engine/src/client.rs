@@ -7,6 +7,7 @@ use crate::op_in_run::OpInRun;
 use crate::reach::Reach;
 use crate::requested_call::RequestedCall;
 use crate::state::Engine;
+use cairn_surface::Toolbox;
 use cairn_types::{Body, By, Call, Coord, Surface, Writer};
 
 impl Engine {
@@ -18,7 +19,10 @@ impl Engine {
         let mut recording = Recording::default();
         let input = recording.keep(args);
         let call = Call { id: String::new(), name: tool.to_owned(), args: input };
-        let requested = RequestedCall { at, call: &call, args, schemes: self.driving.schemes() };
+        // A client has the built-in tools.
+        let tools = &Toolbox::default();
+        let schemes = self.driving.schemes();
+        let requested = RequestedCall { at, call: &call, args, schemes, tools };
         let mut spoken = requested.record(&mut recording);
         (spoken.writer, spoken.surface) = (Writer::Client, Surface::Client);
         let asked = self.prompted(&format!("{tool} {}", spoken.target), Writer::Client);

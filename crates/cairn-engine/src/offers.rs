@@ -11,6 +11,9 @@ pub(crate) fn of(intent: &Intent) -> Vec<String> {
     if let (Effect::Network, Some(subject)) = (intent.effect, subject) {
         return of_host(op, subject);
     }
+    if op == OpName::Call {
+        return vec![of_call(&intent.tool)];
+    }
     let mut offers = match (op, subject) {
         (OpName::Exec, Some(subject)) => match &subject.command {
             Some(CommandLine::Known(line)) => of_command(line),
@@ -26,6 +29,11 @@ pub(crate) fn of(intent: &Intent) -> Vec<String> {
     };
     offers.push(op.to_string());
     offers
+}
+
+/// Every call of one tool from outside: a yes to it is none to another.
+pub(crate) fn of_call(tool: &str) -> String {
+    format!("{}[tool={tool}]", OpName::Call)
 }
 
 fn is_plain(word: &str) -> bool {

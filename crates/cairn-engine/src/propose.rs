@@ -196,7 +196,10 @@ impl Engine {
         let mode = self.driving.fits(proposal.kind, word)?;
         let all = || match op.intent.effect {
             Effect::Network => proposal.offers.first().cloned(),
-            _ => op.intent.op.map(|op| op.to_string()),
+            _ => op.intent.op.map(|name| match name {
+                OpName::Call => offers::of_call(&op.intent.tool),
+                name => name.to_string(),
+            }),
         };
         let is_network = proposal.kind == ProposalKind::Network;
         let kept = word.rule.clone().or_else(all);
@@ -258,7 +261,7 @@ fn chosen_reach(word: &Word, proposal: &Proposal, items: &[ItemChoice]) -> Reach
 /// The question about what an op would change.
 pub(crate) fn propose(op: &OpState, prepared: &Prepared, rules: &Rulebook) -> Recording {
     let kind = match op.intent.op {
-        Some(OpName::Exec) if prepared.changes.is_empty() => ProposalKind::Exec,
+        Some(OpName::Exec | OpName::Call) if prepared.changes.is_empty() => ProposalKind::Exec,
         Some(OpName::Read) => ProposalKind::Look,
         _ => ProposalKind::Edit,
     };

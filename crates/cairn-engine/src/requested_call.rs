@@ -3,7 +3,7 @@
 use crate::admit::Recording;
 use crate::policy::subject_of;
 use crate::schemes;
-use cairn_surface::native;
+use cairn_surface::Toolbox;
 use cairn_types::{Action, Call, Coord, Intent, Manifest, Post, Problem, Status, Surface, Writer};
 
 /// A call that is about to be recorded.
@@ -16,6 +16,8 @@ pub(crate) struct RequestedCall<'a> {
     pub(crate) args: &'a str,
     /// The schemes that the driver adds.
     pub(crate) schemes: &'a [Manifest],
+    /// The tools of the run.
+    pub(crate) tools: &'a Toolbox,
 }
 
 /// A call as it was parsed when it was recorded, so that nobody parses it again.
@@ -39,8 +41,8 @@ impl RequestedCall<'_> {
         recording: &mut Recording,
         told_misread: impl FnOnce(&str) -> String,
     ) -> Intent {
-        let RequestedCall { at, call, args, schemes } = self;
-        let parsed = native::parse(&call.name, args);
+        let RequestedCall { at, call, args, schemes, tools } = self;
+        let parsed = tools.parse(&call.name, args);
         let effect = parsed
             .action
             .as_ref()
@@ -49,10 +51,15 @@ impl RequestedCall<'_> {
             Ok(Action::Send(Post { to: None, status, .. })) => Some(Status(*status)),
             _ => None,
         };
+        let tool = match &parsed.action {
+            // A provider may be told another name.
+            Ok(Action::Call(call)) => call.tool.clone(),
+            _ => call.name.clone(),
+        };
         let (op, target, subject, problem) = match parsed.action {
             Ok(action) => {
                 let (op, target) = (action.op(), one_line(&action.target()));
-                let subject = subject_of(&action);
+                let subject = tools.subject(&action).unwrap_or_else(|| subject_of(&action));
                 recording.parsed_calls.push(ParsedCall { at, action });
                 (Some(op), target, Some(subject), None)
             }
@@ -66,7 +73,7 @@ impl RequestedCall<'_> {
             call: call.id.clone(),
             writer: Writer::Model,
             surface: Surface::Native,
-            tool: call.name.clone(),
+            tool,
             input: call.args,
             op,
             target,

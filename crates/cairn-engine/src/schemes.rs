@@ -35,7 +35,8 @@ pub fn effect(action: &Action, of_tool: Effect, more: &[Manifest]) -> Effect {
         | Action::Fold { .. }
         | Action::Exec(_)
         | Action::Todo { .. }
-        | Action::Consult(_) => (vec![], vec![]),
+        | Action::Consult(_)
+        | Action::Call(_) => (vec![], vec![]),
     };
     let reads = reads.into_iter().filter_map(|path| Some(of(more, path)?.reads));
     let writes = writes.into_iter().filter_map(|path| Some(of(more, path)?.writes));

@@ -52,8 +52,8 @@ pub fn names_of(tool: &str) -> &'static [&'static str] {
 }
 
 /// The name a script is told.
-pub(super) fn shown_name(call: &Call) -> &'static str {
-    match (&call.action, names_of(call.tool)) {
+pub(super) fn shown_name(call: &Call) -> &str {
+    match (&call.action, names_of(&call.tool)) {
         (Action::Find(find), [_, grep, glob]) => {
             if find.text.is_some() {
                 grep
@@ -62,7 +62,7 @@ pub(super) fn shown_name(call: &Call) -> &'static str {
             }
         }
         (_, [_, name, ..]) => name,
-        _ => call.tool,
+        _ => &call.tool,
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn shown_input(call: &Call, root: &str) -> Value {
             json!({"file_path": whole(&read.path), "offset": read.first, "limit": read.limit})
         }
         Action::Edit(Edit { path, body, .. }) => {
-            let mut said = shown_edit(call.tool, body);
+            let mut said = shown_edit(&call.tool, body);
             if let Some(path) = path {
                 said["file_path"] = json!(whole(path));
             }
@@ -118,6 +118,7 @@ pub(super) fn shown_input(call: &Call, root: &str) -> Value {
             json!({"question": text, "options": options})
         }
         Action::Consult(Consult::Plan { text }) => json!({"plan": text}),
+        Action::Call(call) => Value::Object(call.arguments.clone()),
     };
     if let Value::Object(said) = &mut said {
         said.retain(|_, value| !value.is_null());
@@ -189,8 +190,8 @@ mod tests {
     use cairn_types::Coord;
 
     fn call(tool: &str, args: &str) -> Call {
-        let tool = native::tool(tool).unwrap().name;
-        let action = native::parse(tool, args).action.unwrap();
+        let tool = native::tool(tool).unwrap().name.to_owned();
+        let action = native::parse(&tool, args).action.unwrap();
         Call { at: Coord { lap: 1, turn: 1, seq: 1 }, tool, action }
     }
 
@@ -259,7 +260,7 @@ mod tests {
             let back = changed_input(&call, "/p", &more).unwrap();
             let mut back: Map<String, Value> = serde_json::from_str(&back).unwrap();
             back.remove("extra");
-            let again = native::parse(call.tool, &Value::Object(back).to_string()).action.unwrap();
+            let again = native::parse(&call.tool, &Value::Object(back).to_string()).action.unwrap();
             assert_eq!(
                 shown_input(&Call { action: again, ..call.clone() }, "/p"),
                 said,

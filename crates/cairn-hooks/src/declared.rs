@@ -97,7 +97,9 @@ impl Matcher {
     /// Whether it means this tool, by any of its names.
     #[must_use]
     pub fn fits(&self, tool: &str) -> bool {
-        self.0.is_none() || names_of(tool).iter().any(|name| self.means(name))
+        // A tool from outside has the one name.
+        let is_outside = names_of(tool).is_empty() && self.means(tool);
+        self.0.is_none() || is_outside || names_of(tool).iter().any(|name| self.means(name))
     }
 
     /// Whether it means this name.

@@ -108,7 +108,7 @@ pub struct Call {
     /// Its place.
     pub at: Coord,
     /// The tool's own name.
-    pub tool: &'static str,
+    pub tool: String,
     /// What it does.
     pub action: Action,
 }

@@ -10,7 +10,7 @@ mod reading;
 mod settings;
 pub mod trust;
 
-pub use cairn_types::{HookEvent, HookSays as Answer, HookWord};
+pub use cairn_types::{HookEvent, HookSays as Answer, HookWord, ToolSpec};
 pub use calls::{TOOLS, names_of};
 pub use command::{CommandHook, Setup};
 pub use declared::{Declared, DeclaredError, Entry, Listed, Matcher, not_asked_yet, parse_toml};
@@ -76,15 +76,16 @@ impl Hooks {
         self.0.is_empty()
     }
 
-    /// Who is asked when, for the engine.
+    /// Who is asked when, for the engine. Besides the built-in tools there are these.
     #[must_use]
-    pub fn plans(&self) -> Vec<HookPlan> {
+    pub fn plans(&self, outside: &[ToolSpec]) -> Vec<HookPlan> {
         let plan = |event: HookEvent, (name, hook): &(String, Arc<dyn Hook>)| {
             let tools: Vec<String> = match event.is_of_op() {
                 true => TOOLS
-                    .iter()
+                    .into_iter()
+                    .chain(outside.iter().map(|spec| spec.name.as_str()))
                     .filter(|tool| hook.wants(event, Some(tool)))
-                    .map(|tool| (*tool).to_owned())
+                    .map(str::to_owned)
                     .collect(),
                 false => Vec::new(),
             };

@@ -203,7 +203,7 @@ mod tests {
 
     fn event(kind: HookEvent) -> Event {
         let action = Action::Exec(Exec { command: "ls".into(), ..Exec::default() });
-        let call = Call { at: Coord { lap: 1, turn: 1, seq: 1 }, tool: "bash", action };
+        let call = Call { at: Coord { lap: 1, turn: 1, seq: 1 }, tool: "bash".to_owned(), action };
         let done =
             Done { status: Status::OK, exit: Some(0), text: String::new(), changes: Vec::new() };
         let what = match kind {

@@ -23,7 +23,7 @@ fn setup(root: &Path) -> Setup {
 
 fn event(root: &Path, kind: HookEvent) -> Event {
     let action = Action::Exec(Exec { command: "rm -rf x".into(), ..Exec::default() });
-    let call = Call { at: Coord { lap: 1, turn: 2, seq: 3 }, tool: "bash", action };
+    let call = Call { at: Coord { lap: 1, turn: 2, seq: 3 }, tool: "bash".to_owned(), action };
     let done = |status| Done { status, exit: Some(1), text: "out".into(), changes: Vec::new() };
     let proposal = String::from("p1.2.3");
     let what = match kind {
@@ -255,7 +255,7 @@ fn hooks_of_the_same_name_are_told_apart_and_keep_their_order() {
         hook(HookEvent::PreToolUse, "mcp__.*", "never"),
     ]);
     let plans: Vec<String> = hooks
-        .plans()
+        .plans(&[])
         .iter()
         .map(|plan| format!("{} {} {}", plan.event, plan.name, plan.tools.join(",")))
         .collect();

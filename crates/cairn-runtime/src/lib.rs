@@ -17,6 +17,7 @@ pub mod schemes;
 pub mod undo;
 
 pub use background::sent::Sending;
+pub use cairn_surface::{NewTool, ToolProblem};
 pub use changes::note::SYSTEM_RUN;
 pub use client::op::Answer;
 pub use client::{CLIENT_RUN, Client, ClientDone, ClientOp, client_run};
@@ -31,3 +32,4 @@ pub use model::messages::Messages;
 pub use model::money::Longest;
 pub use model::system::{Own, Surroundings};
 pub use model::transcript::{Asked, request_at};
+pub use ops::outside_tools::{OutsideTools, ToolAnswer, ToolFuture, ToolHandler};

@@ -15,10 +15,12 @@ mod shown;
 pub mod skin;
 pub mod tags;
 pub mod thinking;
+mod toolbox;
 
 pub use position::{Places, Position};
 pub use reading::{Reading, Repair, Trouble, Written};
 pub use shown::shown;
+pub use toolbox::{NewTool, ToolProblem, Toolbox};
 
 use cairn_types::{Action, Effect, Status};
 

@@ -45,12 +45,20 @@ pub fn shown(action: &Action) -> Value {
             said.attr("options", json!(options));
         }
         Action::Consult(Consult::Plan { text }) => said.put("body", json!(text)),
+        Action::Call(call) => {
+            for (name, value) in &call.arguments {
+                said.attr(name, value.clone());
+            }
+        }
     }
     said.done()
 }
 
 /// The op, or the tool where it is none of the ten.
 fn name(action: &Action) -> String {
+    if let Action::Call(call) = action {
+        return call.tool.clone();
+    }
     match action.op() {
         OpName::Todo | OpName::Consult => {
             native::call_of(action).map_or_else(String::new, |(tool, _)| tool.name.to_owned())

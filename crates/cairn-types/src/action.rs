@@ -1,7 +1,8 @@
 //! What an op does, whatever surface it was written in. Plain data; never stored, since the log keeps
 //! the words the op was read from.
 
-use crate::{OpName, Place, scheme_of};
+use crate::{OpName, Place, ToolCall, scheme_of};
+use serde_json::Value;
 
 /// What an op does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub enum Action {
     },
     /// Put something to a person.
     Consult(Consult),
+    /// Call a tool from outside.
+    Call(ToolCall),
 }
 
 /// What to make of a file or an entry.
@@ -251,7 +254,7 @@ impl Action {
             | Action::Fold { path } => vec![path],
             Action::Send(send) => send.to.iter_mut().collect(),
             Action::Exec(exec) => exec.cwd.iter_mut().collect(),
-            Action::Todo { .. } | Action::Consult(_) => Vec::new(),
+            Action::Todo { .. } | Action::Consult(_) | Action::Call(_) => Vec::new(),
         };
         for path in &mut paths {
             if scheme_of(path) == Some("file")
@@ -279,6 +282,7 @@ impl Action {
             Action::Exec(_) => OpName::Exec,
             Action::Todo { .. } => OpName::Todo,
             Action::Consult(_) => OpName::Consult,
+            Action::Call(_) => OpName::Call,
         }
     }
 
@@ -317,6 +321,7 @@ impl Action {
                 let line = consult.text().lines().map(str::trim).find(|line| !line.is_empty());
                 line.unwrap_or_default().to_owned()
             }
+            Action::Call(call) => Value::Object(call.arguments.clone()).to_string(),
         }
     }
 }

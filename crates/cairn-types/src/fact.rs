@@ -227,6 +227,9 @@ pub struct RunStarted {
     /// Its model is a small one: it is told less, and reminded more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub small: bool,
+    /// The tools that are not built in, a JSON array of what is known of each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toolbox: Option<ContentRef>,
 }
 
 /// Where a fork left its parent.

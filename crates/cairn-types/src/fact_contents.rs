@@ -97,7 +97,7 @@ impl Body {
     /// `exact_contents`.
     pub fn texts_mut(&mut self) -> Vec<FactText<'_>> {
         match self {
-            Body::Run(run) => texts![[&mut run.system, &mut run.tools]],
+            Body::Run(run) => texts![[&mut run.system, &mut run.tools], &mut run.toolbox],
             Body::Prompt(prompt) => texts![[&mut prompt.text]],
             Body::Steer(steer) => texts![[&mut steer.text]],
             Body::Abort(abort) => texts![[&mut abort.why]],

@@ -35,6 +35,8 @@ pub enum OpName {
     Consult,
     /// Take back what ops changed, or what taking back changed.
     Undo,
+    /// Call a tool from outside.
+    Call,
 }
 
 impl fmt::Display for OpName {
@@ -53,6 +55,7 @@ impl fmt::Display for OpName {
             OpName::Todo => "todo",
             OpName::Consult => "consult",
             OpName::Undo => "undo",
+            OpName::Call => "call",
         })
     }
 }

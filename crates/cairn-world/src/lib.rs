@@ -49,8 +49,8 @@ pub use settled::{Performed, Prepared, Probe, Refusal, Shown};
 use cairn_text::scrub::Scrubber;
 use cairn_text::shown::clean;
 use cairn_types::{
-    Action, Carry, Change, Exec, Find, HostAccess, Manifest, Post, Read, Status, UriError,
-    built_in, scheme_of,
+    Action, Carry, Change, Exec, Find, HostAccess, Manifest, Post, Read, Status, ToolCall,
+    UriError, built_in, scheme_of,
 };
 use caught::{caught, caught_while};
 use changes::apply::List;
@@ -256,6 +256,7 @@ impl World {
             Action::Copy(Carry { from, to, .. }) => rearrange::prepare_copy(roots, from, to),
             Action::Exec(exec) => exec::prepare(self.cwd(exec), &self.settings, exec),
             Action::Send(post) => entries::refused("send", unsaid(post)),
+            Action::Call(call) => shown_call(call),
             Action::Find(Find { under: Some(path), .. })
             | Action::List { path, .. }
             | Action::Read(Read { path, .. })
@@ -524,4 +525,13 @@ fn is_own(change: &Change) -> bool {
 
 fn bad_address(why: UriError) -> Refusal {
     Refusal::new(Status::BAD_REQUEST, why.to_string())
+}
+
+/// A call of a tool from outside, as a person is shown it.
+fn shown_call(call: &ToolCall) -> Prepared {
+    let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
+    let label = clean(&format!("call {}", call.tool));
+    let lines: Vec<String> = arguments.lines().map(clean).collect();
+    let shown = format!("{label} with\n{}\n", lines.join("\n"));
+    Prepared { label, shown, ..Prepared::default() }
 }

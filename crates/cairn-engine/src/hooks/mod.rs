@@ -18,9 +18,9 @@ use crate::requested_call::RequestedCall;
 use crate::state::Engine;
 use crate::view::Item;
 use crate::words;
-use cairn_surface::native;
+use cairn_surface::{Toolbox, native};
 use cairn_types::{
-    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, Surface,
+    Body, Call, ContentRef, Coord, HookAnswer, HookEvent, HookSays, Hooked, Intent, OpName, Surface,
 };
 use std::collections::BTreeSet;
 
@@ -144,7 +144,7 @@ impl OfLap {
 impl Engine {
     /// A hook answered. What an answer may not say at its event is dropped.
     #[must_use]
-    pub fn hooked(&self, ask: &HookAsk, says: HookSays, ms: u64) -> Recording {
+    pub fn hooked(&self, ask: &HookAsk, says: HookSays, ms: u64, tools: &Toolbox) -> Recording {
         let mut recording = Recording::default();
         let may = ask.event.may();
         let HookSays { block, substitute, input, tool, context, word, stop, problem } = says;
@@ -159,7 +159,7 @@ impl Engine {
             let args = ContentRef::of(input.as_bytes());
             let call = &Call { id: op.intent.call.clone(), name, args };
             let (at, schemes) = (op.intent.at, self.driving.schemes());
-            let requested = RequestedCall { at, call, args: input, schemes };
+            let requested = RequestedCall { at, call, args: input, schemes, tools };
             op.changed_by_hook(&ask.name, requested, &mut recording)
         });
         let block = block.filter(|_| may.block).map(|why| match ask.event {
@@ -252,9 +252,13 @@ impl Engine {
 }
 
 /// The own name of an op's tool, where hooks are asked about it: a call of a model's that makes sense.
-fn tool_of(op: &OpState) -> Option<&'static str> {
-    let is_read = op.intent.surface != Surface::Client && op.intent.problem.is_none();
-    native::tool(&op.intent.tool).filter(|_| is_read).map(|tool| tool.name)
+fn tool_of(op: &OpState) -> Option<&str> {
+    let intent = &op.intent;
+    let name = match intent.op {
+        Some(OpName::Call) => Some(intent.tool.as_str()),
+        _ => native::name_of(&intent.tool),
+    };
+    name.filter(|_| intent.surface != Surface::Client && intent.problem.is_none())
 }
 
 impl OpState {

@@ -54,7 +54,7 @@ pub struct RuleError {
 }
 
 /// The ops a rule may name.
-const OPS: [(&str, &[OpName]); 15] = [
+const OPS: [(&str, &[OpName]); 16] = [
     ("*", &[]),
     ("find", &[OpName::Find]),
     ("read", &[OpName::Read]),
@@ -70,6 +70,7 @@ const OPS: [(&str, &[OpName]); 15] = [
     ("todo", &[OpName::Todo]),
     ("consult", &[OpName::Consult]),
     ("undo", &[OpName::Undo]),
+    ("call", &[OpName::Call]),
 ];
 
 impl Rule {
@@ -115,6 +116,8 @@ impl Rule {
             .filter(|(_, value)| !value.is_empty())
             .ok_or_else(|| format!("{condition:?} is not of the form key=value"))?;
         match key {
+            // Tools from outside are known where they are called.
+            "tool" if self.ops == [OpName::Call] => self.tool = Some(value.to_owned()),
             "tool" => self.tool = Some(tool(value)?),
             "writer" => self.writer = Some(word(value, "model, client, plugin or system")?),
             "effect" => self.effect = Some(word(value, "pure, read, world, host or network")?),
@@ -280,7 +283,8 @@ fn what_of(ops: &[OpName], what: &str) -> Result<What, String> {
             | OpName::Send
             | OpName::Todo
             | OpName::Consult
-            | OpName::Undo,
+            | OpName::Undo
+            | OpName::Call,
         ] => Err("this op works on nothing that has a name".to_owned()),
         _ => PathGlob::parse(what).map(What::Path).map_err(|e| e.to_string()),
     }

@@ -41,7 +41,9 @@ pub fn of(action: &Action) -> Subject {
         | Action::Open { .. }
         | Action::Fold { .. }
         | Action::Todo { .. }
-        | Action::Consult(_) => Subject::default(),
+        | Action::Consult(_)
+        // Its source says what it touches.
+        | Action::Call(_) => Subject::default(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::*;
+use cairn_surface::Toolbox;
 use cairn_types::*;
 use proptest::prelude::*;
 
@@ -108,7 +109,7 @@ fn says(n: u8) -> HookSays {
 }
 
 fn hear(sim: &mut Sim, ask: &HookAsk, n: u8) {
-    let recording = sim.engine.hooked(ask, says(n), 1);
+    let recording = sim.engine.hooked(ask, says(n), 1, &Toolbox::default());
     sim.record(recording);
 }
 

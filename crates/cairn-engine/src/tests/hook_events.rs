@@ -3,6 +3,7 @@
 
 use super::hooks::*;
 use super::*;
+use cairn_surface::Toolbox;
 use expect_test::expect;
 
 pub(super) const AT: Coord = Coord { lap: 1, turn: 1, seq: 1 };
@@ -58,7 +59,7 @@ fn hear(sim: &mut Sim, who: &str, says: HookSays) {
     let ask = next(sim, &shown(0)).unwrap_or_else(|step| panic!("{who}: {step:?}"));
     let again = if ask.again { " again" } else { "" };
     assert_eq!(format!("{} {}{again}", ask.event, ask.name), who);
-    let recording = sim.engine.hooked(&ask, says, 1);
+    let recording = sim.engine.hooked(&ask, says, 1, &Toolbox::default());
     sim.record(recording);
     assert_eq!(Engine::fold(&sim.facts).step(), sim.engine.step());
 }
@@ -144,7 +145,7 @@ fn where_nobody_would_be_asked_no_hook_is_and_a_yes_beats_no_rule() {
         let plan = format!("PermissionRequest p {}", call.0);
         let mut sim = driven(Approval::Ask, rules, &[&plan], &[call]);
         let ask = next(&mut sim, &shown(removed)).unwrap();
-        let recording = sim.engine.hooked(&ask, says_yes(), 1);
+        let recording = sim.engine.hooked(&ask, says_yes(), 1, &Toolbox::default());
         sim.record(recording);
         let step = next(&mut sim, &shown(removed)).unwrap_err();
         let expected = if is_done { Step::Act { at: AT, again: false } } else { Step::Await(AT) };
@@ -431,7 +432,7 @@ fn until_wanted(sim: &mut Sim) -> Step {
         match next(sim, &shown(0)) {
             Err(step) => return step,
             Ok(ask) => {
-                let recording = sim.engine.hooked(&ask, nothing(), 1);
+                let recording = sim.engine.hooked(&ask, nothing(), 1, &Toolbox::default());
                 sim.record(recording);
             }
         }

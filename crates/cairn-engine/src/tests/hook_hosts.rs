@@ -4,6 +4,7 @@
 use super::hook_events::{AT, next, says_yes};
 use super::hooks::*;
 use super::*;
+use cairn_surface::Toolbox;
 
 const HOOKS: [&str; 2] = ["PermissionRequest p bash", "PermissionRequest q bash"];
 
@@ -39,7 +40,12 @@ fn course(sim: &mut Sim, hosts: &[&str], says: [HookSays; 2]) -> (String, Step) 
         match next(sim, &wants(hosts)) {
             Ok(ask) => {
                 said.push_str(&format!("{} {} ", ask.name, ask.hosts.join(",")));
-                let recording = sim.engine.hooked(&ask, says.next().expect("asked twice"), 1);
+                let recording = sim.engine.hooked(
+                    &ask,
+                    says.next().expect("asked twice"),
+                    1,
+                    &Toolbox::default(),
+                );
                 sim.record(recording);
                 assert_eq!(Engine::fold(&sim.facts).step(), sim.engine.step());
             }
@@ -113,7 +119,7 @@ fn a_hooks_yes_to_hosts_beats_no_rule_and_nobody_is_asked_where_nobody_is_there(
 fn a_word_on_other_hosts_or_on_another_command_counts_for_nothing() {
     let mut sim = overlaid(Approval::Ask, &[], false);
     let ask = next(&mut sim, &wants(&["a.org"])).unwrap();
-    let recording = sim.engine.hooked(&ask, says_yes(), 1);
+    let recording = sim.engine.hooked(&ask, says_yes(), 1, &Toolbox::default());
     sim.record(recording);
     // It ran again, after a crash perhaps, and wanted something else.
     let (said, step) = course(&mut sim, &["evil.org"], [nothing(), nothing()]);

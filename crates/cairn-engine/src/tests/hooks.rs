@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::reach::Reach;
+use cairn_surface::Toolbox;
 use expect_test::expect;
 
 /// A driver with these hooks: `PreToolUse a bash`, `Stop b`.
@@ -30,7 +31,7 @@ pub(super) fn answer(sim: &mut Sim, says: HookSays) -> Step {
     sim.said.pop();
     let again = if ask.again { " again" } else { "" };
     sim.said.push(format!("{} {}{again}", ask.event, ask.name));
-    let recording = sim.engine.hooked(&ask, says, 1);
+    let recording = sim.engine.hooked(&ask, says, 1, &Toolbox::default());
     sim.record(recording);
     let step = sim.engine.step();
     // A fold of the facts alone comes to the same.

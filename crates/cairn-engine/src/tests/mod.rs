@@ -24,6 +24,7 @@ mod turns;
 mod words;
 
 use crate::*;
+use cairn_surface::Toolbox;
 use cairn_types::*;
 use expect_test::Expect;
 
@@ -57,6 +58,7 @@ impl Sim {
             given: Vec::new(),
             tool_use: cairn_types::ToolUse::Free,
             small: false,
+            toolbox: None,
         };
         with(&mut run);
         sim.record(Recording::of(Body::Run(run)));
@@ -224,7 +226,7 @@ fn drive(mode: Mode, approval: Approval) -> Drive {
 /// What is recorded of a reply that is made of calls with these arguments.
 fn replied_by_calls(engine: &Engine, reply: Reply, args: &[&str]) -> Recording {
     let calls: Vec<_> = args.iter().map(|args| (*args, Marks::default())).collect();
-    engine.lap_in_run().unwrap().replied_in(reply, &calls)
+    engine.lap_in_run().unwrap().replied_in(reply, &calls, &Toolbox::default())
 }
 
 /// What is recorded of a result now.

@@ -2,6 +2,7 @@
 //! of its own, told as words.
 
 use super::*;
+use cairn_surface::Toolbox;
 use expect_test::expect;
 
 /// The op's command goes on in the background, where it may.
@@ -231,7 +232,8 @@ fn go_asking(sim: &mut Sim, asked: &mut Vec<(Coord, HookEvent)>) -> Step {
         match sim.go() {
             Step::Hook(ask) => {
                 asked.extend(ask.at.map(|at| (at, ask.event)));
-                let recording = sim.engine.hooked(&ask, HookSays::default(), 1);
+                let recording =
+                    sim.engine.hooked(&ask, HookSays::default(), 1, &Toolbox::default());
                 sim.record(recording);
             }
             Step::Conclude(at) => {
@@ -270,7 +272,7 @@ fn hooks_are_asked_about_the_command_before_it_ran_and_about_its_changes_from_th
         asked.push((changes, ask.event));
         // No other call is made of what a command did.
         let says = HookSays { input: Some(BASH.1.into()), ..HookSays::default() };
-        let recording = sim.engine.hooked(&ask, says, 1);
+        let recording = sim.engine.hooked(&ask, says, 1, &Toolbox::default());
         sim.record(recording);
     }
     prepare(&mut sim, changes, &prepared);

@@ -2,6 +2,7 @@
 //! written.
 
 use super::*;
+use cairn_surface::Toolbox;
 use expect_test::expect;
 
 const DONE: (&str, &str) = ("send", r#"{"status":200,"text":"done"}"#);
@@ -152,7 +153,11 @@ fn a_last_word_that_was_cut_is_none() {
         let call = Call { id: "1".to_owned(), name: DONE.0.to_owned(), args };
         let reply = Reply { finish, calls: vec![call], ..Reply::default() };
         let marks = Marks { unclosed: true, ..Marks::default() };
-        let recording = sim.engine.lap_in_run().unwrap().replied_in(reply, &[(DONE.1, marks)]);
+        let recording = sim.engine.lap_in_run().unwrap().replied_in(
+            reply,
+            &[(DONE.1, marks)],
+            &Toolbox::default(),
+        );
         sim.record(recording);
         let problem = sim.engine.op(at(1, 1, 1)).unwrap().intent.problem.as_ref();
         assert_eq!(problem.map(|problem| problem.status.0), status, "{finish:?}");
@@ -208,7 +213,8 @@ fn unclosed(approval: Approval, is_last: bool, finish: Finish) -> Sim {
         )
     };
     let marked: Vec<(&str, Marks)> = calls.iter().map(marks).collect();
-    let recording = sim.engine.lap_in_run().unwrap().replied_in(reply, &marked);
+    let recording =
+        sim.engine.lap_in_run().unwrap().replied_in(reply, &marked, &Toolbox::default());
     sim.record(recording);
     sim
 }
@@ -265,7 +271,7 @@ fn the_envelope_asks_for_the_answer_after_its_last_word_or_its_last_step() {
     sim.go();
     assert!(!plain(&sim));
     let last = Reply { is_final: true, ..Reply::default() };
-    let recording = sim.engine.lap_in_run().unwrap().replied_in(last, &[]);
+    let recording = sim.engine.lap_in_run().unwrap().replied_in(last, &[], &Toolbox::default());
     sim.record(recording);
     assert!(matches!(sim.go(), Step::AskModel { .. }) && plain(&sim));
     sim.reply(&[], Finish::Stop);

@@ -208,6 +208,7 @@ impl Client {
             given: Vec::new(),
             tool_use: cairn_types::ToolUse::Free,
             small: false,
+            toolbox: None,
         };
         recording.facts.push(Body::Run(started));
         self.journal.record(recording);

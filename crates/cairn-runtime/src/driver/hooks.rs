@@ -45,7 +45,7 @@ impl Driver {
             // It was prepared a while ago.
             self.run.open_ops.prepared.forget();
         }
-        self.run.record(self.engine().hooked(&ask, answer, ms))
+        self.run.record(self.engine().hooked(&ask, answer, ms, &self.run.toolbox))
     }
 
     /// What hooks are told of the run as it is now.

@@ -16,7 +16,7 @@ use crate::model::prepared_ask::PreparedAsk;
 use crate::ops::preview::OpPreview;
 use crate::run_record::RunRecord;
 use crate::schemes::{Leads, Web};
-use crate::{Longest, RunError, Written};
+use crate::{Longest, OutsideTools, RunError, Written};
 use cairn_engine::{DecideError, Engine, NewText, Recording, Step, Word};
 use cairn_hooks::Hooks;
 use cairn_provider::Effort;
@@ -79,6 +79,8 @@ pub struct Settings {
     pub hooks: Hooks,
     /// What pages may be read.
     pub web: Web,
+    /// The tools that the program which drives it adds.
+    pub outside_tools: OutsideTools,
     /// Tools that a new run is given besides, of `cairn_surface::native::ON_REQUEST`.
     pub more_tools: Vec<String>,
     /// How the model of a new run writes.

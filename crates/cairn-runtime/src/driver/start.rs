@@ -17,7 +17,8 @@ use cairn_engine::policy::Rulebook;
 use cairn_engine::{Engine, Recording, Step};
 use cairn_provider::Provider;
 use cairn_store::{HomeLock, NewRun, NewSession, Store};
-use cairn_surface::any::{self, Telling};
+use cairn_surface::Toolbox;
+use cairn_surface::any::Telling;
 use cairn_surface::native;
 use cairn_types::{
     Approval, Body, Budgets, Caps, ContentRef, Drive, End, Flags, Mode, Policy, Rail, RunId,
@@ -183,7 +184,8 @@ impl Start {
         if tool_use == ToolUse::None {
             given.clear();
         }
-        let told = any::told(surface, &given, Telling::of_small(small));
+        let toolbox = self.settings.outside_tools.toolbox().clone();
+        let told = toolbox.told(surface, &given, Telling::of_small(small));
         let given = match surface.is_text() || !tools.is_empty() {
             true => names(&given),
             false => Vec::new(),
@@ -198,12 +200,13 @@ impl Start {
             given,
             tool_use,
             small,
+            toolbox: toolbox.to_json().map(|specs| recording.keep(specs)),
         };
         recording.facts.push(Body::Run(started));
         let since = self.store.newest_receipt(&session)?.unwrap_or_default();
         let drive = self.drive_fact(journal.lease().epoch(), Some(since));
         recording.facts.push(Body::Drive(drive));
-        let mut driver = self.driver(journal, Messages::default(), inbox);
+        let mut driver = self.driver(journal, Messages::default(), toolbox, inbox);
         recording.contents.extend(driver.model_calls.schema_content());
         driver.run.record(recording)?;
         Ok(driver)
@@ -232,6 +235,13 @@ impl Start {
             return Err(RunError::NoBeginning { run: run.clone() });
         }
         let messages = Messages::load(&engine, &self.store)?;
+        let toolbox = match engine.run().and_then(|run| run.toolbox) {
+            Some(specs) => {
+                let specs = self.store.content(&specs.hash)?;
+                Toolbox::from_json(&String::from_utf8_lossy(&specs))
+            }
+            None => Toolbox::default(),
+        };
         made::tell(&self.world, &self.store, &facts)?;
         let since = match engine.driving().looked() {
             Some(_) => None,
@@ -240,7 +250,7 @@ impl Start {
         let drive = self.drive_fact(lease.epoch(), since);
         let scrubber = self.settings.scrubber.clone();
         let journal = Journal::new(self.store.clone(), lease, session, engine, scrubber);
-        let mut driver = self.driver(journal, messages, inbox);
+        let mut driver = self.driver(journal, messages, toolbox, inbox);
         let contents = driver.model_calls.schema_content();
         driver.run.record(Recording { contents, ..Recording::of(Body::Drive(drive)) })?;
         driver.run.record_lost_streams()?;
@@ -263,7 +273,7 @@ impl Start {
             form: self.provider.form(),
             effort: self.settings.effort.word().map(str::to_owned),
             schema: self.settings.schema.as_ref().map(|text| ContentRef::of(text.as_bytes())),
-            hooks: self.settings.hooks.plans(),
+            hooks: self.settings.hooks.plans(self.settings.outside_tools.specs()),
             schemes: self.world.added(),
             since,
             lost: None,
@@ -276,7 +286,7 @@ impl Start {
             rules: Rulebook::recorded(&self.policy),
             mode: self.mode,
             writer: Writer::Model,
-            is_hooked: !self.settings.hooks.plans().is_empty(),
+            is_hooked: !self.settings.hooks.plans(self.settings.outside_tools.specs()).is_empty(),
         }
     }
 
@@ -284,6 +294,7 @@ impl Start {
         self,
         journal: Journal,
         messages: Messages,
+        toolbox: Toolbox,
         inbox: mpsc::UnboundedReceiver<Command>,
     ) -> Driver {
         let mut schemes = schemes::of_session(&self.store, journal.session(), &self.world);
@@ -293,7 +304,7 @@ impl Start {
         let world = self.world.with_schemes(schemes);
         let world = Arc::new(world);
         Driver {
-            run: RunRecord::new(journal, messages, self.sink, world.clone()),
+            run: RunRecord::new(journal, messages, toolbox, self.sink, world.clone()),
             world,
             model_calls: ModelCalls::new(self.provider, &self.settings),
             inbox,

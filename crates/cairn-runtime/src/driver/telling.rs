@@ -7,7 +7,7 @@ use cairn_engine::gates::Terms;
 use cairn_engine::{Concluded, Engine, HookAsk, Item, Misread, OpState};
 use cairn_hooks::{Call, Done, Request, Senseless, What, Word};
 use cairn_surface::native;
-use cairn_types::{ContentRef, Coord, HookEvent, Status};
+use cairn_types::{ContentRef, Coord, HookEvent, OpName, Status};
 use std::sync::Arc;
 
 /// The run as it is now, to say what a hook is told of it.
@@ -141,11 +141,16 @@ impl HookBriefing<'_> {
     }
 
     fn call(&self, op: &OpState) -> Result<Option<Call>, RunError> {
-        let Some(tool) = native::tool(&op.intent.tool) else { return Ok(None) };
-        let at = op.intent.at;
+        let intent = &op.intent;
+        let name = match intent.op {
+            Some(OpName::Call) => Some(intent.tool.as_str()),
+            _ => native::name_of(&intent.tool),
+        };
+        let Some(tool) = name else { return Ok(None) };
+        let at = intent.at;
         Ok(Some(Call {
             at,
-            tool: tool.name,
+            tool: tool.to_owned(),
             action: Arc::unwrap_or_clone(self.preview.action(at)?),
         }))
     }

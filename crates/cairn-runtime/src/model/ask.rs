@@ -121,7 +121,7 @@ impl ModelCalls {
         let marks = heard.calls.into_iter().map(|(_, marks)| marks).chain(repeat(Marks::default()));
         let calls: Vec<_> =
             taken.iter().zip(marks).map(|(taken, marks)| taken.marked(marks)).collect();
-        let mut recording = run.open_loop()?.replied_in(reply, &calls);
+        let mut recording = run.open_loop()?.replied_in(reply, &calls, &run.toolbox);
         recording.contents.extend(kept.contents);
         recording.contents.extend(calls.iter().map(|(args, _)| args.as_bytes().to_vec()));
         run.record(recording)

@@ -94,12 +94,17 @@ impl Driver {
             .collect();
         let world = self.world.clone();
         let cancel = CancellationToken::new();
+        let outside = &self.settings.outside_tools.clone();
         let looks = actions.iter().zip(ats).zip(running).map(|((action, at), running)| {
             let (world, cancel) = (&world, &cancel);
             async move {
                 match (action, running) {
                     (Action::Open { .. } | Action::Fold { .. }, _) => None,
                     (_, Some(lines)) => Some(lines),
+                    (Action::Call(call), None) => {
+                        let answer = outside.call(call.clone(), cancel).await;
+                        Some(Performed::told(answer.status, answer.text))
+                    }
                     (action, None) => Some(world.look(action, &rows::address(*at), cancel).await),
                 }
             }

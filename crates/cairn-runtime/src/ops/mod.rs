@@ -4,6 +4,7 @@
 pub(crate) mod act;
 mod choice;
 mod earlier;
+pub(crate) mod outside_tools;
 pub(crate) mod perform;
 pub(crate) mod preview;
 mod progress;

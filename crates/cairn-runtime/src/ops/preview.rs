@@ -5,7 +5,6 @@ use crate::background::{Streams, settled};
 use crate::run_record::{RunRecord, rows};
 use crate::schemes::OwnRows;
 use cairn_engine::Engine;
-use cairn_surface::native;
 use cairn_text::patch;
 use cairn_types::{Action, Coord, Edit, EditBody, RunId, Status, Surface};
 use cairn_world::{EarlierInReply, Prepared, World};
@@ -32,7 +31,9 @@ impl OpPreview<'_> {
         let tool = &op.intent.tool;
         let parse = || {
             let args = self.run.content(&op.input())?;
-            native::parse(tool, &String::from_utf8_lossy(&args))
+            let toolbox = &self.run.toolbox;
+            toolbox
+                .parse(tool, &String::from_utf8_lossy(&args))
                 .action
                 .map(|action| own_commands(self.run.journal.run_id(), action))
                 .map_err(|misread| unreadable(misread.message))

@@ -15,6 +15,7 @@ use crate::run_record::questions::PutQuestions;
 use crate::{DecisionReply, Event, Messages, RunError, Sink, now_ms};
 use cairn_engine::{Engine, Lap, LapInRun, ParsedCall, Recording, Word};
 use cairn_store::StoreError;
+use cairn_surface::Toolbox;
 use cairn_types::{Body, By, ContentRef, Coord, Hash, Proposal, ProposalId, Verdict, Writer};
 use cairn_world::World;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub(crate) struct RunRecord {
     /// What the model is sent, by the log so far.
     pub(crate) messages: Messages,
     pub(crate) open_ops: OpenOps,
+    /// Its tools, as it began with them.
+    pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) questions: PutQuestions,
     /// Where events go.
     pub(crate) sink: Arc<dyn Sink>,
@@ -37,12 +40,14 @@ impl RunRecord {
     pub(crate) fn new(
         journal: Journal,
         messages: Messages,
+        toolbox: Toolbox,
         sink: Arc<dyn Sink>,
         world: Arc<World>,
     ) -> RunRecord {
         let (open_ops, questions) = Default::default();
         let instructions = DirectoryInstructions::new(world);
-        RunRecord { journal, messages, open_ops, questions, sink, instructions }
+        let toolbox = Arc::new(toolbox);
+        RunRecord { journal, messages, open_ops, toolbox, questions, sink, instructions }
     }
 
     /// The run's state, with everything that was recorded.

@@ -29,6 +29,7 @@ mod one_reply;
 mod ops;
 mod ops_model;
 mod ops_random;
+mod outside_tools;
 mod own_rows;
 mod own_scheme;
 mod pieces;

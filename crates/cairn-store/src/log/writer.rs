@@ -303,6 +303,7 @@ mod tests {
             given: Vec::new(),
             tool_use: cairn_types::ToolUse::Free,
             small: false,
+            toolbox: None,
         });
         Ask::Commit(Box::new(Batch {
             lease: LeaseKey { run: run.clone(), epoch: 1 },

@@ -216,6 +216,7 @@ impl Driver {
             given: Vec::new(),
             tool_use: cairn_types::ToolUse::Free,
             small: false,
+            toolbox: None,
         });
         let bodies =
             vec![(started, text.clone()), (self.drive_body(), Vec::new()), (prompt(1), text)];

@@ -1,7 +1,7 @@
 //! Arguments made to fit a JSON Schema, top-level property by property, where nothing is lost by it; each is
 //! reported. Looks at types, choices and what is required. Whatever else a schema says is for admission.
 
-use super::args::is_as_written;
+use super::args::{is_as_written, written_numbers};
 use crate::json::Exact;
 use crate::json::short;
 use serde_json::{Map, Number, Value};
@@ -136,9 +136,40 @@ fn choices(schema: &Value) -> Option<Vec<&Value>> {
     }
 }
 
+/// The arguments of a call, read and made to fit a schema. Repairs are added to `repairs`; where nothing helps, says
+/// what is wrong.
+pub(crate) fn coerced(
+    schema: &Value,
+    arguments: &str,
+    repairs: &mut Vec<String>,
+) -> Result<Map<String, Value>, String> {
+    let (given, numbers) = object(arguments, repairs)?;
+    coerce(schema, given, &numbers, repairs)
+}
+
+/// An object, and the numbers in it as they are written.
+type Exactly = (Map<String, Value>, Vec<(String, String)>);
+
+/// The object that arguments are, and the numbers in it that may be written in more ways than one.
+fn object(text: &str, repairs: &mut Vec<String>) -> Result<Exactly, String> {
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    let read = |text: &str| serde_json::from_str::<Exact>(text).map(|Exact(value)| value);
+    match read(text).map_err(|e| format!("the arguments are not JSON: {e}"))? {
+        Value::Object(given) => Ok((given, written_numbers(text))),
+        Value::String(inner) => match read(&inner) {
+            Ok(Value::Object(given)) => {
+                repairs.push("the arguments: text read as JSON".to_owned());
+                Ok((given, written_numbers(&inner)))
+            }
+            _ => Err("the arguments are not a JSON object".to_owned()),
+        },
+        _ => Err("the arguments are not a JSON object".to_owned()),
+    }
+}
+
 /// Makes arguments fit a schema. `numbers` are those that are to be taken as they were written, where a text is wanted.
 /// Repairs are added to `repairs`; where nothing helps, says what was wrong.
-pub(super) fn coerce(
+fn coerce(
     schema: &Value,
     given: Map<String, Value>,
     numbers: &[(String, String)],

@@ -1,14 +1,13 @@
 //! One assistant message in the shape of Chat Completions, read without a provider: what it would do, against our
 //! own tools or against a list from outside. Does nothing, and knows no run.
 
-use super::args::written_numbers;
-use super::coerce::coerce;
+use super::coerce::coerced;
 use super::{nearest, parse, plain, tool};
-use crate::json::{Exact, Fields, place_of, short};
+use crate::json::{Fields, place_of, short};
 use crate::position::offset;
 use crate::{Parsed, Places, Position, Repair, Trouble, shown};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// The longest name that every provider takes.
@@ -356,8 +355,7 @@ impl<'a> Reader<'a> {
             self.repair("call", named, format!("{} read as {name}", short(&wire)));
         }
         let mut repairs = Vec::new();
-        let args = object(&arguments, &mut repairs)
-            .and_then(|(given, numbers)| coerce(schema, given, &numbers, &mut repairs));
+        let args = coerced(schema, &arguments, &mut repairs);
         for note in repairs {
             self.repair("call", at, note);
         }
@@ -385,24 +383,4 @@ fn what_is_missing(fields: &Fields<'_>) -> Option<&'static str> {
         Some(_) => "it is a whole response; give choices[0].message",
         None => "it has neither content nor tool_calls, and a message has one of them",
     })
-}
-
-/// An object, and the numbers in it as they are written.
-type Exactly = (Map<String, Value>, Vec<(String, String)>);
-
-/// The object that arguments are, and the numbers in it that may be written in more ways than one.
-fn object(text: &str, repairs: &mut Vec<String>) -> Result<Exactly, String> {
-    let text = if text.trim().is_empty() { "{}" } else { text };
-    let read = |text: &str| serde_json::from_str::<Exact>(text).map(|Exact(value)| value);
-    match read(text).map_err(|e| format!("the arguments are not JSON: {e}"))? {
-        Value::Object(given) => Ok((given, written_numbers(text))),
-        Value::String(inner) => match read(&inner) {
-            Ok(Value::Object(given)) => {
-                repairs.push("the arguments: text read as JSON".to_owned());
-                Ok((given, written_numbers(&inner)))
-            }
-            _ => Err("the arguments are not a JSON object".to_owned()),
-        },
-        _ => Err("the arguments are not a JSON object".to_owned()),
-    }
 }

@@ -9,6 +9,7 @@ mod tools;
 
 pub use args::Given;
 pub(crate) use args::{fit_exactly, fit_texts, is_as_written, whole};
+pub(crate) use coerce::coerced;
 pub use declare::{Kind, Param, Way};
 pub(crate) use declare::{about, in_passing, schema, told};
 pub use skins::{by_tag, by_word, is_tag, is_word, nearest_word, skins};

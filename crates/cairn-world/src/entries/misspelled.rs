@@ -66,6 +66,7 @@ pub(crate) fn paths(action: &Action) -> Vec<&str> {
         | Action::Send(_)
         | Action::Exec(_)
         | Action::Todo { .. }
+        | Action::Call(_)
         | Action::Consult(_) => Vec::new(),
     }
 }

@@ -69,7 +69,8 @@ pub(crate) fn looked(
         | Action::Exec(_)
         | Action::Open { .. }
         | Action::Fold { .. }
-        | Action::Consult(_) => Err(Refusal::new(Status::FAILED, "not a look")),
+        | Action::Consult(_)
+        | Action::Call(_) => Err(Refusal::new(Status::FAILED, "not a look")),
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn tell(locations: &Locations, action: &Action, told: &mut Performed)
             None => return,
         },
         Action::Find(_) | Action::Exec(_) | Action::Open { .. } | Action::Fold { .. } => return,
-        Action::Send(_) | Action::Todo { .. } | Action::Consult(_) => return,
+        Action::Send(_) | Action::Todo { .. } | Action::Consult(_) | Action::Call(_) => return,
     };
     let Locations { roots, schemes } = locations;
     let near = match schemes.address(path) {

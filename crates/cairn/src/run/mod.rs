@@ -274,6 +274,11 @@ fn not_imported(store: &Store, place: Place) -> Result<Place> {
     Ok(Place::Existing { run, session })
 }
 
+/// That the model does not see the pictures of a task, if it does not.
+fn unseen_pictures(task: Option<&Task>, chosen: &model::Chosen) -> Option<String> {
+    pictures::unseen(&task?.shown, &chosen.name, chosen.sees)
+}
+
 impl Order<'_> {
     /// The most a loop may cost. A limit on money is refused for a model whose price is not known.
     fn cost_cap(&self, chosen: &model::Chosen) -> Result<Option<PicoUsd>> {
@@ -296,8 +301,7 @@ impl Order<'_> {
         let asking = manner::asking(&self.args.manner, name, &self.config)?;
         let chosen = model::choose(name, &asking, &place::env, &scrubber)?;
         let cost = self.cost_cap(&chosen)?;
-        let unseen =
-            task.as_ref().and_then(|task| pictures::unseen(&task.shown, &chosen.name, chosen.sees));
+        let unseen = unseen_pictures(task.as_ref(), &chosen);
         let shown = Shown::new(self.talk, self.config.text("notify").unwrap_or_default());
         let is_new = matches!(place, Place::New { .. });
         let in_home = is_new.then(|| privacy::remark(&self.root)).flatten();
@@ -316,11 +320,11 @@ impl Order<'_> {
         settings.unreadable = rules.unread_by_commands().unwrap_or_default().into();
         settings.ruled = Ruled(rules.ruled().cloned().collect());
         let found = self.hooks(&settings)?;
-        let docs = docs::of(&self.config)?;
         let manner = self.manner(&store, &place, &chosen.name)?;
         let told = CommandSettings::read(&self.config).description_for_model(&settings.confine);
         let surroundings = place::surroundings(&settings.shell, (told, policy.overlay));
-        let mut world = World::with_folders(workspace, &folders, settings)?.with_docs(docs);
+        let mut world =
+            World::with_folders(workspace, &folders, settings)?.with_docs(docs::of(&self.config)?);
         policy.keeps_unread = world.keep_unread();
         let start = Start {
             store,
@@ -351,6 +355,7 @@ impl Order<'_> {
                 web: network::web(&self.config)?,
                 more_tools: self.more_tools(),
                 manner,
+                ..Settings::default()
             },
         };
         docs::check(&self.config, &start.world)?;

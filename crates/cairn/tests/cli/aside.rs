@@ -79,6 +79,7 @@ fn bodies(session: &cairn_types::SessionId, epoch: u64, changes: Vec<Change>) ->
         given: Vec::new(),
         tool_use: cairn_types::ToolUse::Free,
         small: false,
+        toolbox: None,
     };
     let drive = Drive {
         epoch,

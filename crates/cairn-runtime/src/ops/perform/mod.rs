@@ -6,6 +6,7 @@ mod commands;
 mod entries;
 mod files;
 mod messages;
+mod outside_call;
 mod streams;
 
 pub(crate) use allowed_op::Beginning;
@@ -19,6 +20,7 @@ use commands::{BackgroundCommand, DirectCommand, OverlayCommand};
 use entries::EntryChange;
 use files::FileChange;
 use messages::SentMessage;
+use outside_call::OutsideCall;
 use streams::{FeedRead, StreamEnd};
 
 /// An op that has its effect now, by its kind.
@@ -31,6 +33,7 @@ enum Performance {
     StreamEnd(StreamEnd),
     Feed(FeedRead),
     Files(FileChange),
+    Outside(OutsideCall),
 }
 
 impl Performance {
@@ -49,6 +52,7 @@ impl Performance {
                 Performance::Background(BackgroundCommand { op })
             }
             Action::Exec(_) => Performance::Direct(DirectCommand { op }),
+            Action::Call(call) => Performance::Outside(OutsideCall { call: call.clone(), op }),
             Action::Kill { path } if rows::is_row(path) => {
                 Performance::StreamEnd(StreamEnd { path: path.clone(), op })
             }
@@ -70,6 +74,7 @@ impl Performance {
             Performance::StreamEnd(end) => end.perform(driver).await,
             Performance::Feed(read) => read.perform(driver).await,
             Performance::Files(change) => change.perform(driver).await,
+            Performance::Outside(call) => call.perform(driver).await,
         }
     }
 }

@@ -134,7 +134,7 @@ impl Tool {
         }
     }
 
-    fn schema(&self) -> Value {
+    pub(crate) fn schema(&self) -> Value {
         json!({
             "name": self.name,
             "description": told(self.doc),
