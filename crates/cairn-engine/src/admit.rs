@@ -219,6 +219,7 @@ impl LapInRun<'_> {
         calls: &[(&str, Marks)],
         tools: &Toolbox,
     ) -> Recording {
+        tracing::trace!(target: "cairn::turn", "LapInRun::replied_in");
         let (lap, turn) = (self.lap.lap, self.lap.asked_turn());
         (reply.lap, reply.turn) = (lap, turn);
         let mut recording = Recording::default();
@@ -335,6 +336,7 @@ impl OpInRun<'_> {
     /// It was prepared: it may run, is held, or is refused.
     #[must_use]
     pub fn judge_prepared(&self, prepared: &Prepared) -> Recording {
+        tracing::trace!(target: "cairn::turn", "OpInRun::judge_prepared");
         let hosts = self.asked_hosts(prepared);
         if !hosts.is_empty() {
             return self.put_hosts(&hosts);
@@ -365,6 +367,7 @@ impl OpInRun<'_> {
     /// by now.
     #[must_use]
     pub fn refusal_before_acting(&self, prepared: &Prepared) -> Option<Recording> {
+        tracing::trace!(target: "cairn::turn", "OpInRun::refusal_before_acting");
         let by_gates = self.newest_decision().is_some_and(Decision::is_by_gates);
         let reach = Reach::from(prepared);
         let refused = |gates, refusal| {

@@ -86,6 +86,7 @@ impl Engine {
 
     /// Takes one more recorded fact. Facts of a kind this version does not know change nothing.
     pub fn apply(&mut self, fact: &Fact) {
+        tracing::trace!(target: "cairn::turn", "Engine::apply");
         self.pass(fact);
         (self.last_n, self.now) = (fact.n, fact.at);
         self.driving.policy_changes += u64::from(may_change_policy(&fact.body));

@@ -62,6 +62,7 @@ impl Engine {
     /// What to do next.
     #[must_use]
     pub fn step(&self) -> Step {
+        tracing::trace!(target: "cairn::turn", "Engine::step");
         let Some(lap) = self.lap_in_run() else { return self.step_idle() };
         match lap.open_ops().next() {
             Some(op) => lap.with_op(op).step_by_stage(),

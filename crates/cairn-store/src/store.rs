@@ -402,6 +402,7 @@ impl Store {
 
     /// Writes a batch whole or not at all. When it returns, the batch is durable.
     pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
+        tracing::trace!(target: "cairn::turn", "Store::commit");
         self.writer()?.ask(Ask::Commit(Box::new(batch))).await
     }
 

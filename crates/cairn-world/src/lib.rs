@@ -188,6 +188,7 @@ impl World {
     /// The same of an op of a reply whose earlier ops did this.
     #[must_use]
     pub fn prepare_in_reply(&self, action: &Action, earlier: &EarlierInReply) -> Prepared {
+        tracing::trace!(target: "cairn::turn", "World::prepare_in_reply");
         caught(|| self.prepared(action, earlier)).unwrap_or_else(unprepared)
     }
 
@@ -327,6 +328,7 @@ impl World {
         acting: Acting<'_>,
         progress: OnProgress<'_>,
     ) -> Performed {
+        tracing::trace!(target: "cairn::turn", "World::act_and_count");
         match caught_while(Box::pin(self.acted(action, prepared, acting, progress))).await {
             Ok(performed) => performed,
             Err(refusal) => Performed { panicked: true, ..refusal.into() },

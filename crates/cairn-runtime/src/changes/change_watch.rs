@@ -29,6 +29,7 @@ impl ChangeWatch {
         world: &Arc<World>,
         turn: (u32, u32),
     ) -> Result<Option<Recording>, RunError> {
+        tracing::trace!(target: "cairn::turn", "ChangeWatch::look_around");
         if self.turn == Some(turn) {
             return Ok(None);
         }

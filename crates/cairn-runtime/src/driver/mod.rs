@@ -187,6 +187,7 @@ impl Driver {
     /// Drives until there is nothing left to do, or for so many steps; the run can be continued
     /// from there, by this driver or another.
     pub async fn drive(&mut self, steps: Option<u64>) -> Result<Pause, RunError> {
+        tracing::trace!(target: "cairn::turn", "Driver::drive");
         let mut left = steps;
         loop {
             self.take_waiting().await?;
@@ -232,6 +233,7 @@ impl Driver {
     /// before it does. No loop ends while one runs that a person sent there, unless it is stopped; one that
     /// is over and cannot be told any more, since the model is being asked, is not waited for.
     pub(crate) async fn record_step(&mut self, recording: Recording) -> Result<(), RunError> {
+        tracing::trace!(target: "cairn::turn", "Driver::record_step");
         if let Some(turn) = recording.asks() {
             if self.take_letters().await? {
                 return Ok(());

@@ -135,6 +135,7 @@ impl Journal {
 
     /// Takes facts into the run, with markers in the places of secrets. They are durable after the next flush.
     pub(crate) fn record(&mut self, recording: Recording) {
+        tracing::trace!(target: "cairn::turn", "Journal::record");
         let Recording { facts, contents, .. } = without_secrets(&self.scrubber, recording);
         contents.into_iter().for_each(|content| self.pending.keep(content));
         for body in facts {

@@ -23,6 +23,7 @@ const NOT_UTF8: &str = "bytes that are not UTF-8 were replaced by U+FFFD";
 
 impl Driver {
     pub(crate) async fn ask_model(&mut self, messages: usize) -> Result<(), RunError> {
+        tracing::trace!(target: "cairn::turn", "Driver::ask_model");
         if let Some(end) = self.model_calls.afforded_again(&self.run)? {
             return self.record_step(end).await;
         }
@@ -65,6 +66,7 @@ impl ModelCalls {
         mut answer: Answer,
         ms: u64,
     ) -> Result<(), RunError> {
+        tracing::trace!(target: "cairn::turn", "ModelCalls::record_answer");
         answer.calls.truncate(MOST_CALLS);
         let mut heard = ParsedReply::default();
         let mut written = String::new();

@@ -38,6 +38,7 @@ impl ModelCalls {
 
     /// The request that shows the first `messages` items.
     pub(crate) fn request(&self, run: &RunRecord, messages: usize) -> Result<Request, StoreError> {
+        tracing::trace!(target: "cairn::turn", "ModelCalls::request");
         let engine = run.engine();
         let mut request = run.messages.request(engine, messages, &|hash| run.content(hash))?;
         request.effort = self.effort;

@@ -130,6 +130,7 @@ impl ModelCalls {
         run: &RunRecord,
         ask: PreparedAsk,
     ) -> Result<Recording, RunError> {
+        tracing::trace!(target: "cairn::turn", "ModelCalls::afforded");
         let engine = run.engine();
         let ask = ask.with_max_output(self.longest.held());
         if !counts_money(engine) {

@@ -35,6 +35,7 @@ pub(crate) fn to_be_shown(prepared: &Prepared) -> cairn_engine::Prepared {
 
 impl Driver {
     pub(crate) async fn prepare(&mut self, at: Coord) -> Result<(), RunError> {
+        tracing::trace!(target: "cairn::turn", "Driver::prepare");
         let action = self.preview().action(at)?;
         if let Action::Consult(consult) = &*action {
             return self.run.record(self.engine().op_in_run(at)?.put_to_person(consult));

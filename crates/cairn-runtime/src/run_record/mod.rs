@@ -73,6 +73,7 @@ impl RunRecord {
 
     /// Takes facts into the run. They are durable after the next `flush`.
     pub(crate) fn record(&mut self, recording: Recording) -> Result<(), RunError> {
+        tracing::trace!(target: "cairn::turn", "RunRecord::record");
         let mut recording = self.instructions.added_to(recording, self.journal.engine());
         self.keep_actions(&mut recording);
         self.open_ops.sent.forget_settled(&recording.facts, self.journal.engine());
@@ -99,6 +100,7 @@ impl RunRecord {
 
     /// Makes everything recorded durable, then tells it.
     pub(crate) async fn flush(&mut self) -> Result<(), RunError> {
+        tracing::trace!(target: "cairn::turn", "RunRecord::flush");
         for committed in self.journal.flush().await? {
             if let Body::Proposal(proposal) = &committed.fact.body {
                 self.questions.note_put(&proposal.id);

@@ -34,6 +34,7 @@ impl RunRecord {
 
     /// Makes it durable that an op begins, and what it is about to change.
     pub(crate) async fn begin_op(&mut self, beginning: Beginning<'_>) -> Result<(), RunError> {
+        tracing::trace!(target: "cairn::turn", "RunRecord::begin_op");
         let spooled = beginning.prepared.ran.as_ref().and_then(|ran| ran.spooled.clone());
         self.journal.keep_spooled(spooled);
         self.record(beginning.recording())?;
@@ -47,6 +48,7 @@ impl RunRecord {
         mut done: Performed,
         settled: Settled,
     ) -> Result<(), RunError> {
+        tracing::trace!(target: "cairn::turn", "RunRecord::settle_op");
         self.journal.keep_spooled(done.spooled.take());
         // Before it is compared with what the model has been told.
         let text = self.journal.scrubber().text(&done.text).into_owned();

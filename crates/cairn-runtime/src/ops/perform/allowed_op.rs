@@ -123,6 +123,7 @@ impl Driver {
         at: Coord,
         again: bool,
     ) -> Result<Compared, RunError> {
+        tracing::trace!(target: "cairn::turn", "Driver::compare_with_decision");
         let action = self.preview().action(at)?;
         let mut prepared = self.would_at(at, &action).await?;
         let unperformed = match self.engine().op_in_run(at)?.has_not_happened() {

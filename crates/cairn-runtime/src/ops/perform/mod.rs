@@ -82,6 +82,7 @@ impl Performance {
 impl Driver {
     /// Performs one effect: compares it with what was decided, records that it begins, makes that durable, then acts.
     pub(crate) async fn act(&mut self, at: Coord, again: bool) -> Result<(), RunError> {
+        tracing::trace!(target: "cairn::turn", "Driver::act");
         match self.compare_with_decision(at, again).await? {
             Compared::AsDecided(op) => Performance::of(op).perform(self).await,
             Compared::Settled(done, settled) => self.run.settle_without_acting(at, *done, settled),
