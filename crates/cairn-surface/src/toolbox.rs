@@ -137,13 +137,30 @@ impl Toolbox {
         Some(self.find(&call.tool)?.subject(call))
     }
 
-    /// What a model is told of these built-in tools and of all others, on a surface.
+    /// The same with only those tools from outside that have one of these names; with all where none are named.
+    #[must_use]
+    pub fn only(mut self, names: &[String]) -> Toolbox {
+        self.outside.retain(|spec| names.is_empty() || names.contains(&spec.name));
+        self
+    }
+
+    /// What a model is told of these built-in tools and of all others. On a text surface nothing is told of the others:
+    /// they cannot be called there.
     #[must_use]
     pub fn told(&self, surface: Surface, given: &[&'static Tool], telling: Telling) -> String {
-        match (surface, telling) {
-            (Surface::Native | Surface::Client, Telling::Whole) => self.schemas(given),
-            _ => any::told(surface, given, telling),
+        let built_in = any::told(surface, given, telling);
+        if self.outside.is_empty() || surface.is_text() {
+            return built_in;
         }
+        let mut schemas: Vec<Value> = serde_json::from_str(&built_in).unwrap_or_default();
+        schemas.extend(self.outside.iter().map(|spec| {
+            json!({
+                "name": spec.wire_name,
+                "description": spec.description,
+                "parameters": spec.input_schema,
+            })
+        }));
+        Value::Array(schemas).to_string()
     }
 
     /// The tools that are not built in, as they are kept; nothing where there are none.
@@ -159,20 +176,6 @@ impl Toolbox {
     #[must_use]
     pub fn from_json(specs: &str) -> Toolbox {
         Toolbox { outside: serde_json::from_str(specs).unwrap_or_default() }
-    }
-
-    /// The schemas of these built-in tools and of all others, a JSON array of `{name, description, parameters}`.
-    #[must_use]
-    pub fn schemas(&self, given: &[&'static Tool]) -> String {
-        let built_in = given.iter().map(|tool| tool.schema());
-        let outside = self.outside.iter().map(|spec| {
-            json!({
-                "name": spec.wire_name,
-                "description": spec.description,
-                "parameters": spec.input_schema,
-            })
-        });
-        Value::Array(built_in.chain(outside).collect()).to_string()
     }
 }
 

@@ -181,10 +181,11 @@ impl Start {
         let (surface, small, tool_use) = (*surface, *small, *tool_use);
         let system = system::message(&self.root, world, about, (terms, &self.settings.manner));
         let mut given = native::given(terms.can_be_asked(), &self.more_tools(surface), tools);
+        let mut toolbox = self.settings.outside_tools.toolbox().clone().only(tools);
         if tool_use == ToolUse::None {
             given.clear();
+            toolbox = Toolbox::default();
         }
-        let toolbox = self.settings.outside_tools.toolbox().clone();
         let told = toolbox.told(surface, &given, Telling::of_small(small));
         let given = match surface.is_text() || !tools.is_empty() {
             true => names(&given),

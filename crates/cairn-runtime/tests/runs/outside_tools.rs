@@ -3,12 +3,13 @@
 use crate::kit::{Told, block_on, rules, script, start, store};
 use cairn_engine::Word;
 use cairn_runtime::{
-    Command, Driver, NewTool, OutsideTools, Pause, Place, Start, ToolAnswer, ToolHandler,
+    Command, Driver, Manner, NewTool, OutsideTools, Pause, Place, Start, ToolAnswer, ToolHandler,
     ToolProblem,
 };
 use cairn_testkit::{ModelServer, TempHome};
 use cairn_types::{
-    Approval, Body, By, Effect, Mode, OpName, Outcome, Remember, Settled, Status, ToolCall, Verdict,
+    Approval, Body, By, Effect, Mode, OpName, Outcome, Remember, Settled, Status, ToolCall,
+    ToolUse, Verdict,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -261,4 +262,27 @@ fn a_name_of_a_built_in_tool_is_not_taken() {
     );
     check(" ", "a tool needs a name");
     check("a tool", "the name \"a tool\" is no tool's: it has letters, digits and _ - . : / alone");
+}
+
+// keeps: tools-by-anyone
+#[test]
+fn a_model_is_told_only_of_tools_that_it_was_given() {
+    let check = |manner: Manner, expected: bool| {
+        let fixture = Fixture::new(&one_call(json!({"city": "Oslo"})));
+        let mut start = fixture.start(None);
+        start.settings.manner = manner.clone();
+        block_on(async {
+            let (mut driver, _commands) = start.take(new_run(), Some("work")).await.unwrap();
+            driver.drive(None).await.unwrap();
+        });
+        let request = String::from_utf8_lossy(&fixture.model.requests()[0]).into_owned();
+        let is_told = request.contains("Says how the weather will be.");
+        assert_eq!((is_told, fixture.call_count()), (expected, u32::from(expected)), "{manner:?}");
+    };
+    let tools = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    check(Manner::default(), true);
+    check(Manner { small: true, ..Manner::default() }, true);
+    check(Manner { tools: tools(&["read", "weather"]), ..Manner::default() }, true);
+    check(Manner { tools: tools(&["read"]), ..Manner::default() }, false);
+    check(Manner { tool_use: ToolUse::None, ..Manner::default() }, false);
 }

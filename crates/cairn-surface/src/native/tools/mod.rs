@@ -134,7 +134,7 @@ impl Tool {
         }
     }
 
-    pub(crate) fn schema(&self) -> Value {
+    fn schema(&self) -> Value {
         json!({
             "name": self.name,
             "description": told(self.doc),
