@@ -2,10 +2,13 @@
 
 use cairn_surface::{NewTool, ToolProblem, Toolbox};
 use cairn_types::{Status, ToolCall, ToolSource, ToolSpec};
+use futures_util::FutureExt;
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// What a call comes to.
@@ -17,7 +20,22 @@ pub struct ToolAnswer {
     pub text: String,
 }
 
+/// Of a longer answer the model reads only the beginning.
+const MOST_READ: usize = 128 << 10;
+/// How long a handler may go on after the run was stopped.
+const TIME_TO_END: Duration = Duration::from_secs(3);
+
 impl ToolAnswer {
+    fn cut(mut self) -> ToolAnswer {
+        let bytes = self.text.len();
+        if bytes > MOST_READ {
+            let end = (0..=MOST_READ).rev().find(|end| self.text.is_char_boundary(*end));
+            self.text.truncate(end.unwrap_or_default());
+            self.text.push_str(&format!("\n… cut here; the answer has {bytes} bytes"));
+        }
+        self
+    }
+
     /// It went well, and this is the result.
     #[must_use]
     pub fn ok(text: impl Into<String>) -> ToolAnswer {
@@ -36,7 +54,7 @@ pub type ToolFuture = Pin<Box<dyn Future<Output = ToolAnswer> + Send>>;
 
 /// Performs the calls of a tool.
 pub trait ToolHandler: Send + Sync {
-    /// Performs one. Where the run is stopped, `cancel` is cancelled and the answer still waited for.
+    /// Performs one. When the run is stopped, `cancel` is cancelled, and the answer is waited for a few seconds more.
     fn call(&self, call: ToolCall, cancel: CancellationToken) -> ToolFuture;
 }
 
@@ -86,15 +104,34 @@ impl OutsideTools {
         &self.toolbox
     }
 
-    /// Performs a call. A tool that the run began with may be gone.
+    /// Performs a call. A tool that the run began with may be gone. Whatever the handler does, there is an answer: also
+    /// when it panics, says too much, or does not end when the run is stopped.
     pub(crate) fn call(&self, call: ToolCall, cancel: &CancellationToken) -> ToolFuture {
-        match self.handlers.get(&call.tool) {
-            Some(handler) => handler.call(call, cancel.clone()),
-            None => {
-                let text = format!("the tool {} is not there any more", call.tool);
-                let answer = ToolAnswer { status: Status::NOT_IMPLEMENTED, text };
-                Box::pin(std::future::ready(answer))
+        let Some(handler) = self.handlers.get(&call.tool).cloned() else {
+            let text = format!("the tool {} is not there any more", call.tool);
+            let answer = ToolAnswer { status: Status::NOT_IMPLEMENTED, text };
+            return Box::pin(std::future::ready(answer));
+        };
+        let (name, cancel) = (call.tool.clone(), cancel.clone());
+        Box::pin(async move {
+            let calling = async { handler.call(call, cancel.clone()).await };
+            let answered = tokio::select! {
+                answered = AssertUnwindSafe(calling).catch_unwind() => answered,
+                () = too_late(&cancel) => Ok(ToolAnswer {
+                    status: Status::CANCELLED,
+                    text: format!("the work was stopped, and {name} did not end; what it did is not known"),
+                }),
+            };
+            match answered {
+                Ok(answer) => answer.cut(),
+                Err(_) => ToolAnswer::failed(format!("the tool {name} panicked")),
             }
-        }
+        })
     }
+}
+
+/// Waits until the run was stopped, and a handler has had its time to end.
+async fn too_late(cancel: &CancellationToken) {
+    cancel.cancelled().await;
+    tokio::time::sleep(TIME_TO_END).await;
 }

@@ -14,6 +14,7 @@ use cairn_types::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use tokio_util::sync::CancellationToken;
 
 /// A tool that is told a city and some days.
 fn weather(effect: Option<Effect>) -> NewTool {
@@ -285,4 +286,56 @@ fn a_model_is_told_only_of_tools_that_it_was_given() {
     check(Manner { tools: tools(&["read", "weather"]), ..Manner::default() }, true);
     check(Manner { tools: tools(&["read"]), ..Manner::default() }, false);
     check(Manner { tool_use: ToolUse::None, ..Manner::default() }, false);
+}
+
+/// The status and result of one call of a tool with this handler, in a run that is stopped while it is called or not.
+fn answer_of(handler: impl ToolHandler + 'static, is_stopped: bool) -> (u16, String) {
+    let fixture = Fixture::new(&one_call(json!({"city": "Oslo"})));
+    let mut start = fixture.start_without();
+    start.settings.outside_tools.add(weather(None), handler).unwrap();
+    block_on(async {
+        let (mut driver, commands) = start.take(new_run(), Some("work")).await.unwrap();
+        let begun = store(&fixture.temp.home());
+        let run = driver.run_id().clone();
+        let stop = async {
+            let has_begun = || {
+                let facts = begun.facts(&run, 0).unwrap();
+                facts.iter().any(|fact| matches!(fact.body, Body::Begin(_)))
+            };
+            while is_stopped && !has_begun() {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+            if is_stopped {
+                commands.send(Command::Abort("enough".to_owned())).unwrap();
+            }
+        };
+        let (driven, ()) = tokio::join!(driver.drive(None), stop);
+        driven.unwrap();
+        let (outcome, text) = outcomes(&driver).remove(0);
+        (outcome.status.0, text)
+    })
+}
+
+// keeps: tools-by-anyone
+#[test]
+fn whatever_a_handler_does_there_is_an_answer() {
+    let panics = |_: ToolCall, _: CancellationToken| async { panic!("no weather today") };
+    assert_eq!(answer_of(panics, false), (500, "the tool weather panicked".to_owned()));
+    let talks = |_: ToolCall, _: CancellationToken| async { ToolAnswer::ok("ż".repeat(1 << 20)) };
+    let (status, text) = answer_of(talks, false);
+    assert_eq!(status, 200);
+    assert!(
+        text.len() < 140_000 && text.ends_with("the answer has 2097152 bytes"),
+        "{}",
+        text.len()
+    );
+    let hangs = |_: ToolCall, _: CancellationToken| std::future::pending::<ToolAnswer>();
+    let (status, text) = answer_of(hangs, true);
+    assert_eq!((status, text.contains("did not end")), (499, true), "{text}");
+    let heeds = |_: ToolCall, cancel: CancellationToken| async move {
+        cancel.cancelled().await;
+        ToolAnswer::failed("stopped before it was sent")
+    };
+    let (status, text) = answer_of(heeds, true);
+    assert_eq!((status, text.as_str()), (500, "stopped before it was sent"));
 }
