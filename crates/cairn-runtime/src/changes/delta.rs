@@ -30,7 +30,8 @@ pub(crate) fn changes_by_others(journal: &Journal) -> Result<Option<Recording>, 
     let Some((upto, _)) = rows.last() else { return Ok(None) };
     let upto = upto.clone();
     let names = own_run_names(journal)?;
-    let mut told = Told { store, own, names, noticed: Vec::new() };
+    let (noticed, in_all) = Default::default();
+    let mut told = Told { store, own, names, noticed, in_all };
     let lineage = lineage(journal)?;
     for (_, fact) in &rows {
         match lineage.iter().any(|(run, upto)| fact.run == *run && fact.n <= *upto) {
@@ -82,6 +83,8 @@ struct Told<'a> {
     own: &'a RunId,
     names: HashMap<RunId, &'static str>,
     noticed: Vec<(Noticed, Shown)>,
+    /// What each path was before the first change by anybody, and is after the last one.
+    in_all: HashMap<String, Shown>,
 }
 
 /// What is needed to show an entry as it now is.
@@ -91,6 +94,8 @@ struct Shown {
     there: (bool, bool),
     before: Option<Hash>,
     after: Option<Hash>,
+    /// What is there by now, where another source changed it since.
+    now: Option<Hash>,
     /// The lines that are new, where nothing else tells them.
     spans: Vec<(usize, usize)>,
 }
@@ -134,6 +139,8 @@ impl Told<'_> {
         self.noticed.retain(|(one, shown)| {
             there.get(one.path.as_str()).is_none_or(|is_there| *is_there == shown.there.1)
         });
+        let noticed = &self.noticed;
+        self.in_all.retain(|path, _| noticed.iter().any(|(one, _)| one.path == *path));
     }
 
     fn take(&mut self, fact: &Fact) {
@@ -164,6 +171,10 @@ impl Told<'_> {
     fn add(&mut self, change: &Change, source: &str, spans: Vec<(usize, usize)>) {
         let hash = |state: &Option<FileState>| state.as_ref().and_then(|s| s.hash);
         let (before, after) = (hash(&change.before), hash(&change.after));
+        let there = (change.before.is_some(), change.after.is_some());
+        let in_all = self.in_all.entry(change.path.clone());
+        let in_all = in_all.or_insert_with(|| Shown { there, before, ..Shown::default() });
+        (in_all.after, in_all.there.1) = (after, there.1);
         let known = self
             .noticed
             .iter_mut()
@@ -178,8 +189,7 @@ impl Told<'_> {
         }
         let (path, source) = (change.path.clone(), source.to_owned());
         let one = Noticed { path, source, kind: change.kind, before, after, edits: 1 };
-        let there = (change.before.is_some(), change.after.is_some());
-        self.noticed.push((one, Shown { there, before, after, spans }));
+        self.noticed.push((one, Shown { there, before, after, now: None, spans }));
     }
 
     /// What a row says that notes what was found on disk.
@@ -190,16 +200,15 @@ impl Told<'_> {
 
     /// Leaves out what is as it was, whoever changed it meanwhile, and what the run did itself.
     fn settle(&mut self) {
-        let own = self.own;
-        let mut all: HashMap<String, Shown> = HashMap::new();
-        for (one, shown) in &self.noticed {
-            let net = all.entry(one.path.clone()).or_insert_with(|| shown.clone());
-            (net.after, net.there.1) = (shown.after, shown.there.1);
-        }
+        let (own, in_all) = (self.own, &self.in_all);
         self.noticed.retain(|(one, shown)| {
-            let is_other = all.get(&one.path).is_none_or(Shown::differs);
+            let is_other = in_all.get(&one.path).is_none_or(Shown::differs);
             is_other && shown.differs() && one.source != own.as_str()
         });
+        for (one, shown) in &mut self.noticed {
+            let now = self.in_all.get(&one.path).and_then(|in_all| in_all.after);
+            shown.now = now.filter(|now| Some(*now) != shown.after);
+        }
     }
 
     /// What the model is told: each change with the lines that are new, as they now are.
@@ -239,6 +248,18 @@ impl Told<'_> {
             None if shown.spans.is_empty() => return None,
             None => shown.spans.clone(),
         };
+        if let Some(now) = shown.now {
+            // Lines that another source changed again are not shown as if they were there.
+            let now = text(Some(now))?;
+            let is_there = |(first, last): &(usize, usize)| {
+                let lines: Vec<&str> =
+                    after.lines().skip(first - 1).take(last + 1 - first).collect();
+                now.contains(&lines.join("\n"))
+            };
+            if !spans.iter().all(is_there) {
+                return None;
+            }
+        }
         let excerpt = lines::excerpt(&after, &spans, CONTEXT);
         (!excerpt.is_empty()).then_some(excerpt)
     }

@@ -157,6 +157,40 @@ fn each_hears_once_of_what_the_others_changed_by_whom_and_in_order() {
 
 // keeps: delta
 #[test]
+fn what_two_sources_changed_in_turns_is_told_as_it_is_in_the_end() {
+    let look = || call("read", json!({"path": "f"}));
+    let edit = |old: &str, new: &str| call("edit", json!({"path": "f", "old": old, "new": new}));
+    let bench = Bench::new(&[
+        vec![look(), look(), look()],
+        vec![look(), edit("own", "theirs"), edit("theirs", "mine"), look()],
+    ]);
+    block_on(async {
+        let mut one = bench.run(0).await;
+        bench.turn(&mut one).await;
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        let lines = bench.temp.read("f");
+        bench.temp.write("f", format!("{lines}own\n"));
+        let mut two = bench.run(1).await;
+        bench.turn(&mut two).await;
+        bench.turn(&mut two).await;
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        bench.temp.write("f", format!("{lines}last\n"));
+        bench.turn(&mut one).await;
+        let told = bench.told(&one);
+        assert!(told.contains("f: edited on disk\n"), "{told}");
+        assert!(told.contains("last"), "{told}");
+        assert!(!told.contains("theirs"), "its line is gone: {told}");
+        // Back as it was: there is nothing to tell, whoever changed it on the way.
+        bench.turn(&mut two).await;
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        bench.temp.write("f", format!("{lines}last\n"));
+        bench.turn(&mut one).await;
+        assert_eq!(bench.deltas(&one).len(), 1, "{}", bench.told(&one));
+    });
+}
+
+// keeps: delta
+#[test]
 fn several_edits_of_one_source_are_told_as_one_and_what_is_back_as_it_was_is_not() {
     let read = call("read", json!({"path": "other"}));
     let bench = Bench::new(&[vec![read; 6]]);
