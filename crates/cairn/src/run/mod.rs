@@ -22,7 +22,7 @@ pub use input::person;
 pub use outcome::Watch;
 
 use crate::commands::policy;
-use crate::config::{Config, Layer, Value};
+use crate::config::{Config, Layer, Origin, Value};
 use crate::home::{name, named, place};
 use crate::model::{manner, network};
 use crate::setup::sandbox::CommandSettings;
@@ -124,8 +124,9 @@ pub fn run(args: &cli::Run) -> Result<ExitCode> {
     let (place, root) = which(args, &store, here)?;
     let mut config = early.map_or_else(|| configured(args, &root), Ok)?;
     let last = last_drive(&store, &place)?;
-    if let (None, Some(last)) = (config.text("model"), &last) {
-        // Nobody says which model: the run's own.
+    // A file says which model new runs have; for this one somebody has to name another.
+    let is_named = matches!(config.origin("model"), Some(Origin::Env(_) | Origin::Flag(_)));
+    if let (false, Some(last)) = (is_named, &last) {
         config.lay(Layer::flag("model", "resume", Value::Text(last.model.clone()))?)?;
     }
     if let (None, Some(effort)) =

@@ -33,6 +33,25 @@ fn a_run_that_stopped_at_its_cap_says_so_when_there_is_nothing_to_go_on_with() {
 
 // keeps: resumes-in-place
 #[test]
+fn a_run_goes_on_with_its_own_model_whatever_a_file_says_and_with_another_where_it_is_named() {
+    let bench = Bench::new(json!([{"say": "1"}, {"say": "2"}, {"say": "3"}, {"say": "4"}]));
+    bench.own("cairn.toml", "model = \"openai/of-the-file\"\n");
+    let check = |args: &[&str], variable: Option<&str>, expected: &str| {
+        let mut command = bench.command(&[&["run", "--yolo"], args].concat());
+        command.env_remove("CAIRN_MODEL");
+        command.envs(variable.map(|model| ("CAIRN_MODEL", model)));
+        let done = command.output().unwrap();
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(told.contains(&format!("model {expected},")), "{args:?}: {told}");
+    };
+    check(&["--model", "openai/own", "one"], None, "openai/own");
+    check(&["-c", "two"], None, "openai/own");
+    check(&["-c", "three"], Some("openai/of-the-variable"), "openai/of-the-variable");
+    check(&["-c", "--model", "openai/named", "four"], None, "openai/named");
+}
+
+// keeps: resumes-in-place
+#[test]
 fn a_run_goes_on_in_its_own_folder_wherever_it_is_called_from() {
     let bench = Bench::new(json!([bash("touch made"), {"say": "ok"}]));
     let run = killed_at_a_question(&bench);
