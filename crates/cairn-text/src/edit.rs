@@ -324,6 +324,20 @@ mod tests {
     }
 
     #[test]
+    fn a_new_line_does_not_take_the_dash_of_one_that_only_ends_in_the_same_letter() {
+        let file = "Test:\n   — elsewhere, see below\n   — run it\n";
+        let old = "   - elsewhere, see below\n   - run it\n";
+        let said = |new: &str| match replace(file, old, new, false) {
+            Ok(done) => done.content,
+            Err(problem) => problem.to_string(),
+        };
+        let unclear = said("   - \"an item\" - it's new\n   - run it\n");
+        assert!(unclear.contains("is not certain"), "{unclear}");
+        let kept = said("   - elsewhere, see above\n   - run it\n");
+        assert_eq!(kept, "Test:\n   — elsewhere, see above\n   — run it\n");
+    }
+
+    #[test]
     fn indentation_that_only_the_new_text_kept_is_not_doubled() {
         let file = "fn f() {\n    let x = 1;\n    go();\n}\n";
         let once = r#""fn f() {\n    let y = 2;\n    stop();\n}\n" [(2, 3)]"#;

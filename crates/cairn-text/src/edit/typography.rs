@@ -154,9 +154,16 @@ fn stretch(signs: &mut Signs, gone: &[char], made: &[char], stood: &[char]) -> S
     let head = gone.iter().zip(made).take_while(|(a, b)| a == b).count();
     let tails = gone[head..].iter().rev().zip(made[head..].iter().rev());
     let tail = tails.take_while(|(a, b)| a == b).count();
-    // Marks and blanks alone may be common to lines that have nothing else to do with each other.
-    let words = |text: &[char]| text.iter().any(|c| c.is_alphanumeric());
-    let related = words(&gone[..head]) || words(&gone[gone.len() - tail..]);
+    // Marks, blanks and parts of words may be common to lines that have nothing else to do with each other.
+    let is_word = |c: &char| c.is_alphanumeric();
+    let goes_on = |text: &[char], at: usize| text.get(at).is_some_and(is_word);
+    let cut_at_end = goes_on(gone, head) || goes_on(made, head);
+    let before = gone[..head].iter().rev().skip_while(|c| cut_at_end && is_word(c));
+    let begins_before =
+        |text: &[char]| (text.len() - tail).checked_sub(1).is_some_and(|at| goes_on(text, at));
+    let cut_at_start = begins_before(gone) || begins_before(made);
+    let after = gone[gone.len() - tail..].iter().skip_while(|c| cut_at_start && is_word(c));
+    let related = before.chain(after).any(is_word);
     let (head, tail) = if related { (head, tail) } else { (0, 0) };
     let middle = gone.iter().zip(stood).take(gone.len() - tail).skip(head);
     signs.lost.extend(middle.filter(|(g, s)| g != s && is_fancy(**s)).map(|(g, _)| *g));
