@@ -35,7 +35,7 @@ impl RequestedCall<'_> {
         self.record_with(recording, |misread| misread.to_owned())
     }
 
-    /// The same; the model is told of a call that makes no sense in these words.
+    /// Does the same. If the call makes no sense, the model reads the words that `told_misread` makes of the reason.
     pub(crate) fn record_with(
         self,
         recording: &mut Recording,

@@ -1,4 +1,4 @@
-//! Hooks: somebody's code that is asked when something happens, and which configuration of a project may run.
+//! Hooks: code of the user or an embedding program that is asked when something happens, and which configuration of a project may run.
 //! Rust values for those who embed the runtime, commands for people. In which order hooks are asked, and what
 //! follows from an answer, is the engine's.
 
@@ -76,7 +76,7 @@ impl Hooks {
         self.0.is_empty()
     }
 
-    /// Who is asked when, for the engine. Besides the built-in tools there are these.
+    /// Which hook is asked at which event and about which tools: the built-in ones and those from `outside`.
     #[must_use]
     pub fn plans(&self, outside: &[ToolSpec]) -> Vec<HookPlan> {
         let plan = |event: HookEvent, (name, hook): &(String, Arc<dyn Hook>)| {

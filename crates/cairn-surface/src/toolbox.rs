@@ -63,12 +63,6 @@ pub enum ToolProblem {
 }
 
 impl Toolbox {
-    /// The built-in tools and these.
-    #[must_use]
-    pub fn with_outside(outside: Vec<ToolSpec>) -> Toolbox {
-        Toolbox { outside }
-    }
-
     /// Adds a tool from outside.
     pub fn add(&mut self, new: NewTool, source: ToolSource) -> Result<(), ToolProblem> {
         let NewTool { name, description, input_schema, effect, is_repeatable, targets } = new;
@@ -95,6 +89,10 @@ impl Toolbox {
         let names: Vec<&str> = self.outside.iter().map(|spec| spec.name.as_str()).collect();
         let names = [names, vec![&name]].concat();
         let wire_name = native::message::wire_names(&names).pop().unwrap_or_default();
+        // `multi.edit` would be told to providers as `multi_edit`.
+        if let Some(built_in) = native::name_of(&wire_name) {
+            return Err(ToolProblem::BuiltIn { name, built_in });
+        }
         let spec = ToolSpec {
             name,
             wire_name,
@@ -198,5 +196,36 @@ fn parse_outside(spec: &ToolSpec, arguments: &str) -> Parsed {
                 repairs,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(toolbox: &mut Toolbox, name: &str) -> Result<(), ToolProblem> {
+        let input_schema = json!({"type": "object"});
+        let tool = NewTool { name: name.to_owned(), input_schema, ..NewTool::default() };
+        toolbox.add(tool, ToolSource::Embedder)
+    }
+
+    #[test]
+    fn no_tool_is_told_to_providers_by_a_name_of_a_built_in_one() {
+        for name in ["multi.edit", "web/fetch", "apply.patch", "read_file"] {
+            let refused = add(&mut Toolbox::default(), name);
+            assert!(matches!(refused, Err(ToolProblem::BuiltIn { .. })), "{name}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_look_alike_to_providers_are_told_apart() {
+        let mut toolbox = Toolbox::default();
+        for name in ["mail.send_all", "mail/send_all"] {
+            add(&mut toolbox, name).unwrap();
+        }
+        let called = |name: &str| toolbox.find(name).map(|spec| spec.name.as_str());
+        assert_eq!(called("mail_send_all"), Some("mail.send_all"));
+        assert_eq!(called("mail_send_all_2"), Some("mail/send_all"));
+        assert!(matches!(add(&mut toolbox.clone(), "mail.send_all"), Err(ToolProblem::Twice(_))));
     }
 }

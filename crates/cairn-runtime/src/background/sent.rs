@@ -88,7 +88,7 @@ impl WaitedCommand {
 }
 
 impl Streams {
-    /// Takes a command over an overlay in, which runs in the background from here on. Returns what the model is told.
+    /// Keeps a command over an overlay that runs in the background from now on. Returns the result that the model reads.
     pub(crate) fn take_sent(
         &mut self,
         run: &RunRecord,
