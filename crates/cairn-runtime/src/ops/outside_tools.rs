@@ -26,7 +26,13 @@ const MOST_READ: usize = 128 << 10;
 const TIME_TO_END: Duration = Duration::from_secs(3);
 
 impl ToolAnswer {
-    fn cut(mut self) -> ToolAnswer {
+    /// The answer as a row can have it: of something done or failed, and not too long.
+    fn fit_for_row(mut self) -> ToolAnswer {
+        // 102 would say that the call goes on in the background.
+        if !matches!(self.status.0, 200..=299 | 400..=599) {
+            let why = format!("the tool answered with status {}, not 2xx, 4xx or 5xx", self.status);
+            self = ToolAnswer::failed(format!("{why}\n{}", self.text));
+        }
         let bytes = self.text.len();
         if bytes > MOST_READ {
             let end = (0..=MOST_READ).rev().find(|end| self.text.is_char_boundary(*end));
@@ -123,7 +129,7 @@ impl OutsideTools {
                 }),
             };
             match answered {
-                Ok(answer) => answer.cut(),
+                Ok(answer) => answer.fit_for_row(),
                 Err(_) => ToolAnswer::failed(format!("the tool {name} panicked")),
             }
         })

@@ -329,6 +329,11 @@ fn whatever_a_handler_does_there_is_an_answer() {
         "{}",
         text.len()
     );
+    let goes_on = |_: ToolCall, _: CancellationToken| async {
+        ToolAnswer { status: Status::RUNNING, text: "still at it".to_owned() }
+    };
+    let (status, text) = answer_of(goes_on, false);
+    assert_eq!((status, text.contains("status 102")), (500, true), "{text}");
     let hangs = |_: ToolCall, _: CancellationToken| std::future::pending::<ToolAnswer>();
     let (status, text) = answer_of(hangs, true);
     assert_eq!((status, text.contains("did not end")), (499, true), "{text}");
